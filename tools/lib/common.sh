@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# Shared by the tools: progress, errors, the cache and a private apt.
+# Source it; it sets TOP (the project), CACHE (what builds leave behind) and
+# the functions below. Nothing here writes outside CACHE.
+
+TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+CACHE=${XEON7500_PMU_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/xeon7500-pmu}
+# shellcheck disable=SC2034 # used by those who source this
+export TOP CACHE
+
+# Progress goes to stderr, so that stdout stays the result.
+say() { printf '%s\n' "== $*" >&2; }
+die() { printf '%s\n' "${0##*/}: $*" >&2; exit 1; }
+
+# run_logged LOG COMMAND...: keep a long command quiet, show its tail if it fails.
+run_logged() {
+	local log=$1
+	shift
+	"$@" >"$log" 2>&1 </dev/null || {
+		tail -n 30 "$log" >&2
+		die "failed: $* (whole log: $log)"
+	}
+}
+
+# need_packages PACKAGE...: install what is missing when root, else print the
+# one line that would, and stop.
+need_packages() {
+	local missing=() p
+	for p in "$@"; do
+		dpkg-query -W -f='${db:Status-Status}\n' "$p" 2>/dev/null |
+			grep -qx installed || missing+=("$p")
+	done
+	[ ${#missing[@]} -eq 0 ] && return
+	[ "$(id -u)" = 0 ] ||
+		die "missing packages; run: sudo apt-get install --no-install-recommends ${missing[*]}"
+	say "installing ${missing[*]}"
+	mkdir -p "$CACHE"
+	if ! DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
+		"${missing[@]}" >"$CACHE/apt-install.log" 2>&1; then
+		apt-get update >"$CACHE/apt-update.log" 2>&1 || true
+		DEBIAN_FRONTEND=noninteractive run_logged "$CACHE/apt-install.log" \
+			apt-get install -y --no-install-recommends "${missing[@]}"
+	fi
+}
+
+# The Debian mirror this machine already uses.
+debian_mirror() {
+	local uri
+	uri=$(apt-get indextargets --format '$(REPO_URI) $(ORIGIN) $(LABEL)' 2>/dev/null |
+		awk '$2 == "Debian" && $3 == "Debian" { print $1; exit }')
+	echo "${uri:-http://deb.debian.org/debian/}"
+}
+
+# private_apt SUITE...: an apt of our own that knows these suites (deb and
+# deb-src), checked by Debian's keys. Sets APT_OPTS; never touches /etc/apt.
+private_apt() {
+	local root mirror s
+	root=$CACHE/apt/$(printf '%s-' "$@" | tr -c 'a-z0-9-' _)
+	mirror=$(debian_mirror)
+	mkdir -p "$root/lists/partial" "$root/cache/archives/partial" "$root/pref.d"
+	touch "$root/status"
+	for s in "$@"; do
+		local site=$mirror
+		case $s in *-security) site=${mirror%/debian/}/debian-security/ ;; esac
+		printf '%s [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] %s %s main\n' \
+			deb "$site" "$s" deb-src "$site" "$s"
+	done >"$root/sources.list.new"
+	# shellcheck disable=SC2034
+	APT_OPTS=(-o "Dir::State::Lists=$root/lists" -o "Dir::State::status=$root/status"
+		-o "Dir::Etc::SourceList=$root/sources.list" -o Dir::Etc::SourceParts=/dev/null
+		-o "Dir::Etc::PreferencesParts=$root/pref.d" -o Dir::Etc::Preferences=/dev/null
+		-o "Dir::Cache=$root/cache" -o APT::Sandbox::User=
+		-o APT::Architecture=amd64 -o Acquire::Languages=none -q)
+	if ! cmp -s "$root/sources.list.new" "$root/sources.list" ||
+		[ -z "$(find "$root/lists" -maxdepth 1 -name '*Packages*' -mmin -720)" ]; then
+		cp "$root/sources.list.new" "$root/sources.list"
+		run_logged "$root/update.log" apt-get "${APT_OPTS[@]}" update
+		find "$root/lists" -maxdepth 1 -type f -exec touch {} +
+	fi
+}
+
+# content_key FILE...: a name for what was built from these files.
+content_key() { sha256sum "$@" | awk '{ print $1 }' | sha256sum | cut -c1-16; }
+
+# once LOCK: let one process at a time build a thing; call it in a subshell.
+once() {
+	mkdir -p "$CACHE/locks"
+	exec 9>"$CACHE/locks/$1"
+	flock 9
+}

@@ -1,0 +1,235 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Turn the hardware facts (spec/xeon7500/*.json) into C tables for the model.
+
+    gen-tables.py SPEC-DIR OUTPUT-HEADER
+
+One row per register with its access class and the kind of every bit, one row
+per event with its unit mask bits and limits. The model knows no address and no
+event code but those of these rows.
+"""
+import json
+import os
+import re
+import sys
+
+# Positions the sources do not give; each is the model's choice.
+CHOSEN_BITS = {
+    # MSR 0x395 is the same register on 06_1AH, where the SDM puts PMI at bit 2.
+    ('W_MSR_PMON_FIXED_CTR_CTL', 'pmi_en'): '2',
+}
+# Fields of which no layout survives but which have to be written 0.
+UNKNOWN_IS_ZERO = {'S_MSR_MM_CFG'}
+
+KINDS = {'rw': 'rw', 'ro': 'ro', 'w1c': 'w1c', 'ignored': 'ig', 'ig': 'ig',
+         'reserved-zero': 'rsv', 'rsv': 'rsv', 'unknown': 'rw'}
+
+ROLES = [
+    (r'^U_.*GLOBAL_CTL$', 'U_CTL'),
+    (r'^U_.*GLOBAL_STATUS$', 'U_STATUS'),
+    (r'^U_.*OVF_CTL$', 'U_OVF'),
+    (r'GLOBAL_CTL', 'BOX_CTL'),
+    (r'GLOBAL_STATUS', 'BOX_STATUS'),
+    (r'OVF_CTR?L', 'BOX_OVF'),
+    (r'SUMMARY$', 'SUMMARY'),
+    (r'TIMESTAMP', 'TIMESTAMP'),
+    (r'IPERF_CFG', 'IPERF'),
+    (r'QLX_CFG', 'QLX'),
+    (r'XBR_SET\d?_MM_CFG', 'XBR_MM_CFG'),
+    (r'XBR_SET\d?_MATCH', 'XBR_MATCH'),
+    (r'XBR_SET\d?_MASK', 'XBR_MASK'),
+    (r'MM_CFG$', 'MM_CFG'),
+    (r'MATCH(_REG)?$', 'MATCH'),
+    (r'MASK(_REG)?$', 'MASK'),
+    (r'M_MSR_PMU_(DSP|ISS|MAP|MSC_THR|PGT|PLD)$', None),
+    (r'ZDP_CTL_FVC$', 'FVC'),
+    (r'(EVT?_SEL(_\d)?|PMON_CTL|CNT_CTL_\d|FIXED_CTR_CTL)$', 'SEL'),
+    (r'(CTR|CNT)(_\d)?$', 'CTR'),
+]
+
+
+def load(spec, name):
+    with open(os.path.join(spec, name), encoding='utf-8') as f:
+        return json.load(f)
+
+
+def bits(text):
+    """'15:8' -> mask"""
+    hi, _, lo = text.partition(':')
+    hi, lo = int(hi), int(lo or hi)
+    return ((1 << (hi - lo + 1)) - 1) << lo
+
+
+def role(reg_type):
+    for pattern, name in ROLES:
+        m = re.search(pattern, reg_type)
+        if m:
+            return name or m.group(1)
+    sys.exit(f'gen-tables: no role for register type {reg_type}')
+
+
+def field_masks(fields, reg_type, width):
+    masks = dict.fromkeys(('rw', 'ro', 'w1c', 'ig', 'rsv'), 0)
+    for f in fields:
+        if 'models' in f and 'nhm-ex' not in f['models']:
+            continue
+        where = CHOSEN_BITS.get((reg_type, f['name']), f['bits'])
+        kind = KINDS[f['kind']]
+        if f['kind'] == 'unknown' and reg_type in UNKNOWN_IS_ZERO:
+            kind = 'rsv'
+        masks[kind] |= bits(where)
+    inside = (1 << width) - 1
+    for k in masks:
+        masks[k] &= inside
+    # What no field describes must be written 0, as must bits the register lacks.
+    listed = 0
+    for k in masks.values():
+        listed |= k
+    masks['rsv'] |= ~listed & ((1 << 64) - 1)
+    return masks
+
+
+def registers(spec):
+    layouts = {}
+    for f in load(spec, 'fields.json') + load(spec, 'fields_mw.json'):
+        if f.get('model', 'nhm-ex') == 'nhm-ex':
+            layouts[re.sub(r'_\{0-\d\}', '', f['reg'])] = f['fields']
+    # The R overflow control is one register type under two names in the guide.
+    rows = []
+    for r in load(spec, 'registers.json') + load(spec, 'registers_mw.json'):
+        reg_type = r.get('type') or r['name']
+        layout = layouts[re.sub(r'_\d$', '', reg_type)]
+        masks = field_masks(layout, reg_type, r['width'])
+        kind = role(reg_type)
+        index = r.get('counter')
+        if index is None:
+            m = re.search(r'(?:CTL|CNT|CTR|SEL)_(\d)$', r['name'])
+            index = int(m.group(1)) if m and kind in ('SEL', 'CTR') else 0
+        if 'FIXED_CTR' in r['name']:
+            index = 4
+        name = r['name']
+        if r['box'] == 'M':
+            name = f"MB{r['instance']}_CR_{name}"
+        if r['box'] == 'R':
+            index = index % 8
+            if 'port' in r:
+                index = r['port'] % 4
+        alt = r.get('set', 1) - 1
+        if kind == 'IPERF':
+            alt = int(r['name'][-1])
+        access = {'RW': 'ACC_RW', 'RO': 'ACC_RO', 'WO': 'ACC_WO', 'RW1C': 'ACC_W1C',
+                  'W1C': 'ACC_W1C', 'RO?': 'ACC_RO_MAYBE'}[r['access']]
+        reset = int(r.get('reset') or '0', 0)
+        rows.append((int(r['msr'], 0),
+                     f'{{ {r["msr"]}, "{name}", BOX_{r["box"]}, {r["instance"]}, ROLE_{kind}, '
+                     f'{index}, {alt}, {access}, {masks["rw"]:#x}ull, {masks["w1c"]:#x}ull, '
+                     f'{masks["ro"]:#x}ull, {masks["rsv"]:#x}ull, {reset:#x}ull }},'))
+    rows.sort()
+    for a, b in zip(rows, rows[1:]):
+        if a[0] == b[0]:
+            sys.exit(f'gen-tables: two registers at {a[0]:#x}')
+    return [text for _, text in rows]
+
+
+def umask_limits(event, umasks):
+    """Which mask bits exist, what each and all together may add per cycle."""
+    known = 0
+    for u in umasks:
+        known |= int(u.get('value', u.get('code')), 0)
+    limit = [0] * 8
+    cap = event['max_inc']
+    n = bin(known).count('1')
+    if n and 'add up' in (event.get('note') or ''):
+        cap = n
+    for u in umasks:
+        value = int(u.get('value', u.get('code')), 0)
+        if value & (value - 1):
+            continue
+        m = re.search(r'up to (\d+) entries', u['desc'])
+        limit[value.bit_length() - 1] = int(m.group(1)) if m else 0
+    for b in range(8):
+        if known >> b & 1 and not limit[b]:
+            limit[b] = max(1, cap // n)
+    if not n:
+        limit[0] = cap
+    return known, limit, cap
+
+
+def event_rows(box, events):
+    rows = []
+    for e in events:
+        if e['code'] == 'fixed':
+            continue
+        code = int(e['code'], 0)
+        flags = []
+        if box == 'U':
+            code &= 0xff    # the register holds eight bits of the nine
+        counters = sum(1 << c for c in e['counters'])
+        known, limit, cap = umask_limits(e, e['umasks'])
+        needs = e.get('needs') or ''
+        if 'reset_occ_cnt' in needs:
+            flags.append('EV_TALLY')
+        if 'MATCH' in needs:
+            flags.append('EV_MATCH')
+        if 'exactly one' in (e.get('note') or ''):
+            flags.append('EV_ONE_BIT')
+        div = e.get('scale') or 1
+        if div > 1:
+            limit[0] = cap = div    # the sub-counter takes the whole occupancy
+        rows.append(f'{{ BOX_{box}, {code:#x}, {counters:#x}, {known:#x}, {cap}, {div}, '
+                    f'{{ {", ".join(str(x) for x in limit)} }}, {" | ".join(flags) or "0"}, '
+                    f'"{e["name"]}" }},')
+    return rows
+
+
+def m_rows(events):
+    """M-Box: primary events by inc_sel, conditional ones by set_flag_sel."""
+    rows = []
+    for e in events:
+        if 'nhm-ex' not in e['models']:
+            continue
+        if e['select'] == 'inc_sel':
+            code = int(e['inc_sel'], 0)
+        else:
+            code = int(e['set_flag_sel'], 0) | 0x100
+        rows.append(f'{{ BOX_M, {code:#x}, 0x3f, 0, {e["max_inc"]}, 1, '
+                    f'{{ {e["max_inc"]}, 0, 0, 0, 0, 0, 0, 0 }}, 0, "{e["name"]}" }},')
+    return rows
+
+
+def packet_rows(matching):
+    classes = {c['name']: int(c['hex'], 0) for c in matching['message_classes']}
+    return [f'{{ {classes[o["mc"]]:#x}, {o["opcode_hex"]}, "{o["name"]}" }},'
+            for o in matching['opcodes']]
+
+
+def dram_rows(events):
+    """The commands DRAM_CMD tells apart; 0 stands for any."""
+    codes = set()
+    for e in events:
+        if e['name'] == 'DRAM_CMD':
+            codes |= {int(u['set']['PLD[12:8]'], 0) for u in e['umasks']}
+    return [', '.join(f'{c:#x}' for c in sorted(codes - {0}))]
+
+
+def main():
+    spec, out = sys.argv[1:]
+    events = []
+    for box, name in (('U', 'u'), ('C', 'c'), ('B', 'b'), ('S', 's'), ('W', 'w')):
+        doc = load(spec, f'events_{name}.json')
+        events += event_rows(box, doc['events'] if isinstance(doc, dict) else doc)
+    m_events = load(spec, 'events_m.json')
+    events += m_rows(m_events)
+    packets = packet_rows(load(spec, 'packet_matching.json'))
+    with open(out, 'w', encoding='utf-8') as f:
+        f.write('/* Generated by gen-tables.py from spec/xeon7500. */\n')
+        for decl, rows in (('const struct reg_info reg_table[]', registers(spec)),
+                           ('const struct event_info event_table[]', events),
+                           ('const struct opcode_info opcode_table[]', packets),
+                           ('const uint8_t dram_cmd_table[]', dram_rows(m_events))):
+            f.write(f'{decl} = {{\n')
+            f.writelines(f'\t{row}\n' for row in rows)
+            f.write('};\n')
+
+
+main()

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * PMIs on their way to the cores: through the local APIC's LVTPC entry, which
+ * the delivery masks. An uncore PMI needs IA32_DEBUGCTL bit 13 besides, and
+ * goes to every thread of the cores chosen. Faults can be injected on the way.
+ */
+#include "silicon.h"
+#include "qemu/timer.h"
+#include "hw/i386/apic.h"
+#include "hw/i386/apic_internal.h"
+#include "hw/i386/apic-msidef.h"
+#include "hw/pci/msi.h"
+
+#define DOUBLE_AFTER_NS	10000
+
+static uint64_t package_stats[SILICON_PACKAGES][SYN_PMI_REFREEZE + 1];
+static uint64_t cpu_stats[SILICON_CPUS][SYN_PMI_CORE_MASKED + 1];
+static uint64_t faults[SYN_FAULT_DEBUGCTL - SYN_FAULT_LOSE + 1];
+
+#define FAULT(name)	faults[SYN_FAULT_##name - SYN_FAULT_LOSE]
+
+static const char * const package_names[] = {
+	"requested", "skipped", "no_core", "lost", "doubled", "delayed", "misrouted", "refreeze",
+};
+
+static const char * const cpu_names[] = {
+	"sent", "masked", "no_debugctl", "core_sent", "core_masked",
+};
+
+QEMU_BUILD_BUG_ON(ARRAY_SIZE(package_names) != ARRAY_SIZE(package_stats[0]));
+QEMU_BUILD_BUG_ON(ARRAY_SIZE(cpu_names) != ARRAY_SIZE(cpu_stats[0]));
+
+/* True if it got through. */
+static bool deliver(CPUState *cs)
+{
+	APICCommonState *apic;
+	uint32_t lvt;
+
+	if (!X86_CPU(cs)->apic_state)
+		return false;
+	apic = APIC_COMMON(X86_CPU(cs)->apic_state);
+	lvt = apic->lvt[APIC_LVT_PERFORM];
+	if ((lvt & APIC_LVT_MASKED) || !(apic->spurious_vec & APIC_SV_ENABLE))
+		return false;
+	apic->lvt[APIC_LVT_PERFORM] |= APIC_LVT_MASKED;
+	switch (lvt >> 8 & 7) {
+	case APIC_DM_NMI:
+		cpu_interrupt(cs, CPU_INTERRUPT_NMI);
+		break;
+	case APIC_DM_FIXED: {
+		MSIMessage msg = {
+			.address = APIC_DEFAULT_ADDRESS | apic->id << MSI_ADDR_DEST_ID_SHIFT,
+			.data = lvt & 0xff,
+		};
+
+		APIC_COMMON_GET_CLASS(apic)->send_msi(&msg);
+		break;
+	}
+	case APIC_DM_SMI:
+		cpu_interrupt(cs, CPU_INTERRUPT_SMI);
+		break;
+	}
+	return true;
+}
+
+void silicon_pmi(CPUState *cs)
+{
+	cpu_stats[cs->cpu_index][deliver(cs) ? SYN_PMI_CORE_SENT : SYN_PMI_CORE_MASKED]++;
+}
+
+static void deliver_uncore(CPUState *cs)
+{
+	unsigned int what;
+
+	if (!core_uncore_pmi_enabled(cs))
+		what = SYN_PMI_NO_DEBUGCTL;
+	else
+		what = deliver(cs) ? SYN_PMI_SENT : SYN_PMI_MASKED;
+	cpu_stats[cs->cpu_index][what]++;
+}
+
+struct flight {
+	QEMUTimer timer;
+	unsigned int package;
+	unsigned int core_mask;
+	bool misroute;
+};
+
+static void land(const struct flight *f)
+{
+	bool somebody = false;
+	CPUState *cs;
+
+	CPU_FOREACH(cs) {
+		X86CPU *x = X86_CPU(cs);
+		unsigned int core = x->core_id, thread = x->thread_id;
+		bool chosen;
+
+		if (silicon_package(cs) != f->package || core > 7)
+			continue;
+		chosen = f->core_mask >> core & 1;
+		/*
+		 * To the wrong place: not to the first thread of the cores
+		 * chosen, but to their others, or to the next core.
+		 */
+		if (f->misroute)
+			chosen = (chosen && thread) ||
+				 (core && !thread && (f->core_mask >> (core - 1) & 1));
+		if (!chosen)
+			continue;
+		somebody = true;
+		deliver_uncore(cs);
+	}
+	if (!somebody)
+		apic_count(f->package, SYN_PMI_NO_CORE);
+}
+
+static void flight_timer(void *opaque)
+{
+	struct flight *f = opaque;
+
+	land(f);
+	timer_del(&f->timer);
+	g_free(f);
+}
+
+static void take_off(struct flight f, uint64_t delay_ns)
+{
+	struct flight *late;
+
+	if (!delay_ns) {
+		land(&f);
+		return;
+	}
+	late = g_memdup2(&f, sizeof(f));
+	timer_init_ns(&late->timer, QEMU_CLOCK_VIRTUAL, flight_timer, late);
+	timer_mod(&late->timer, silicon_now_ns() + delay_ns);
+}
+
+void apic_uncore_pmi(unsigned int package, unsigned int core_mask)
+{
+	struct flight f = { .package = package, .core_mask = core_mask };
+	uint64_t delay = FAULT(DELAY_NS);
+
+	if (FAULT(LOSE)) {
+		FAULT(LOSE)--;
+		apic_count(package, SYN_PMI_LOST);
+		return;
+	}
+	if (FAULT(SIBLING)) {
+		FAULT(SIBLING)--;
+		f.misroute = true;
+		apic_count(package, SYN_PMI_MISROUTED);
+	}
+	if (delay)
+		apic_count(package, SYN_PMI_DELAYED);
+	take_off(f, delay);
+	if (FAULT(DOUBLE)) {
+		FAULT(DOUBLE)--;
+		apic_count(package, SYN_PMI_DOUBLED);
+		take_off(f, delay + DOUBLE_AFTER_NS);
+	}
+}
+
+/* ---- statistics and faults ---- */
+
+void apic_count(unsigned int package, unsigned int what)
+{
+	package_stats[package][what]++;
+}
+
+uint64_t apic_stat(unsigned int package, unsigned int what)
+{
+	return what < ARRAY_SIZE(package_stats[0]) ? package_stats[package][what] : 0;
+}
+
+uint64_t apic_cpu_stat(CPUState *cs, unsigned int what)
+{
+	return what < ARRAY_SIZE(cpu_stats[0]) ? cpu_stats[cs->cpu_index][what] : 0;
+}
+
+void apic_clear_stats(void)
+{
+	memset(package_stats, 0, sizeof(package_stats));
+	memset(cpu_stats, 0, sizeof(cpu_stats));
+}
+
+uint64_t *apic_fault(uint32_t msr)
+{
+	if (msr < SYN_FAULT_LOSE || msr > SYN_FAULT_DEBUGCTL)
+		return NULL;
+	return &faults[msr - SYN_FAULT_LOSE];
+}
+
+bool apic_fault_debugctl(void)
+{
+	return FAULT(DEBUGCTL);
+}
+
+static void row_json(FILE *f, const char * const *names, const uint64_t *row, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		fprintf(f, "%s\"%s\": %" PRIu64, i ? ", " : "{", names[i], row[i]);
+	fprintf(f, "}");
+}
+
+void apic_stats_json(FILE *f)
+{
+	unsigned int packages = 0;
+	const char *sep = "";
+	CPUState *cs;
+
+	fprintf(f, "  \"pmi\": {\n    \"packages\": {");
+	CPU_FOREACH(cs)
+		packages = MAX(packages, silicon_package(cs) + 1);
+	for (unsigned int i = 0; i < packages; i++) {
+		fprintf(f, "%s\n      \"%u\": ", sep, i);
+		row_json(f, package_names, package_stats[i], ARRAY_SIZE(package_names));
+		sep = ",";
+	}
+	fprintf(f, "\n    },\n    \"cpus\": {");
+	sep = "";
+	CPU_FOREACH(cs) {
+		fprintf(f, "%s\n      \"%d\": ", sep, cs->cpu_index);
+		row_json(f, cpu_names, cpu_stats[cs->cpu_index], ARRAY_SIZE(cpu_names));
+		sep = ",";
+	}
+	fprintf(f, "\n    }\n  }");
+}

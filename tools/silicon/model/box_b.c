@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * B-Box: four counters, each with a list of events of its own. Occupancies go
+ * through sub-counters that never stop; what is counted is their overflow.
+ *
+ * Match events compare the fields in their names with MATCH where MASK has
+ * ones. The guide does not give the polarity of MASK; 1 = compare is taken,
+ * as in the R-Box, so that after reset everything matches.
+ */
+#include "uncore.h"
+
+#define B_ADDR		0x00000fffffffffffull
+#define B_MSG_IN	0x0000f00000000000ull
+#define B_MSG_OUT	0x000f000000000000ull
+#define B_OPC_IN	0x00f0000000000000ull
+#define B_OPC_OUT	0x0f00000000000000ull
+
+static const struct event_info *match_event(const struct counter *c)
+{
+	const struct event_info *e = event_find(BOX_B, c->sel >> 1 & 0x1f, c->index);
+
+	return e && (e->flags & EV_MATCH) ? e : NULL;
+}
+
+static bool is_out(const struct event_info *e)
+{
+	return strstr(e->name, "_OUT_");
+}
+
+/* The fields an event compares, by its name. */
+static uint64_t fields(const struct event_info *e)
+{
+	bool out = is_out(e);
+	uint64_t bits = 0;
+
+	if (strstr(e->name, "MSG_"))
+		bits |= out ? B_MSG_OUT : B_MSG_IN;
+	if (strstr(e->name, "OPCODE_"))
+		bits |= out ? B_OPC_OUT : B_OPC_IN;
+	if (strstr(e->name, "ADDR_"))
+		bits |= B_ADDR;
+	return bits;
+}
+
+uint64_t b_uses(const struct counter *c, const struct reg_info *r)
+{
+	const struct event_info *e = match_event(c);
+
+	return e ? fields(e) : 0;
+}
+
+unsigned int b_packet(const struct counter *c, const struct packet *pkt)
+{
+	const struct event_info *e = match_event(c);
+	const struct box *b = c->box;
+	uint64_t is;
+
+	if (!e || pkt->inst != b->inst || pkt->out != is_out(e))
+		return 0;
+	is = (pkt->addr >> 6 & B_ADDR) |
+	     (uint64_t)pkt->mc << 44 | (uint64_t)pkt->mc << 48 |
+	     (uint64_t)(pkt->opcode & 0xf) << 52 | (uint64_t)(pkt->opcode & 0xf) << 56;
+	return !((is ^ box_reg(b, ROLE_MATCH, 0, 0)) & box_reg(b, ROLE_MASK, 0, 0) & fields(e));
+}
+
+void select_b(struct counter *c, struct selection *sel, CPUState *cs)
+{
+	const struct event_info *e = select_event(c, c->sel >> 1 & 0x1f, 0, sel, cs);
+
+	if (e && (e->flags & EV_MATCH))
+		packet_pattern(c, c->box->inst, is_out(e), &sel->pattern);
+}

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * M-Box: six alike counters. inc_sel picks the event; many take a detail from
+ * a register that all six counters share.
+ *
+ * What the sources leave open, as the model has it:
+ * - flag_mode 1 with storage_mode 0 counts the cycles set_flag_sel's condition
+ *   holds, whatever inc_sel says; with storage_mode 1 it counts inc_sel's event
+ *   in those cycles. flag_mode 0 has no condition that could hold, so with
+ *   storage_mode 1 nothing is counted.
+ * - count_mode 2 (up and down) counts up: nothing is known that would go down.
+ * - wrap_mode 0 leaves the counter at 0 (counting down: all ones) when it
+ *   over- or underflows, until its STATUS bit is cleared or it is written.
+ * - DRAM_CMD with command 0 is any command; PLD bit 0 limits it to ISS[9:7].
+ * - With MM_CFG bit 63, only commands whose address agrees with ADDR_MATCH
+ *   33:6 where ADDR_MASK (27:0 for 33:6) has ones. Writing these while bit 63
+ *   is 1 is a violation but no #GP: the lock is known of the S-Box only.
+ */
+#include "uncore.h"
+
+enum {
+	M_DSP_FILL = 0x00,
+	M_THERM_UP = 0x04,
+	M_THERM_DN = 0x05,
+	M_FRM_TYPE = 0x09,
+	M_DRAM_CMD = 0x0a,
+	M_RETRIES = 0x0b,
+	M_FVC_EV0 = 0x0d,
+	M_FVC_EV3 = 0x10,
+	M_PAGE_EV = 0x16,
+	M_CYCLES = 0x1b,
+	/* set_flag_sel */
+	M_FLAG_DSP = 0x100,
+	M_FLAG_MODE = 0x101,
+	M_FLAG_PAGE = 0x105,
+	M_FLAG_BCMD = 0x106,
+};
+
+#define M_FVC		0x200	/* traffic code of an FVC event, by what it counts */
+#define FVC_BCMD	5
+#define FVC_RESP	6
+#define FVC_RESP_NONE	6
+#define MAP_ANY_CMD	8
+#define MAP_CMDS	8
+#define MM_EN		(1ull << 63)
+
+struct m_sel {
+	unsigned int inc, flag;
+	bool flag_mode, wrap;
+	unsigned int storage, count;
+};
+
+static struct m_sel decode(const struct counter *c)
+{
+	return (struct m_sel){
+		.inc = c->sel >> 9 & 0x1f,
+		.flag = M_FLAG_DSP | (c->sel >> 19 & 7),
+		.flag_mode = c->sel >> 7 & 1,
+		.wrap = c->sel >> 6 & 1,
+		.storage = c->sel >> 4 & 3,
+		.count = c->sel >> 2 & 3,
+	};
+}
+
+static bool uses_flag(const struct m_sel *m)
+{
+	return m->flag_mode;
+}
+
+static bool uses_inc(const struct m_sel *m)
+{
+	return !m->flag_mode || m->storage;
+}
+
+static uint64_t field(const struct counter *c, enum reg_role role, unsigned int hi, unsigned int lo)
+{
+	return extract64(box_reg(c->box, role, 0, 0), lo, hi - lo + 1);
+}
+
+/* ---- which shared bits a counter depends on ---- */
+
+/* An FVC event depends on the command or response only if that is what it counts. */
+static uint64_t fvc_uses(const struct counter *c, unsigned int ev)
+{
+	uint64_t bits = 0x80001f | 7ull << (11 + 3 * ev);
+
+	switch (field(c, ROLE_FVC, 13 + 3 * ev, 11 + 3 * ev)) {
+	case FVC_BCMD:
+		return bits | 0xe0;
+	case FVC_RESP:
+		return bits | 0x700;
+	default:
+		return bits;
+	}
+}
+
+static uint64_t inc_uses(const struct counter *c, unsigned int inc, const struct reg_info *r)
+{
+
+	switch (r->role) {
+	case ROLE_DSP:
+		return inc == M_DSP_FILL ? 0x780 : 0;
+	case ROLE_ISS:
+		return inc == M_FRM_TYPE ? 0xf : inc == M_DRAM_CMD ? 0x380 : 0;
+	case ROLE_MSC_THR:
+		return inc == M_THERM_UP ? 0x1f8 : inc == M_THERM_DN ? 0x678 : 0;
+	case ROLE_PGT:
+		return inc == M_PAGE_EV ? 1 : 0;
+	case ROLE_PLD:
+		return inc == M_DRAM_CMD ? 0x1f01 : inc == M_RETRIES ? 0xfe : 0;
+	case ROLE_FVC:
+		return inc >= M_FVC_EV0 && inc <= M_FVC_EV3 ? fvc_uses(c, inc - M_FVC_EV0) : 0;
+	case ROLE_MM_CFG:
+	case ROLE_MATCH:
+	case ROLE_MASK:
+		return inc == M_DRAM_CMD ? UINT64_MAX : 0;
+	}
+	return 0;
+}
+
+static uint64_t flag_uses(unsigned int flag, const struct reg_info *r)
+{
+	switch (r->role) {
+	case ROLE_DSP:
+		return flag == M_FLAG_DSP ? 0x780 : 0;
+	case ROLE_ISS:
+		return flag == M_FLAG_MODE ? 0x70 : 0;
+	case ROLE_PGT:
+		return flag == M_FLAG_PAGE ? 0x40 : 0;
+	case ROLE_MAP:
+		return flag == M_FLAG_BCMD ? 0x1ff : 0;
+	}
+	return 0;
+}
+
+uint64_t m_uses(const struct counter *c, const struct reg_info *r)
+{
+	struct m_sel m = decode(c);
+	uint64_t bits = 0;
+
+	if (uses_inc(&m))
+		bits |= inc_uses(c, m.inc, r);
+	if (uses_flag(&m))
+		bits |= flag_uses(m.flag, r);
+	return bits;
+}
+
+enum msr_rc m_guard(struct box *b, const struct reg_info *r, CPUState *cs)
+{
+	if ((r->role == ROLE_MATCH || r->role == ROLE_MASK) &&
+	    (box_reg(b, ROLE_MM_CFG, 0, 0) & MM_EN))
+		silicon_violation(VIOL_LOCKED, cs, "%s written while matching is on", r->name);
+	return MSR_OK;
+}
+
+/* ---- what it counts ---- */
+
+unsigned int m_packet(const struct counter *c, const struct packet *pkt)
+{
+	struct m_sel m = decode(c);
+	unsigned int cmd;
+	uint64_t mask;
+
+	if (!uses_inc(&m) || m.inc != M_DRAM_CMD || pkt->inst != c->box->inst)
+		return 0;
+	cmd = field(c, ROLE_PLD, 12, 8);
+	if (cmd && cmd != pkt->opcode)
+		return 0;
+	if (field(c, ROLE_PLD, 0, 0) && field(c, ROLE_ISS, 9, 7) != pkt->vn)
+		return 0;
+	if (!(box_reg(c->box, ROLE_MM_CFG, 0, 0) & MM_EN))
+		return 1;
+	mask = box_reg(c->box, ROLE_MASK, 0, 0) << 6;
+	return !((pkt->addr ^ box_reg(c->box, ROLE_MATCH, 0, 0)) & mask & ((1ull << 34) - 1));
+}
+
+static void plain(const struct counter *c, unsigned int code, unsigned int bit,
+		  unsigned int sharers, unsigned int turn, struct pattern *out)
+{
+	struct traffic_key key = {
+		.package = c->box->pkg->id,
+		.box = BOX_M,
+		.inst = c->box->inst,
+		.code = code,
+		.bit = bit,
+	};
+
+	traffic_pattern(&key, 1, sharers, turn, out);
+}
+
+/* Several conditions at once: cycles in which any of them is met. */
+static void any_of(const struct counter *c, unsigned int code, unsigned int bits,
+		   unsigned int n, struct pattern *out)
+{
+	g_autofree struct pattern *part = g_new(struct pattern, 1);
+
+	pattern_zero(out);
+	for (unsigned int i = 0; i < n; i++) {
+		if (bits >> i & 1) {
+			plain(c, code, i, n, i, part);
+			pattern_add(out, part);
+		}
+	}
+	pattern_cap(out, 1);
+}
+
+static void illegal(const struct counter *c, const char *what, unsigned int value, CPUState *cs)
+{
+	silicon_violation(VIOL_EV_SEL, cs, "%s = %#" PRIx64 ": %s 0x%x is not defined",
+			  c->sel_reg->name, c->sel, what, value);
+}
+
+static void fvc(const struct counter *c, unsigned int ev, struct pattern *out, CPUState *cs)
+{
+	unsigned int what = field(c, ROLE_FVC, 13 + 3 * ev, 11 + 3 * ev);
+	unsigned int bcmd = field(c, ROLE_FVC, 7, 5), resp = field(c, ROLE_FVC, 10, 8);
+
+	switch (what) {
+	case FVC_BCMD:
+		plain(c, M_FVC | what, bcmd, 8, bcmd, out);
+		break;
+	case FVC_RESP:
+		if (resp == FVC_RESP_NONE)
+			illegal(c, "FVC response", resp, cs);
+		else
+			plain(c, M_FVC | what, resp, 8, resp, out);
+		break;
+	default:
+		plain(c, M_FVC | what, NO_BIT, 1, 0, out);
+	}
+}
+
+static void frame(const struct counter *c, struct pattern *out, CPUState *cs)
+{
+	static const uint8_t types[] = { 0x0, 0x1, 0x2, 0x3, 0x8, 0xc };
+	unsigned int type = field(c, ROLE_ISS, 3, 0);
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(types); i++) {
+		if (types[i] == type) {
+			plain(c, M_FRM_TYPE, type, ARRAY_SIZE(types), i, out);
+			return;
+		}
+	}
+	illegal(c, "frame type", type, cs);
+}
+
+static void inc_pattern(const struct counter *c, unsigned int inc, struct pattern *out,
+			CPUState *cs)
+{
+	unsigned int dimm, bits;
+
+	pattern_zero(out);
+	if (!event_find(BOX_M, inc, c->index)) {
+		illegal(c, "inc_sel", inc, cs);
+		return;
+	}
+	switch (inc) {
+	case M_DSP_FILL:
+		any_of(c, inc, field(c, ROLE_DSP, 10, 7), 4, out);
+		break;
+	case M_THERM_UP:
+	case M_THERM_DN:
+		bits = inc == M_THERM_UP ? field(c, ROLE_MSC_THR, 8, 7) :
+					   field(c, ROLE_MSC_THR, 10, 9);
+		dimm = field(c, ROLE_MSC_THR, 3, 3) ? 0 : 1 + field(c, ROLE_MSC_THR, 6, 4);
+		plain(c, inc, bits | dimm << 2, 1, 0, out);
+		break;
+	case M_FRM_TYPE:
+		frame(c, out, cs);
+		break;
+	case M_DRAM_CMD:
+		packet_pattern(c, c->box->inst, false, out);
+		break;
+	case M_RETRIES:
+		plain(c, inc, field(c, ROLE_PLD, 7, 7) ? 0x40 | field(c, ROLE_PLD, 6, 1) : 0, 1, 0,
+		      out);
+		break;
+	case M_FVC_EV0 ... M_FVC_EV3:
+		fvc(c, inc - M_FVC_EV0, out, cs);
+		break;
+	case M_PAGE_EV:
+		plain(c, inc, field(c, ROLE_PGT, 0, 0), 1, 0, out);
+		break;
+	case M_CYCLES:
+		out->inc[0] = 1;
+		break;
+	default:
+		plain(c, inc, NO_BIT, 1, 0, out);
+	}
+}
+
+static void flag_pattern(const struct counter *c, unsigned int flag, struct pattern *out,
+			 CPUState *cs)
+{
+	unsigned int v;
+
+	pattern_zero(out);
+	if (!event_find(BOX_M, flag, c->index)) {
+		illegal(c, "set_flag_sel", flag & 7, cs);
+		return;
+	}
+	switch (flag) {
+	case M_FLAG_DSP:
+		any_of(c, flag, field(c, ROLE_DSP, 10, 7), 4, out);
+		break;
+	case M_FLAG_MODE:
+		v = field(c, ROLE_ISS, 6, 4);
+		if (v < 4)
+			plain(c, flag, v, 4, v, out);
+		else
+			illegal(c, "scheduler mode", v, cs);
+		break;
+	case M_FLAG_PAGE:
+		v = field(c, ROLE_PGT, 6, 6);
+		plain(c, flag, v, 2, v, out);
+		break;
+	case M_FLAG_BCMD:
+		/* The index watched makes it another event. */
+		v = field(c, ROLE_MAP, 8, 5);
+		flag |= field(c, ROLE_MAP, 4, 0) << 10;
+		if (v < MAP_CMDS)
+			plain(c, flag, v, MAP_CMDS, v, out);
+		else if (v == MAP_ANY_CMD)
+			any_of(c, flag, 0xff, MAP_CMDS, out);
+		else
+			illegal(c, "command", v, cs);
+		break;
+	default:
+		plain(c, flag, NO_BIT, 1, 0, out);
+	}
+}
+
+void select_m(struct counter *c, struct selection *sel, CPUState *cs)
+{
+	g_autofree struct pattern *flag = NULL;
+	struct m_sel m = decode(c);
+
+	if (m.storage > 1 || m.count > 2)
+		silicon_violation(VIOL_UNDEFINED, cs, "%s = %#" PRIx64 ": mode not defined",
+				  c->sel_reg->name, c->sel);
+	sel->down = m.count == 1;
+	sel->stop_at_wrap = !m.wrap;
+	if (!m.flag_mode) {
+		if (!m.storage)
+			inc_pattern(c, m.inc, &sel->pattern, cs);
+		return;
+	}
+	flag = g_new(struct pattern, 1);
+	flag_pattern(c, m.flag, flag, cs);
+	if (m.storage) {
+		inc_pattern(c, m.inc, &sel->pattern, cs);
+		pattern_and(&sel->pattern, flag);
+	} else {
+		sel->pattern = *flag;
+	}
+}

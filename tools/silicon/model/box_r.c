@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * R-Box: two halves of eight counters and four ports. A counter names one of
+ * six sub-registers of a port of its half, and that says what is counted:
+ * two IPERF registers (bits and fields, any of which makes it count, once per
+ * cycle), two fields of QLX_CFG, two match sets.
+ *
+ * EOT_OCCUPANCY goes by the field table: the allocations EOT_INSERTS counts
+ * one by one, through a 7-bit sub-counter. Together with other IPERF bits it
+ * is taken to be undefined.
+ *
+ * A match set counts packets with bit 21 of MM_CFG set and bit 63 clear. Bits
+ * 19:16 pick the flit it looks at, so a packet must have that many to count;
+ * bit 20 drops that, and each flit of the packet counts. Data bits 71:64 of
+ * the packets are 0.
+ */
+#include "uncore.h"
+
+#define PORTS_PER_HALF	4
+#define KINDS_PER_PORT	6
+
+enum { K_IPERF0, K_IPERF1, K_QLX0, K_QLX1, K_XBR1, K_XBR2 };
+
+#define XBR_DIS		(1ull << 63)
+#define XBR_TRIG_EN	(1u << 21)
+#define XBR_IG_FLT_CNT	(1u << 20)
+
+#define QLX_TYPES	0xb
+
+static unsigned int ev_sel(const struct counter *c)
+{
+	return c->sel >> 1 & 0x1f;
+}
+
+static bool is_legal(const struct counter *c)
+{
+	return ev_sel(c) < PORTS_PER_HALF * KINDS_PER_PORT;
+}
+
+static unsigned int port_of(const struct counter *c)	/* in its half */
+{
+	return ev_sel(c) / KINDS_PER_PORT;
+}
+
+static unsigned int kind_of(const struct counter *c)
+{
+	return ev_sel(c) % KINDS_PER_PORT;
+}
+
+/* 0-7 */
+static unsigned int port_number(const struct counter *c)
+{
+	return PORTS_PER_HALF * c->box->inst + port_of(c);
+}
+
+uint64_t r_uses(const struct counter *c, const struct reg_info *r)
+{
+	unsigned int kind = kind_of(c);
+
+	if (!is_legal(c) || r->index != port_of(c))
+		return 0;
+	switch (r->role) {
+	case ROLE_IPERF:
+		return kind == K_IPERF0 + r->alt ? UINT64_MAX : 0;
+	case ROLE_QLX:
+		return kind == K_QLX0 ? 0x00ff : kind == K_QLX1 ? 0xff00 : 0;
+	case ROLE_XBR_MM_CFG:
+	case ROLE_XBR_MATCH:
+	case ROLE_XBR_MASK:
+		return kind == K_XBR1 + r->alt ? UINT64_MAX : 0;
+	}
+	return 0;
+}
+
+unsigned int r_packet(const struct counter *c, const struct packet *pkt)
+{
+	uint64_t cfg, is;
+	unsigned int set, flit;
+
+	if (!is_legal(c) || kind_of(c) < K_XBR1 || pkt->inst != port_number(c))
+		return 0;
+	set = kind_of(c) - K_XBR1;
+	cfg = box_reg(c->box, ROLE_XBR_MM_CFG, port_of(c), set);
+	if ((cfg & XBR_DIS) || !(cfg & XBR_TRIG_EN) || (cfg >> 8 & cfg & 0xff))
+		return 0;
+	is = (uint64_t)pkt->rds << 48 | (uint64_t)pkt->rnid << 31 | (uint64_t)pkt->dnid << 13 |
+	     pkt->mc << 9 | (pkt->opcode & 0xf) << 5 | pkt->vn << 3;
+	if ((is ^ box_reg(c->box, ROLE_XBR_MATCH, port_of(c), set)) &
+	    box_reg(c->box, ROLE_XBR_MASK, port_of(c), set))
+		return 0;
+	if (cfg & XBR_IG_FLT_CNT)
+		return pkt->flits;
+	flit = cfg >> 16 & 0xf;
+	return flit && flit <= pkt->flits;
+}
+
+static void add(const struct counter *c, unsigned int code, unsigned int sharers,
+		unsigned int turn, struct pattern *sum)
+{
+	g_autofree struct pattern *part = g_new(struct pattern, 1);
+	struct traffic_key key = {
+		.package = c->box->pkg->id,
+		.box = BOX_R,
+		.inst = port_number(c),
+		.code = code,
+		.bit = NO_BIT,
+	};
+
+	traffic_pattern(&key, 1, sharers, turn, part);
+	pattern_add(sum, part);
+}
+
+/* Packet classes and networks are told apart, so their sum is what "any" counts. */
+static void new_packets(const struct counter *c, uint64_t v, struct pattern *sum)
+{
+	unsigned int vn_sel = v >> 6 & 3;
+
+	for (unsigned int class = 0; class < 6; class++) {
+		if (!(v >> class & 1))
+			continue;
+		for (unsigned int vn = 0; vn < 3; vn++) {
+			if (vn_sel == 3 || vn_sel == vn)
+				add(c, SYN_CODE_R_NEW(class, vn), 18, 3 * class + vn, sum);
+		}
+	}
+}
+
+static void iperf(struct counter *c, uint64_t v, struct selection *sel, CPUState *cs)
+{
+	unsigned int class = v >> 17 & 0xf;
+	bool rolling = class && !(v >> 21 & 1);
+
+	if (class > 8)
+		silicon_violation(VIOL_EV_SEL, cs, "%s: EOT class %u is not defined",
+				  c->sel_reg->name, class);
+	else if (class)
+		add(c, SYN_CODE_R_EOT(class), 8, class - 1, &sel->pattern);
+	if (rolling) {
+		sel->div = 128;
+		if (v & ~0x3e00c0ull)
+			silicon_violation(VIOL_UNDEFINED, cs,
+					  "%s: EOT_OCCUPANCY and other events at once",
+					  c->sel_reg->name);
+		return;
+	}
+	new_packets(c, v, &sel->pattern);
+	for (unsigned int bit = 8; bit < 32; bit++) {
+		bool arb = bit >= 9 && bit <= 15;
+
+		if ((v >> bit & 1) && (bit <= 16 || bit >= 24))
+			add(c, SYN_CODE_R_IPERF(bit), arb ? 7 : 1, arb ? bit - 9 : 0,
+			    &sel->pattern);
+	}
+	pattern_cap(&sel->pattern, 1);
+}
+
+static void qlx(struct counter *c, unsigned int v, struct selection *sel, CPUState *cs)
+{
+	if ((v & 0xf) >= QLX_TYPES)
+		silicon_violation(VIOL_EV_SEL, cs, "%s: QLX event type 0x%x is reserved",
+				  c->sel_reg->name, v & 0xf);
+	else
+		add(c, SYN_CODE_R_QLX(v), 1, 0, &sel->pattern);
+}
+
+void select_r(struct counter *c, struct selection *sel, CPUState *cs)
+{
+	unsigned int kind = kind_of(c);
+
+	if (!is_legal(c)) {
+		silicon_violation(VIOL_EV_SEL, cs, "%s = %#" PRIx64 ": ev_sel 0x%x is illegal",
+				  c->sel_reg->name, c->sel, ev_sel(c));
+		return;
+	}
+	switch (kind) {
+	case K_IPERF0:
+	case K_IPERF1:
+		iperf(c, box_reg(c->box, ROLE_IPERF, port_of(c), kind), sel, cs);
+		break;
+	case K_QLX0:
+	case K_QLX1:
+		qlx(c, box_reg(c->box, ROLE_QLX, port_of(c), 0) >> (8 * (kind - K_QLX0)) & 0xff,
+		    sel, cs);
+		break;
+	default:
+		packet_pattern(c, port_number(c), false, &sel->pattern);
+	}
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The kinds of box, in the order of enum box_kind.
+ */
+#include "uncore.h"
+
+#define EN_HIGH		(1u << 22)
+#define PMI_HIGH	(1u << 20)
+#define EN_LOW		(1u << 0)
+
+/* The W-Box fixed counter differs, see uncore.c. */
+const struct box_type box_types[BOX_KINDS] = {
+	[BOX_U] = {
+		.name = "U", .instances = 1, .counters = 1,
+		.en = EN_HIGH, .pmi_en = PMI_HIGH, .select = select_u,
+	},
+	[BOX_C] = {
+		.name = "C", .instances = 8, .counters = 6,
+		.en = EN_HIGH, .pmi_en = PMI_HIGH, .select = select_c,
+	},
+	[BOX_W] = {
+		.name = "W", .instances = 1, .counters = 5,
+		.en = EN_HIGH, .pmi_en = PMI_HIGH, .select = select_w,
+	},
+	[BOX_S] = {
+		.name = "S", .instances = 2, .counters = 4,
+		.en = EN_HIGH, .pmi_en = PMI_HIGH, .select = select_s,
+		.guard = s_guard, .uses = s_uses, .packet = s_packet,
+	},
+	[BOX_B] = {
+		.name = "B", .instances = 2, .counters = 4,
+		.en = EN_LOW, .pmi_en = PMI_HIGH, .select = select_b,
+		.uses = b_uses, .packet = b_packet,
+	},
+	[BOX_M] = {
+		.name = "M", .instances = 2, .counters = 6,
+		.en = EN_LOW, .pmi_en = 1u << 1, .select = select_m,
+		.guard = m_guard, .uses = m_uses, .packet = m_packet,
+	},
+	[BOX_R] = {
+		.name = "R", .instances = 2, .counters = 8,
+		.en = EN_LOW, .pmi_en = 1u << 6, .select = select_r,
+		.uses = r_uses, .packet = r_packet,
+	},
+};

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Counting. A counter runs while its own enable, its bit in GLOBAL_CTRL and
+ * the freeze bit allow; its value is brought up to date when somebody looks,
+ * when anything about it changes, and when its overflow is due.
+ */
+#include "core.h"
+
+static bool enabled(const struct core *k, unsigned int i)
+{
+	if (k->global_status & GLOBAL_STATUS_CTR_FRZ)
+		return false;
+	if (!(k->global_ctrl >> core_bit(i) & 1))
+		return false;
+	if (i < CORE_GP)
+		return k->evtsel[i] & EVTSEL_EN;
+	return k->fixed_ctrl >> 4 * (i - CORE_GP) & 3;
+}
+
+/* Freeze as the machine's perfmon version does it. */
+static void freeze(struct core *k)
+{
+	if (k->debugctl & DEBUGCTL_FRZ_PERFMON) {
+		if (k->model->version >= 4)
+			k->global_status |= GLOBAL_STATUS_CTR_FRZ;
+		else
+			k->global_ctrl = 0;
+	}
+	if (k->debugctl & DEBUGCTL_FRZ_LBR) {
+		if (k->model->version >= 4)
+			k->global_status |= GLOBAL_STATUS_LBR_FRZ;
+		else
+			k->debugctl &= ~DEBUGCTL_LBR;
+	}
+}
+
+void core_pmi(struct core *k)
+{
+	freeze(k);
+	silicon_pmi(k->cs);
+}
+
+void core_overflow(struct core *k, unsigned int i, const struct core_sample *s)
+{
+	struct core_counter *c = &k->ctr[i];
+
+	c->truth.overflows++;
+	if (pebs_on(k, i)) {
+		if (s && pebs_exact(k, i)) {
+			pebs_write(k, i, s);
+			return;
+		}
+		/*
+		 * The microcode is late: by a few instructions where the event
+		 * has an instruction of its own, by the next one elsewhere.
+		 */
+		k->t.skid |= 1u << i;
+		k->t.skid_until[i] = k->t.retired + (s ? k->knob.skid : 1);
+		return;
+	}
+	k->global_status |= 1ull << core_bit(i);
+	if (c->intr) {
+		c->truth.pmis++;
+		k->stat[SYN_CORE_S_PMI_COUNTER]++;
+		core_pmi(k);
+	}
+}
+
+/* Clocks up to now. Returns the counters that overflowed. */
+static uint32_t catch_up(struct core *k)
+{
+	uint32_t over = 0;
+
+	core_clock_update(k);
+	for (int i = 0; i < CORE_COUNTERS; i++) {
+		struct core_counter *c = &k->ctr[i];
+		uint64_t now, n;
+
+		if (!c->running || !core_event_timed(&c->ev))
+			continue;
+		now = core_clock_read(k, &c->ev, c->rings);
+		n = core_event_sum(k, &c->ev, now) - core_event_sum(k, &c->ev, c->mark);
+		c->mark = now;
+		c->val += n;
+		c->truth.events += n;
+		if (c->val > CORE_MASK) {
+			c->val &= CORE_MASK;
+			over |= 1u << i;
+		}
+	}
+	return over;
+}
+
+bool core_catch_up(struct core *k)
+{
+	uint32_t over = catch_up(k), left = over;
+
+	for (; left; left &= left - 1)
+		core_overflow(k, ctz32(left), NULL);
+	return over;
+}
+
+/*
+ * PDIR wants the other programmable counters of the core silent, on the models
+ * that have only one. Said once per setting, not each time an interrupt handler
+ * stops and starts everything.
+ */
+static void check_pdir(struct core *k)
+{
+	bool set = false, run = false;
+
+	if (k->model->kind != KIND_SANDYBRIDGE)
+		return;
+	for (int i = 0; i < CORE_GP; i++) {
+		set |= i != 1 && (k->evtsel[i] & EVTSEL_EN);
+		run |= i != 1 && k->ctr[i].running;
+	}
+	if (!set || !(k->evtsel[1] & EVTSEL_EN))
+		k->pdir_clash = false;
+	if (!run || k->pdir_clash || !k->ctr[1].running || !pebs_on(k, 1) || !pebs_exact(k, 1))
+		return;
+	k->pdir_clash = true;
+	k->stat[SYN_CORE_S_V_PDIR]++;
+	silicon_violation(VIOL_CORE, k->cs, "PDIR on counter 1 beside others");
+}
+
+/* Start and stop what the registers now say. The past is settled already. */
+void core_apply(struct core *k)
+{
+	for (int i = 0; i < CORE_COUNTERS; i++) {
+		struct core_counter *c = &k->ctr[i];
+		bool run = enabled(k, i), was = c->running;
+
+		if (i < CORE_GP) {
+			uint64_t sel = k->evtsel[i];
+
+			c->rings = (sel & EVTSEL_OS ? RING_OS : 0) | (sel & EVTSEL_USR ? RING_USR : 0);
+			c->intr = sel & EVTSEL_INT;
+			if (c->decoded != sel + 1 || c->ev.src == SRC_OFFCORE) {
+				core_event_decode(k, sel, &c->ev);
+				c->decoded = sel + 1;
+			}
+		} else {
+			unsigned int ctrl = k->fixed_ctrl >> 4 * (i - CORE_GP) & 0xf;
+
+			c->rings = ctrl & 3;
+			c->intr = ctrl & 8;
+			core_event_fixed(k, i - CORE_GP, &c->ev);
+		}
+		c->mark = core_clock_read(k, &c->ev, c->rings);
+		c->running = run;
+		if (!run || was)
+			continue;
+		c->truth.windows++;
+		if (c->ev.src == SRC_OFFCORE)
+			core_offcore_check(k, c->ev.what);
+	}
+	if (!(k->pebs_enable & ~PEBS_ENABLE_STORES))
+		k->skid_broken = 0;
+	check_pdir(k);
+	trace_apply(k);
+	core_clock_arm(k);
+}
+
+void core_sync(struct core *k)
+{
+	bool changed = core_catch_up(k);
+
+	trace_settle(k);
+	if (k->t.due)
+		trace_boundary(k);
+	else if (changed)
+		core_apply(k);
+}
+
+void core_set_counter(struct core *k, unsigned int i, uint64_t val)
+{
+	k->ctr[i].val = val & CORE_MASK;
+	core_apply(k);
+}

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * From an event select to what it counts, and the arithmetic of patterns.
+ *
+ * An event without a real source has a rate: num events per CORE_RATE_ONE
+ * cycles, spread as evenly as whole events allow (after c cycles there were
+ * c * num / CORE_RATE_ONE, rounded down).
+ */
+#include "core.h"
+
+struct row {
+	uint8_t code, umask;
+	enum core_source src;
+	uint32_t what;		/* mask, or the rate of SRC_CYCLES */
+	bool precise;
+};
+
+#define CYC(n)		SRC_CYCLES, (n) * CORE_RATE_ONE / 1000	/* n per 1,000 cycles */
+#define MISP(what)	SRC_BRANCH, BR_MISP(what)
+
+static const struct row goldmont[] = {
+	{ 0x03, 0x01, SRC_MEM, MEM_UNKNOWN, true },
+	{ 0x03, 0x02, SRC_MEM, MEM_FORWARD, true },
+	{ 0x03, 0x04, SRC_MEM, MEM_4K_ALIAS, true },
+	{ 0x03, 0x08, SRC_MEM, MEM_UTLB, true },
+	{ 0x03, 0x10, SRC_MEM, MEM_BLOCKED, true },
+	{ 0x05, 0x01, CYC(12), false },
+	{ 0x05, 0x02, CYC(6), false },
+	{ 0x05, 0x03, CYC(18), false },
+	{ 0x0e, 0x00, CYC(900), false },
+	{ 0x13, 0x02, SRC_MEM, MEM_LOAD_PAGE_SPLIT, true },
+	{ 0x13, 0x04, SRC_MEM, MEM_STORE_PAGE_SPLIT, true },
+	{ 0x2e, 0x41, SRC_MEM, MEM_L2_MISS, false },
+	{ 0x2e, 0x4f, SRC_MEM, MEM_L2_REF, false },
+	{ 0x30, 0x00, CYC(2), false },
+	{ 0x31, 0x00, CYC(1), false },
+	{ 0x3c, 0x00, CYC(1000), false },
+	{ 0x3c, 0x01, SRC_TSC, CORE_RATE_ONE, false },
+	{ 0x51, 0x01, CYC(3), false },
+	{ 0x80, 0x01, CYC(190), false },
+	{ 0x80, 0x02, CYC(10), false },
+	{ 0x80, 0x03, CYC(200), false },
+	{ 0x81, 0x04, CYC(1), false },
+	{ 0x86, 0x00, CYC(150), false },
+	{ 0x86, 0x01, CYC(20), false },
+	{ 0x86, 0x02, CYC(100), false },
+	{ 0x9c, 0x00, CYC(400), false },
+	{ 0xb7, 0x01, SRC_OFFCORE, 0, false },
+	{ 0xb7, 0x02, SRC_OFFCORE, 1, false },
+	{ 0xc0, 0x00, SRC_INSN, 0, true },
+	{ 0xc2, 0x00, SRC_INSN, 0, true },
+	{ 0xc2, 0x01, SRC_OP, OP_MICROCODE, true },
+	{ 0xc2, 0x08, SRC_OP, OP_FPDIV, true },
+	{ 0xc2, 0x10, SRC_OP, OP_IDIV, true },
+	{ 0xc3, 0x00, CYC(4), false },
+	{ 0xc3, 0x01, CYC(1), false },
+	{ 0xc3, 0x02, CYC(1), false },
+	{ 0xc3, 0x04, CYC(1), false },
+	{ 0xc3, 0x08, CYC(1), false },
+	{ 0xc4, 0x00, SRC_BRANCH, BR_ALL, true },
+	{ 0xc4, 0x7e, SRC_BRANCH, BR_JCC, true },
+	{ 0xc4, 0x80, SRC_BRANCH, BR_TAKEN, true },
+	{ 0xc4, 0xbf, SRC_BRANCH, BR_FAR, true },
+	{ 0xc4, 0xeb, SRC_BRANCH, BR_IND, true },
+	{ 0xc4, 0xf7, SRC_BRANCH, BR_RET, true },
+	{ 0xc4, 0xf9, SRC_BRANCH, BR_CALL, true },
+	{ 0xc4, 0xfb, SRC_BRANCH, BR_IND_CALL, true },
+	{ 0xc4, 0xfd, SRC_BRANCH, BR_REL_CALL, true },
+	{ 0xc4, 0xfe, SRC_BRANCH, BR_TAKEN_JCC, true },
+	{ 0xc5, 0x00, MISP(BR_ALL), true },
+	{ 0xc5, 0x7e, MISP(BR_JCC), true },
+	{ 0xc5, 0xeb, MISP(BR_IND), true },
+	{ 0xc5, 0xf7, MISP(BR_RET), true },
+	{ 0xc5, 0xfb, MISP(BR_IND_CALL), true },
+	{ 0xc5, 0xfe, MISP(BR_TAKEN_JCC), true },
+	{ 0xca, 0x00, CYC(500), false },
+	{ 0xca, 0x01, CYC(450), false },
+	{ 0xca, 0x02, CYC(50), false },
+	{ 0xcb, 0x01, SRC_IRQ, 0, false },
+	{ 0xcb, 0x02, CYC(30), false },
+	{ 0xcb, 0x04, CYC(2), false },
+	{ 0xcd, 0x00, CYC(15), false },
+	{ 0xcd, 0x01, CYC(10), false },
+	{ 0xcd, 0x02, CYC(5), false },
+	{ 0xd0, 0x11, SRC_MEM, MEM_LOAD_DTLB, true },
+	{ 0xd0, 0x12, SRC_MEM, MEM_STORE_DTLB, true },
+	{ 0xd0, 0x13, SRC_MEM, MEM_LOAD_DTLB | MEM_STORE_DTLB, true },
+	{ 0xd0, 0x21, SRC_MEM, MEM_LOAD_LOCK, true },
+	{ 0xd0, 0x41, SRC_MEM, MEM_LOAD_SPLIT, true },
+	{ 0xd0, 0x42, SRC_MEM, MEM_STORE_SPLIT, true },
+	{ 0xd0, 0x43, SRC_MEM, MEM_LOAD_SPLIT | MEM_STORE_SPLIT, true },
+	{ 0xd0, 0x81, SRC_MEM, MEM_LOAD, true },
+	{ 0xd0, 0x82, SRC_MEM, MEM_STORE, true },
+	{ 0xd0, 0x83, SRC_MEM, MEM_LOAD | MEM_STORE, true },
+	{ 0xd1, 0x01, SRC_MEM, MEM_LOAD_AT(LEVEL_L1), true },
+	{ 0xd1, 0x02, SRC_MEM, MEM_LOAD_AT(LEVEL_L2), true },
+	{ 0xd1, 0x08, SRC_MEM, MEM_L1_MISS, true },
+	{ 0xd1, 0x10, SRC_MEM, MEM_L2_MISSED, true },
+	{ 0xd1, 0x20, SRC_MEM, MEM_LOAD_AT(LEVEL_HITM), true },
+	{ 0xd1, 0x40, SRC_MEM, MEM_LOAD_AT(LEVEL_FILL), true },
+	{ 0xd1, 0x80, SRC_MEM, MEM_LOAD_AT(LEVEL_DRAM), true },
+	{ 0xe6, 0x01, CYC(4), false },
+	{ 0xe6, 0x08, CYC(1), false },
+	{ 0xe6, 0x10, CYC(2), false },
+	{ 0xe7, 0x01, CYC(8), false },
+	{ 0xe9, 0x01, CYC(1), false },
+	{ }
+};
+
+static const struct row sandybridge[] = {
+	{ 0x2e, 0x41, SRC_MEM, MEM_L2_MISSED, false },
+	{ 0x2e, 0x4f, SRC_MEM, MEM_L1_MISSED, false },
+	{ 0x3c, 0x00, CYC(1000), false },
+	{ 0xb7, 0x01, SRC_OFFCORE, 0, false },
+	{ 0xbb, 0x01, SRC_OFFCORE, 1, false },
+	{ 0xc0, 0x00, SRC_INSN, 0, false },
+	{ 0xc0, 0x01, SRC_INSN, 0, true },	/* PREC_DIST */
+	{ 0xc2, 0x01, SRC_INSN, 0, true },
+	{ 0xc2, 0x02, SRC_INSN, 0, true },
+	{ 0xc4, 0x00, SRC_BRANCH, BR_ALL, false },
+	{ 0xc4, 0x01, SRC_BRANCH, BR_JCC, true },
+	{ 0xc4, 0x02, SRC_BRANCH, BR_CALL, true },
+	{ 0xc4, 0x04, SRC_BRANCH, BR_ALL, true },
+	{ 0xc4, 0x08, SRC_BRANCH, BR_RET, true },
+	{ 0xc4, 0x10, SRC_BRANCH, BR_NOT_TAKEN, true },
+	{ 0xc4, 0x20, SRC_BRANCH, BR_TAKEN, true },
+	{ 0xc4, 0x40, SRC_BRANCH, BR_FAR, false },
+	{ 0xc5, 0x00, MISP(BR_ALL), false },
+	{ 0xc5, 0x01, MISP(BR_JCC), true },
+	{ 0xc5, 0x02, MISP(BR_CALL), true },
+	{ 0xc5, 0x04, MISP(BR_ALL), true },
+	{ 0xc5, 0x20, MISP(BR_TAKEN), true },
+	{ 0xcb, 0x01, SRC_IRQ, 0, false },
+	{ 0xcd, 0x01, SRC_MEM, MEM_LATENCY, true },
+	{ 0xcd, 0x02, SRC_MEM, MEM_PRECISE_STORE, true },
+	{ 0xd0, 0x11, SRC_MEM, MEM_LOAD_DTLB, true },
+	{ 0xd0, 0x12, SRC_MEM, MEM_STORE_DTLB, true },
+	{ 0xd0, 0x21, SRC_MEM, MEM_LOAD_LOCK, true },
+	{ 0xd0, 0x41, SRC_MEM, MEM_LOAD_SPLIT, true },
+	{ 0xd0, 0x42, SRC_MEM, MEM_STORE_SPLIT, true },
+	{ 0xd0, 0x81, SRC_MEM, MEM_LOAD, true },
+	{ 0xd0, 0x82, SRC_MEM, MEM_STORE, true },
+	{ 0xd1, 0x01, SRC_MEM, MEM_LOAD_AT(LEVEL_L1), true },
+	{ 0xd1, 0x02, SRC_MEM, MEM_LOAD_AT(LEVEL_L2), true },
+	{ 0xd1, 0x04, SRC_MEM, MEM_LOAD_AT(LEVEL_L3), true },
+	{ 0xd1, 0x20, SRC_MEM, MEM_LOAD_AT(LEVEL_DRAM) | MEM_LOAD_AT(LEVEL_HITM), true },
+	{ 0xd1, 0x40, SRC_MEM, MEM_LOAD_AT(LEVEL_FILL), true },
+	{ 0xd2, 0x04, SRC_MEM, MEM_LOAD_AT(LEVEL_HITM), true },
+	{ }
+};
+
+static const struct row nehalem[] = {
+	{ 0x0b, 0x01, SRC_MEM, MEM_LOAD, true },
+	{ 0x0b, 0x02, SRC_MEM, MEM_STORE, true },
+	{ 0x0b, 0x10, SRC_MEM, MEM_LATENCY, true },
+	{ 0x0c, 0x01, SRC_MEM, MEM_STORE_DTLB, true },
+	{ 0x2e, 0x41, SRC_MEM, MEM_L2_MISSED, false },
+	{ 0x2e, 0x4f, SRC_MEM, MEM_L1_MISSED, false },
+	{ 0x3c, 0x00, CYC(1000), false },
+	{ 0xb7, 0x01, SRC_OFFCORE, 0, false },
+	{ 0xc0, 0x00, SRC_INSN, 0, true },
+	{ 0xc0, 0x01, SRC_INSN, 0, true },
+	{ 0xc2, 0x01, SRC_INSN, 0, true },
+	{ 0xc4, 0x00, SRC_BRANCH, BR_ALL, true },
+	{ 0xc4, 0x01, SRC_BRANCH, BR_JCC, true },
+	{ 0xc4, 0x02, SRC_BRANCH, BR_CALL, true },
+	{ 0xc4, 0x04, SRC_BRANCH, BR_ALL, true },
+	{ 0xc5, 0x00, MISP(BR_ALL), true },
+	{ 0xcb, 0x01, SRC_MEM, MEM_LOAD_AT(LEVEL_L1), true },
+	{ 0xcb, 0x02, SRC_MEM, MEM_LOAD_AT(LEVEL_L2), true },
+	{ 0xcb, 0x04, SRC_MEM, MEM_LOAD_AT(LEVEL_L3), true },
+	{ 0xcb, 0x08, SRC_MEM, MEM_LOAD_AT(LEVEL_HITM), true },
+	{ 0xcb, 0x10, SRC_MEM, MEM_LOAD_AT(LEVEL_DRAM), true },
+	{ 0xcb, 0x40, SRC_MEM, MEM_LOAD_AT(LEVEL_FILL), true },
+	{ 0xcb, 0x80, SRC_MEM, MEM_LOAD_DTLB, true },
+	{ }
+};
+
+/* Rates that a test has set, umask << 8 | code -> num + 1. Good from the next start on. */
+static uint64_t set_rates[65536];
+
+void core_event_set_rate(unsigned int event, uint32_t num)
+{
+	set_rates[event & 0xffff] = num + 1ull;
+	for (int cpu = 0; cpu < SILICON_CPUS; cpu++) {
+		struct core *k = core_peek(cpu);
+
+		for (int i = 0; k && i < CORE_GP; i++)
+			k->ctr[i].decoded = 0;
+	}
+}
+
+static const struct row *find(const struct core *k, unsigned int code, unsigned int umask)
+{
+	const struct row *r = k->model->kind == KIND_GOLDMONT ? goldmont :
+			      k->model->kind == KIND_SANDYBRIDGE ? sandybridge : nehalem;
+
+	for (; r->src; r++)
+		if (r->code == code && r->umask == umask)
+			return r;
+	return NULL;
+}
+
+/*
+ * Real events come one at a time, each in a cycle of its own: a counter mask
+ * of 1 and edge detection change nothing, a higher mask is never reached.
+ * Inverted, every cycle counts, or half of them stand for those without event.
+ */
+static void mask_real(struct core_event *ev, const struct core *k)
+{
+	if (!ev->cmask || core_event_timed(ev))
+		return;
+	if (ev->inv) {
+		ev->src = SRC_CYCLES;
+		ev->num = ev->cmask > 1 ? CORE_RATE_ONE : CORE_RATE_ONE / 2;
+	} else if (ev->cmask > 1) {
+		ev->src = SRC_NONE;
+	}
+	ev->cmask = 0;
+	ev->edge = false;
+}
+
+void core_event_decode(const struct core *k, uint64_t evtsel, struct core_event *ev)
+{
+	unsigned int code = evtsel & 0xff, umask = evtsel >> 8 & 0xff;
+	const struct row *r = find(k, code, umask);
+
+	*ev = (struct core_event){
+		.cmask = evtsel >> 24 & 0xff,
+		.inv = evtsel & EVTSEL_INV,
+		.edge = evtsel & EVTSEL_EDGE,
+	};
+	if (set_rates[evtsel & 0xffff]) {
+		ev->src = SRC_CYCLES;
+		ev->num = set_rates[evtsel & 0xffff] - 1;
+	} else if (r) {
+		ev->src = r->src;
+		ev->precise = r->precise;
+		ev->what = r->what;
+		ev->num = r->what;
+		if (r->src == SRC_OFFCORE)
+			ev->num = core_offcore_rate(k, r->what);
+	} else if (code == 0x3c && umask == 1) {
+		ev->src = SRC_CYCLES;
+		ev->num = CORE_RATE_ONE * k->model->ref_mhz / k->model->mhz;
+	} else if (k->model->kind != KIND_GOLDMONT && code) {
+		/* No list of these machines' events here, so they all count something. */
+		ev->src = SRC_CYCLES;
+		ev->num = 1 + (code * 37 + umask * 11) % 1000;
+	}
+	mask_real(ev, k);
+}
+
+void core_event_fixed(const struct core *k, unsigned int n, struct core_event *ev)
+{
+	static const enum core_source src[CORE_FIXED] = { SRC_INSN, SRC_CYCLES, SRC_TSC };
+
+	*ev = (struct core_event){ .src = src[n], .num = CORE_RATE_ONE };
+}
+
+static uint64_t scale(uint64_t cycles, uint32_t num)
+{
+	return (unsigned __int128)cycles * num / CORE_RATE_ONE;
+}
+
+/*
+ * A counter mask turns the increment of a cycle into "at least that many", 0
+ * or 1. An even pattern only ever adds q or q + 1, so which cycles qualify is
+ * again an even pattern, and so are its rising edges.
+ */
+uint64_t core_event_sum(const struct core *k, const struct core_event *ev, uint64_t cycles)
+{
+	uint32_t q = ev->num / CORE_RATE_ONE, hits;
+	unsigned int cmask = ev->cmask;
+	bool inv = ev->inv && cmask;
+
+	if (!cmask && !ev->edge)
+		return ev->src == SRC_OFFCORE ? core_offcore_sum(k, ev->what, cycles) :
+						scale(cycles, ev->num);
+	if (!cmask)
+		cmask = 1;
+	if (cmask <= q)
+		hits = CORE_RATE_ONE;
+	else if (cmask == q + 1)
+		hits = ev->num % CORE_RATE_ONE;
+	else
+		hits = 0;
+	if (inv)
+		hits = CORE_RATE_ONE - hits;
+	/* In an even pattern the rarer of the two values always stands alone. */
+	if (ev->edge && hits > CORE_RATE_ONE / 2)
+		hits = CORE_RATE_ONE - hits;
+	return scale(cycles, hits);
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Offcore responses. The traffic is arithmetic: requests of a type come at a
+ * steady rate, and of any number of them each kind of response gets its share,
+ * in whole requests that always add up.
+ *
+ *	requests(c)	= c * rate / 65536
+ *	response j	= requests * (shares up to j) / 65536 - the same up to j - 1
+ *	outstanding	= requests * latency (credited when the request is made)
+ */
+#include "core.h"
+
+#define ANY_RESPONSE	(1ull << 16)
+#define OUTSTANDING	(1ull << 38)
+#define ANY_REQUEST	(1ull << 15)
+#define RESPONSES	0x3fffff0000ull
+
+/* A response answers the register if it has all the bits of one of its classes. */
+struct response {
+	uint64_t bits;
+	uint32_t share;		/* of 65536 */
+};
+
+static const struct response goldmont[] = {
+	{ 1ull << 18, 32768 },	/* L2 hit */
+	{ 1ull << 33, 20480 },	/* missed the other module too, or no need to ask */
+	{ 1ull << 34, 6144 },	/* other module had it */
+	{ 1ull << 36, 4096 },	/* modified in the other module */
+	{ 1ull << 37, 2048 },	/* not DRAM */
+};
+
+/* Supplier times snoop. Rows: 17-22, 30:23. Columns: 31-37. */
+static const uint16_t snb_supplier[] = { 8, 16, 64, 48, 8, 80, 32 };	/* of 256 */
+static const uint16_t snb_snoop[] = { 48, 80, 56, 24, 24, 16, 8 };	/* of 256 */
+
+#define SNB_SUPPLIERS	ARRAY_SIZE(snb_supplier)
+#define SNB_SNOOPS	ARRAY_SIZE(snb_snoop)
+#define SNB_REMOTE	0x7f800000ull
+
+static unsigned int responses(const struct core *k)
+{
+	return k->model->kind == KIND_GOLDMONT ? ARRAY_SIZE(goldmont) : SNB_SUPPLIERS * SNB_SNOOPS;
+}
+
+static uint32_t share(const struct core *k, unsigned int j)
+{
+	if (k->model->kind == KIND_GOLDMONT)
+		return goldmont[j].share;
+	return snb_supplier[j / SNB_SNOOPS] * snb_snoop[j % SNB_SNOOPS];
+}
+
+static bool selected(const struct core *k, uint64_t rsp, unsigned int j)
+{
+	unsigned int supplier = j / SNB_SNOOPS, snoop = j % SNB_SNOOPS;
+	uint64_t bits;
+
+	if (rsp & ANY_RESPONSE)
+		return true;
+	if (k->model->kind == KIND_GOLDMONT)
+		return rsp & goldmont[j].bits;
+	/* A client has no remote memory: what would be remote is local. */
+	if (supplier < 6)
+		bits = 1ull << (17 + supplier);
+	else
+		bits = k->model->offcore[0] & SNB_REMOTE ? SNB_REMOTE : 1ull << 22;
+	return (rsp & bits) && (rsp & 1ull << (31 + snoop));
+}
+
+/* Nehalem has no such tables at hand: any response bit takes everything. */
+static uint64_t nehalem(const struct core *k, uint64_t rsp, uint64_t cycles)
+{
+	uint64_t n = 0;
+
+	if (!(rsp & 0xff00))
+		return 0;
+	for (int t = 0; t < 8; t++)
+		if (rsp >> t & 1)
+			n += cycles * k->knob.off_rate[t] / CORE_RATE_ONE;
+	return n;
+}
+
+static uint64_t answered(const struct core *k, uint64_t rsp, uint64_t requests)
+{
+	uint64_t n = 0, sum = 0, cut = 0;
+
+	for (unsigned int j = 0; j < responses(k); j++) {
+		uint64_t next;
+
+		sum += share(k, j);
+		next = muldiv64(requests, sum, CORE_RATE_ONE);
+		if (selected(k, rsp, j))
+			n += next - cut;
+		cut = next;
+	}
+	return n;
+}
+
+static uint64_t valid_requests(const struct core *k, uint64_t rsp)
+{
+	uint64_t all = k->model->offcore[0] & 0xffff;
+
+	return k->model->kind == KIND_GOLDMONT && (rsp & ANY_REQUEST) ? all : rsp & all;
+}
+
+static bool meaningful(const struct core *k, uint64_t rsp)
+{
+	if (!(rsp & 0xffff))
+		return false;
+	if (rsp & OUTSTANDING)
+		return !(rsp & RESPONSES);
+	for (unsigned int j = 0; j < responses(k); j++)
+		if (selected(k, rsp, j))
+			return true;
+	return false;
+}
+
+uint64_t core_offcore_sum(const struct core *k, unsigned int reg, uint64_t cycles)
+{
+	uint64_t rsp = k->offcore[reg], types = valid_requests(k, rsp), n = 0;
+
+	if (k->model->kind == KIND_XEON7500)
+		return nehalem(k, rsp, cycles);
+	if (!meaningful(k, rsp))
+		return 0;
+	for (; types; types &= types - 1) {
+		unsigned int t = ctz64(types);
+		uint64_t requests = muldiv64(cycles, k->knob.off_rate[t], CORE_RATE_ONE);
+
+		if (rsp & OUTSTANDING)
+			n += requests * k->knob.off_latency[t];
+		else
+			n += answered(k, rsp, requests);
+	}
+	return n;
+}
+
+/* For counter masks: the mean, as if spread evenly. */
+uint32_t core_offcore_rate(const struct core *k, unsigned int reg)
+{
+	return MIN(core_offcore_sum(k, reg, CORE_RATE_ONE), UINT32_MAX);
+}
+
+void core_offcore_init(struct core *k)
+{
+	for (int t = 0; t < 16; t++) {
+		k->knob.off_rate[t] = t == 15 && k->model->kind == KIND_GOLDMONT ? 0 : 1024 >> (t % 5);
+		k->knob.off_latency[t] = 120 + 20 * t;
+	}
+}
+
+uint64_t *core_offcore_knob(struct core *k, uint32_t msr)
+{
+	if (msr - SYN_OFF_RATE(0) < 16)
+		return &k->knob.off_rate[msr - SYN_OFF_RATE(0)];
+	if (msr - SYN_OFF_LATENCY(0) < 16)
+		return &k->knob.off_latency[msr - SYN_OFF_LATENCY(0)];
+	return NULL;
+}
+
+uint64_t core_offcore_share(const struct core *k, unsigned int n)
+{
+	if (k->model->kind == KIND_GOLDMONT)
+		return n < ARRAY_SIZE(goldmont) ? goldmont[n].share : 0;
+	if (n < SNB_SUPPLIERS)
+		return snb_supplier[n] * 256;
+	n -= SNB_SUPPLIERS;
+	return n < SNB_SNOOPS ? snb_snoop[n] * 256 : 0;
+}
+
+/* A counter starts on the register. */
+void core_offcore_check(struct core *k, unsigned int reg)
+{
+	uint64_t rsp = k->offcore[reg];
+
+	if (k->model->kind == KIND_XEON7500 || meaningful(k, rsp))
+		return;
+	k->stat[SYN_CORE_S_OFFCORE_ZERO]++;
+	if ((rsp & OUTSTANDING) && (rsp & RESPONSES))
+		silicon_violation(VIOL_CORE, k->cs, "OFFCORE_RSP%u: 0x%" PRIx64
+				  ": outstanding with response bits", reg, rsp);
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Synthetic MSRs of the core PMU and its part of the JSON.
+ */
+#include "core.h"
+
+static uint64_t rate_sel;
+
+static uint64_t *truth(struct core *k, uint32_t msr)
+{
+	unsigned int n = msr & 0xff, what = msr >> 8 & 0xf;
+	unsigned int i = n >= 0x20 ? CORE_GP + n - 0x20 : n;
+	uint64_t *all[] = {
+		&k->ctr[0].truth.events, &k->ctr[0].truth.overflows, &k->ctr[0].truth.windows,
+		&k->ctr[0].truth.records, &k->ctr[0].truth.lost, &k->ctr[0].truth.pmis,
+	};
+
+	if (what >= ARRAY_SIZE(all) || i >= CORE_COUNTERS || (n < 0x20 && n >= CORE_GP))
+		return NULL;
+	return (void *)((char *)all[what] + i * sizeof(k->ctr[0]));
+}
+
+/* Everything that is a plain variable. */
+static uint64_t *knob(struct core *k, uint32_t msr)
+{
+	if (msr == SYN_CORE_SKID)
+		return &k->knob.skid;
+	if (msr == SYN_CORE_RATE_SEL)
+		return &rate_sel;
+	if (msr >> 8 == SYN_OFF_RATE(0) >> 8)
+		return core_offcore_knob(k, msr);
+	return mem_knob(k->mem, msr);
+}
+
+enum msr_rc core_synth_rdmsr(CPUState *cs, uint32_t msr, uint64_t *val)
+{
+	struct core *k = core_get(cs);
+	uint64_t *p = NULL;
+
+	*val = 0;
+	core_clock_update(k);
+	if (msr < SYN_CORE_STAT(0)) {
+		k->in_rdmsr = true;
+		core_sync(k);
+		k->in_rdmsr = false;
+		p = truth(k, msr);
+	} else if (msr == SYN_CORE_STAT(SYN_CORE_S_CYCLES)) {
+		*val = muldiv64(k->clock.ns[0] + k->clock.ns[1], k->model->mhz, 1000);
+	} else if (msr == SYN_CORE_STAT(SYN_CORE_S_MHZ)) {
+		*val = k->model->mhz;
+	} else if (msr - SYN_CORE_STAT(0) < SYN_CORE_STATS) {
+		p = &k->stat[msr - SYN_CORE_STAT(0)];
+	} else if (msr - SYN_CORE_SERVED(0) < SYN_LEVELS) {
+		p = &k->served[msr - SYN_CORE_SERVED(0)];
+	} else if (msr - SYN_CORE_SAMPLED(0) < SYN_LEVELS) {
+		p = &k->sampled[msr - SYN_CORE_SAMPLED(0)];
+	} else if (msr - SYN_OFF_SHARE(0) < 16) {
+		*val = core_offcore_share(k, msr - SYN_OFF_SHARE(0));
+	} else {
+		p = knob(k, msr);
+	}
+	if (p)
+		*val = *p;
+	return MSR_OK;
+}
+
+enum msr_rc core_synth_wrmsr(CPUState *cs, uint32_t msr, uint64_t val)
+{
+	struct core *k = core_get(cs);
+	uint64_t *p;
+
+	core_sync(k);
+	switch (msr) {
+	case SYN_PEBS_INDEX:
+		if (!pebs_set_index(k, val))
+			silicon_violation(VIOL_CORE, cs, "PEBS index moved without a DS area");
+		return MSR_OK;
+	case SYN_MEM_COLD:
+		mem_cold(k->mem);
+		return MSR_OK;
+	case SYN_CORE_RATE_SET:
+		core_event_set_rate(rate_sel, val);
+		core_apply(k);
+		return MSR_OK;
+	}
+	p = knob(k, msr);
+	if (p)
+		*p = val;
+	core_apply(k);		/* rates are part of what counts */
+	return MSR_OK;
+}
+
+void core_clear_truth(CPUState *cs)
+{
+	core_sync(core_get(cs));
+	for (int cpu = 0; cpu < SILICON_CPUS; cpu++) {
+		struct core *k = core_peek(cpu);
+
+		if (!k)
+			continue;
+		for (int i = 0; i < CORE_COUNTERS; i++)
+			memset(&k->ctr[i].truth, 0, sizeof(k->ctr[i].truth));
+		memset(k->stat, 0, sizeof(k->stat));
+		memset(k->served, 0, sizeof(k->served));
+		memset(k->sampled, 0, sizeof(k->sampled));
+	}
+}
+
+static void json_counters(FILE *f, struct core *k)
+{
+	const char *sep = "";
+
+	for (int i = 0; i < CORE_COUNTERS; i++) {
+		struct core_counter *c = &k->ctr[i];
+
+		if (!c->truth.windows && !c->truth.events)
+			continue;
+		fprintf(f, "%s\"%s%d\": {\"events\": %" PRIu64 ", \"overflows\": %" PRIu64
+			", \"windows\": %" PRIu64 ", \"records\": %" PRIu64 ", \"lost\": %" PRIu64
+			", \"pmis\": %" PRIu64 "}", sep, i < CORE_GP ? "pmc" : "fixed",
+			i < CORE_GP ? i : i - CORE_GP, c->truth.events, c->truth.overflows,
+			c->truth.windows, c->truth.records, c->truth.lost, c->truth.pmis);
+		sep = ", ";
+	}
+}
+
+static void json_array(FILE *f, const char *name, const uint64_t *v, unsigned int n)
+{
+	fprintf(f, ", \"%s\": [", name);
+	for (unsigned int i = 0; i < n; i++)
+		fprintf(f, "%s%" PRIu64, i ? ", " : "", v[i]);
+	fprintf(f, "]");
+}
+
+void core_stats_json(FILE *f)
+{
+	static const char *const names[] = {
+		"records", "skidded", "lost_full", "lost_bounds", "lost_stop", "lost_ds",
+		"pmi_counter", "pmi_buffer", "pmi_bounds", "pebs_written", "pdir_clash",
+		"offcore_zero", "insns",
+	};
+	const char *sep = "\n";
+
+	fprintf(f, "  \"core\": {");
+	for (int cpu = 0; cpu < SILICON_CPUS; cpu++) {
+		struct core *k = core_peek(cpu);
+
+		if (!k)
+			continue;
+		fprintf(f, "%s    \"cpu%d\": {\"counters\": {", sep, cpu);
+		json_counters(f, k);
+		fprintf(f, "}");
+		for (unsigned int i = 0; i < ARRAY_SIZE(names); i++)
+			fprintf(f, ", \"%s\": %" PRIu64, names[i], k->stat[i]);
+		json_array(f, "served", k->served, SYN_LEVELS);
+		json_array(f, "sampled", k->sampled, SYN_LEVELS);
+		fprintf(f, "}");
+		sep = ",\n";
+	}
+	fprintf(f, "\n  }");
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Where the guest's instructions meet the model: the linker puts these in
+ * front of QEMU's own helpers.
+ */
+#include "silicon.h"
+#include "qemu/main-loop.h"
+#include "qemu/timer.h"
+#include "system/cpu-timers.h"
+#include "exec/cpu-common.h"
+#include "accel/tcg/getpc.h"
+#include "tcg/helper-tcg.h"
+
+/* Not in a header that targets may include. */
+G_NORETURN void cpu_io_recompile(CPUState *cpu, uintptr_t retaddr);
+
+void __real_helper_rdmsr(CPUX86State *env);
+void __real_helper_wrmsr(CPUX86State *env);
+G_NORETURN void __real_helper_rdpmc(CPUX86State *env);
+void __real_cpu_x86_cpuid(CPUX86State *env, uint32_t index, uint32_t count,
+			  uint32_t *eax, uint32_t *ebx, uint32_t *ecx, uint32_t *edx);
+void __wrap_helper_rdmsr(CPUX86State *env);
+void __wrap_helper_wrmsr(CPUX86State *env);
+G_NORETURN void __wrap_helper_rdpmc(CPUX86State *env);
+void __wrap_cpu_x86_cpuid(CPUX86State *env, uint32_t index, uint32_t count,
+			  uint32_t *eax, uint32_t *ebx, uint32_t *ecx, uint32_t *edx);
+
+enum cpu_kind silicon_kind(CPUX86State *env)
+{
+	uint32_t v = env->cpuid_version;
+	unsigned int family = v >> 8 & 0xf;
+	unsigned int model = (v >> 4 & 0xf) | (v >> 12 & 0xf0);
+
+	if (family != 6)
+		return KIND_NONE;
+	switch (model) {
+	case 0x2e:
+		return KIND_XEON7500;
+	case 0x5c:
+	case 0x5f:
+		return KIND_GOLDMONT;
+	case 0x2a:
+	case 0x2d:
+		return KIND_SANDYBRIDGE;
+	}
+	return KIND_NONE;
+}
+
+unsigned int silicon_package(CPUState *cs)
+{
+	int socket = X86_CPU(cs)->socket_id;
+
+	g_assert(socket < SILICON_PACKAGES && cs->cpu_index < SILICON_CPUS);
+	return socket < 0 ? 0 : socket;
+}
+
+int64_t silicon_now_ns(void)
+{
+	return qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+}
+
+void silicon_at_io(CPUState *cs, uintptr_t ra)
+{
+	if (icount_enabled() && !cs->neg.can_do_io)
+		cpu_io_recompile(cs, ra);
+}
+
+/* Is this an access the model has to see with the clock readable? */
+static bool modelled(CPUState *cs, uint32_t msr)
+{
+	return synth_owns(msr) || uncore_owns(cs, msr) || core_owns(cs, msr);
+}
+
+static bool __attribute__((noinline)) do_rdmsr(CPUX86State *env, uintptr_t ra)
+{
+	CPUState *cs = env_cpu(env);
+	uint32_t msr = env->regs[R_ECX];
+	enum msr_rc rc = MSR_PASS;
+	uint64_t val = 0;
+
+	if (silicon_kind(env) == KIND_NONE)
+		return false;
+	if (!modelled(cs, msr)) {
+		stats_access(cs, msr, false, 0, MSR_PASS);
+		return false;
+	}
+	silicon_at_io(cs, ra);
+	bql_lock();
+	if (synth_owns(msr)) {
+		rc = synth_rdmsr(cs, msr, &val);
+	} else {
+		if (uncore_owns(cs, msr))
+			rc = uncore_rdmsr(cs, msr, &val);
+		if (rc == MSR_PASS)
+			rc = core_rdmsr(cs, msr, &val);
+		stats_access(cs, msr, false, val, rc);
+	}
+	bql_unlock();
+	if (rc == MSR_GP)
+		raise_exception_err_ra(env, EXCP0D_GPF, 0, ra);
+	if (rc == MSR_PASS)
+		return false;
+	env->regs[R_EAX] = (uint32_t)val;
+	env->regs[R_EDX] = val >> 32;
+	return true;
+}
+
+static bool __attribute__((noinline)) do_wrmsr(CPUX86State *env, uintptr_t ra)
+{
+	CPUState *cs = env_cpu(env);
+	uint32_t msr = env->regs[R_ECX];
+	uint64_t val = (uint32_t)env->regs[R_EAX] | (uint64_t)env->regs[R_EDX] << 32;
+	enum msr_rc rc = MSR_PASS;
+
+	if (silicon_kind(env) == KIND_NONE)
+		return false;
+	if (!modelled(cs, msr)) {
+		stats_access(cs, msr, true, val, MSR_PASS);
+		return false;
+	}
+	silicon_at_io(cs, ra);
+	bql_lock();
+	if (synth_owns(msr)) {
+		rc = synth_wrmsr(cs, msr, val);
+	} else {
+		if (uncore_owns(cs, msr))
+			rc = uncore_wrmsr(cs, msr, val);
+		if (rc == MSR_PASS)
+			rc = core_wrmsr(cs, msr, val);
+		stats_access(cs, msr, true, val, rc);
+	}
+	bql_unlock();
+	if (rc == MSR_GP)
+		raise_exception_err_ra(env, EXCP0D_GPF, 0, ra);
+	return rc == MSR_OK;
+}
+
+/*
+ * The real helpers take their own return address to find the guest
+ * instruction, so they must be reached by a jump: nothing here may have an
+ * address that escapes, or the compiler would make it a call.
+ */
+void __wrap_helper_rdmsr(CPUX86State *env)
+{
+	if (!do_rdmsr(env, GETPC()))
+		__real_helper_rdmsr(env);
+}
+
+void __wrap_helper_wrmsr(CPUX86State *env)
+{
+	if (!do_wrmsr(env, GETPC()))
+		__real_helper_wrmsr(env);
+}
+
+void __wrap_helper_rdpmc(CPUX86State *env)
+{
+	uintptr_t ra = GETPC();
+	CPUState *cs = env_cpu(env);
+	uint32_t index = env->regs[R_ECX];
+	uint64_t val = 0;
+	bool ok;
+
+	if (silicon_kind(env) == KIND_NONE)
+		__real_helper_rdpmc(env);
+	if (!(env->cr[4] & CR4_PCE_MASK) && (env->hflags & HF_CPL_MASK))
+		raise_exception_err_ra(env, EXCP0D_GPF, 0, ra);
+	silicon_at_io(cs, ra);
+	bql_lock();
+	ok = core_rdpmc(cs, index, &val);
+	stats_rdpmc(cs, index, val, !ok);
+	bql_unlock();
+	if (!ok)
+		raise_exception_err_ra(env, EXCP0D_GPF, 0, ra);
+	env->regs[R_EAX] = (uint32_t)val;
+	env->regs[R_EDX] = val >> 32;
+	/* QEMU has no RDPMC that returns, so step over its two bytes ourselves. */
+	env->eip += 2;
+	cs->exception_index = -1;
+	cpu_loop_exit(cs);
+}
+
+void __wrap_cpu_x86_cpuid(CPUX86State *env, uint32_t index, uint32_t count,
+			  uint32_t *eax, uint32_t *ebx, uint32_t *ecx, uint32_t *edx)
+{
+	__real_cpu_x86_cpuid(env, index, count, eax, ebx, ecx, edx);
+	if (silicon_kind(env) != KIND_NONE)
+		core_cpuid(env, index, count, eax, ebx, ecx, edx);
+}

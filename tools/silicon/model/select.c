@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * From the fields that most control registers share to a pattern.
+ *
+ * Unit mask bits of one event add up. Where the guide gives the event fewer
+ * increments per cycle than it has bits, the bits name cases of one thing (the
+ * states a line was missed in), and their default patterns take turns, so that
+ * the mask of all bits counts the sum of its parts and still keeps the limit.
+ */
+#include "uncore.h"
+
+const struct event_info *select_event(struct counter *c, unsigned int code, unsigned int umask,
+				      struct selection *sel, CPUState *cs)
+{
+	const struct event_info *e = event_find(c->box->kind, code, c->index);
+	struct traffic_key key = {
+		.package = c->box->pkg->id,
+		.box = c->box->kind,
+		.inst = c->box->inst,
+		.code = c->box->kind == BOX_B ? c->index << 8 | code : code,
+		.bit = NO_BIT,
+	};
+	g_autofree struct pattern *part = NULL;
+	unsigned int n, turn = 0, sharers;
+
+	if (!e) {
+		bool elsewhere = false;
+
+		for (unsigned int i = 0; i < c->box->type->counters; i++)
+			elsewhere |= event_find(c->box->kind, code, i) != NULL;
+		silicon_violation(elsewhere ? VIOL_COUNTER : VIOL_EV_SEL, cs,
+				  "%s = %#" PRIx64 ": no event 0x%x%s", c->sel_reg->name, c->sel,
+				  code, elsewhere ? " on this counter" : "");
+		return NULL;
+	}
+	if (umask & ~e->umask)
+		silicon_violation(VIOL_UMASK, cs, "%s = %#" PRIx64 ": %s has no mask bits 0x%x",
+				  c->sel_reg->name, c->sel, e->name, umask & ~e->umask);
+	if ((e->flags & EV_ONE_BIT) && (umask & (umask - 1)))
+		silicon_violation(VIOL_UNDEFINED, cs, "%s = %#" PRIx64
+				  ": %s with several mask bits", c->sel_reg->name, c->sel, e->name);
+	sel->div = e->div;
+	if (e->flags & EV_MATCH)
+		return e;
+	if (!e->umask) {
+		traffic_pattern(&key, e->limit[0], 1, 0, &sel->pattern);
+		return e;
+	}
+	part = g_new(struct pattern, 1);
+	n = ctpop8(e->umask);
+	sharers = DIV_ROUND_UP(n, e->cap);
+	for (unsigned int bit = 0; bit < 8; bit++) {
+		if (!(e->umask >> bit & 1))
+			continue;
+		if (umask >> bit & 1) {
+			key.bit = bit;
+			traffic_pattern(&key, e->limit[bit], sharers, turn % sharers, part);
+			pattern_add(&sel->pattern, part);
+		}
+		turn++;
+	}
+	pattern_cap(&sel->pattern, e->cap);
+	return e;
+}
+
+void select_shape(struct counter *c, struct selection *sel)
+{
+	sel->shape.threshold = c->sel >> 24 & 0xff;
+	sel->shape.invert = c->sel >> 23 & 1;
+	sel->shape.edge = c->sel >> 18 & 1;
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Registers and events of the spec, and how to find them.
+ */
+#include "uncore.h"
+#include "spec-tables.inc"
+
+const unsigned int reg_count = ARRAY_SIZE(reg_table);
+const unsigned int event_count = ARRAY_SIZE(event_table);
+const unsigned int opcode_count = ARRAY_SIZE(opcode_table);
+const unsigned int dram_cmd_count = ARRAY_SIZE(dram_cmd_table);
+
+QEMU_BUILD_BUG_ON(ARRAY_SIZE(reg_table) > REG_MAX);
+
+#define UNCORE_FIRST	0xc00u
+#define UNCORE_LAST	0xfffu
+#define W_FIXED_FIRST	0x394u
+#define W_FIXED_LAST	0x395u
+
+/* M-Box conditions have codes from 0x100. */
+#define CODES		0x108
+
+static int16_t by_msr[UNCORE_LAST - UNCORE_FIRST + 1];
+static int16_t by_code[BOX_KINDS][CODES][BOX_COUNTERS_MAX];
+static int16_t by_role[BOX_KINDS][BOX_INSTANCES_MAX][ROLES][BOX_COUNTERS_MAX][2];
+
+static void __attribute__((constructor)) index_tables(void)
+{
+	memset(by_msr, -1, sizeof(by_msr));
+	memset(by_role, -1, sizeof(by_role));
+	memset(by_code, -1, sizeof(by_code));
+	for (unsigned int i = 0; i < reg_count; i++) {
+		const struct reg_info *r = &reg_table[i];
+
+		if (r->msr >= UNCORE_FIRST)
+			by_msr[r->msr - UNCORE_FIRST] = i;
+		by_role[r->box][r->inst][r->role][r->index][r->alt] = i;
+	}
+	for (unsigned int i = 0; i < event_count; i++) {
+		const struct event_info *e = &event_table[i];
+
+		g_assert(e->code < CODES);
+		for (unsigned int n = 0; n < BOX_COUNTERS_MAX; n++) {
+			if (e->counters >> n & 1)
+				by_code[e->box][e->code][n] = i;
+		}
+	}
+}
+
+int reg_of(enum box_kind box, unsigned int inst, enum reg_role role, unsigned int index,
+	   unsigned int alt)
+{
+	return by_role[box][inst][role][index][alt];
+}
+
+int reg_find(uint32_t msr)
+{
+	if (msr >= UNCORE_FIRST && msr <= UNCORE_LAST)
+		return by_msr[msr - UNCORE_FIRST];
+	for (unsigned int i = 0; i < reg_count && reg_table[i].msr <= msr; i++) {
+		if (reg_table[i].msr == msr)
+			return i;
+	}
+	return -1;
+}
+
+bool uncore_owns(CPUState *cs, uint32_t msr)
+{
+	return ((msr >= UNCORE_FIRST && msr <= UNCORE_LAST) ||
+		(msr >= W_FIXED_FIRST && msr <= W_FIXED_LAST)) &&
+	       silicon_kind(cpu_env(cs)) == KIND_XEON7500;
+}
+
+const char *uncore_name(uint32_t msr)
+{
+	int i = reg_find(msr);
+
+	return i < 0 ? NULL : reg_table[i].name;
+}
+
+int uncore_box(uint32_t msr)
+{
+	int i = reg_find(msr);
+
+	return i < 0 ? -1 : reg_table[i].box;
+}
+
+const struct event_info *event_find(enum box_kind box, unsigned int code, unsigned int counter)
+{
+	int i = code < CODES ? by_code[box][code][counter] : -1;
+
+	return i < 0 ? NULL : &event_table[i];
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Who accessed what. Counts per CPU and range, a trace of every access to a
+ * modelled register (SILICON_TRACE), violations, and all of it with the truth
+ * as JSON when the machine goes off (SILICON_STATS).
+ */
+#include "silicon.h"
+#include "closed_form.h"
+#include "system/cpu-timers.h"
+
+#define RANGES		18
+#define VIOLATION_TEXTS	100	/* kept and printed; the counts go on */
+
+static const char * const range_names[RANGES] = {
+	[SYN_RANGE_UNCORE] = "uncore",
+	[SYN_RANGE_COREPMU] = "corepmu",
+	[SYN_RANGE_OFFCORE] = "offcore",
+	[SYN_RANGE_PEBS] = "ds_pebs",
+	[SYN_RANGE_LBR] = "lbr",
+	[SYN_RANGE_X2APIC] = "x2apic",
+	[SYN_RANGE_OTHER] = "other",
+	[SYN_RANGE_BOX(SYN_BOX_U)] = "uncore_u",
+	[SYN_RANGE_BOX(SYN_BOX_C)] = "uncore_c",
+	[SYN_RANGE_BOX(SYN_BOX_W)] = "uncore_w",
+	[SYN_RANGE_BOX(SYN_BOX_S)] = "uncore_s",
+	[SYN_RANGE_BOX(SYN_BOX_B)] = "uncore_b",
+	[SYN_RANGE_BOX(SYN_BOX_M)] = "uncore_m",
+	[SYN_RANGE_BOX(SYN_BOX_R)] = "uncore_r",
+	[SYN_RANGE_HOLE] = "uncore_hole",
+	[SYN_RANGE_GP] = "gp",
+	[SYN_RANGE_RDPMC] = "rdpmc",
+};
+
+static const char * const violation_names[VIOL_KINDS] = {
+	[VIOL_RESERVED] = "reserved",
+	[VIOL_READ_ONLY] = "read_only",
+	[VIOL_NO_REGISTER] = "no_register",
+	[VIOL_ACCESS] = "access",
+	[VIOL_EV_SEL] = "ev_sel",
+	[VIOL_UMASK] = "umask",
+	[VIOL_UNDEFINED] = "undefined",
+	[VIOL_COUNTER] = "counter",
+	[VIOL_START_VALUE] = "start_value",
+	[VIOL_RST_ALL] = "rst_all",
+	[VIOL_OCCUPANCY] = "occupancy",
+	[VIOL_LOCKED] = "locked",
+	[VIOL_SUBREG] = "subreg",
+	[VIOL_CORE] = "core",
+};
+
+/* A CPU writes its own row only, so no lock is needed; readers may be late by one. */
+static uint64_t accesses[SILICON_CPUS][RANGES][2];
+static uint64_t violations[VIOL_KINDS];
+static char *texts[VIOLATION_TEXTS];
+static unsigned int text_count;
+static FILE *trace;
+
+unsigned int stats_range(CPUState *cs, uint32_t msr)
+{
+	if (uncore_owns(cs, msr))
+		return SYN_RANGE_UNCORE;
+	switch (msr) {
+	case 0x1a6 ... 0x1a7:
+		return SYN_RANGE_OFFCORE;
+	case 0x3f1 ... 0x3f7:
+	case 0x600:
+		return SYN_RANGE_PEBS;
+	case 0x1c8 ... 0x1c9:
+	case 0x40 ... 0x67:
+	case 0x680 ... 0x6df:
+	case 0xdc0 ... 0xddf:
+		return SYN_RANGE_LBR;
+	case 0x800 ... 0x8ff:
+		return SYN_RANGE_X2APIC;
+	}
+	return core_owns(cs, msr) ? SYN_RANGE_COREPMU : SYN_RANGE_OTHER;
+}
+
+void stats_access(CPUState *cs, uint32_t msr, bool write, uint64_t val, enum msr_rc rc)
+{
+	unsigned int range = stats_range(cs, msr);
+	uint64_t (*row)[2] = accesses[cs->cpu_index];
+	const char *name;
+
+	row[range][write]++;
+	if (range == SYN_RANGE_UNCORE) {
+		int box = uncore_box(msr);
+
+		row[box < 0 ? SYN_RANGE_HOLE : SYN_RANGE_BOX(box)][write]++;
+	}
+	if (rc == MSR_GP)
+		row[SYN_RANGE_GP][write]++;
+	if (!trace || rc == MSR_PASS)
+		return;
+	name = range == SYN_RANGE_UNCORE ? uncore_name(msr) : NULL;
+	fprintf(trace, "%" PRId64 " cpu%d %s 0x%x 0x%016" PRIx64 " %s%s\n", silicon_now_ns(),
+		cs->cpu_index, write ? "wr" : "rd", msr, val,
+		name ? name : range_names[range], rc == MSR_GP ? " #GP" : "");
+}
+
+void stats_rdpmc(CPUState *cs, uint32_t index, uint64_t val, bool gp)
+{
+	accesses[cs->cpu_index][SYN_RANGE_RDPMC][0]++;
+	if (gp)
+		accesses[cs->cpu_index][SYN_RANGE_GP][0]++;
+	if (trace)
+		fprintf(trace, "%" PRId64 " cpu%d rdpmc 0x%x 0x%016" PRIx64 "%s\n",
+			silicon_now_ns(), cs->cpu_index, index, val, gp ? " #GP" : "");
+}
+
+uint64_t stats_get(CPUState *cs, unsigned int range, bool write)
+{
+	uint64_t sum = 0;
+
+	if (range >= RANGES)
+		return 0;
+	if (cs)
+		return accesses[cs->cpu_index][range][write];
+	for (unsigned int i = 0; i < SILICON_CPUS; i++)
+		sum += accesses[i][range][write];
+	return sum;
+}
+
+void stats_clear(void)
+{
+	memset(accesses, 0, sizeof(accesses));
+	memset(violations, 0, sizeof(violations));
+	for (unsigned int i = 0; i < text_count; i++)
+		g_free(texts[i]);
+	text_count = 0;
+}
+
+void silicon_violation(enum violation v, CPUState *cs, const char *fmt, ...)
+{
+	va_list ap;
+	char *text;
+
+	if (!cs)
+		return;
+	violations[v]++;
+	if (text_count == VIOLATION_TEXTS)
+		return;
+	va_start(ap, fmt);
+	text = g_strdup_vprintf(fmt, ap);
+	va_end(ap);
+	texts[text_count] = g_strdup_printf("%s: cpu%d: %s", violation_names[v], cs->cpu_index,
+					    text);
+	fprintf(stderr, "silicon: violation: %s\n", texts[text_count]);
+	text_count++;
+	g_free(text);
+}
+
+uint64_t violation_count(unsigned int kind)
+{
+	uint64_t sum = 0;
+
+	if (kind < VIOL_KINDS)
+		return violations[kind];
+	for (unsigned int i = 0; i < VIOL_KINDS; i++)
+		sum += violations[i];
+	return sum;
+}
+
+static void json_string(FILE *f, const char *s)
+{
+	fputc('"', f);
+	for (; *s; s++) {
+		if (*s == '"' || *s == '\\')
+			fputc('\\', f);
+		fputc(*s, f);
+	}
+	fputc('"', f);
+}
+
+static void accesses_json(FILE *f, CPUState *cs)
+{
+	const char *sep = "";
+
+	fputc('{', f);
+	for (unsigned int r = 0; r < RANGES; r++) {
+		uint64_t rd = stats_get(cs, r, false), wr = stats_get(cs, r, true);
+
+		if (!range_names[r] || !(rd | wr))
+			continue;
+		fprintf(f, "%s\"%s\": {\"rd\": %" PRIu64 ", \"wr\": %" PRIu64 "}", sep,
+			range_names[r], rd, wr);
+		sep = ", ";
+	}
+	fputc('}', f);
+}
+
+static void stats_dump(const char *path)
+{
+	FILE *f = fopen(path, "w");
+	const char *sep = "";
+	CPUState *cs;
+
+	if (!f) {
+		perror(path);
+		return;
+	}
+	fprintf(f, "{\n  \"ns\": %" PRId64 ",\n  \"insns\": %" PRId64 ",\n", silicon_now_ns(),
+		icount_enabled() ? icount_get_raw() : 0);
+	fprintf(f, "  \"accesses\": {\n    \"all\": ");
+	accesses_json(f, NULL);
+	CPU_FOREACH(cs) {
+		fprintf(f, ",\n    \"%d\": ", cs->cpu_index);
+		accesses_json(f, cs);
+	}
+	fprintf(f, "\n  },\n  \"violations\": {\"total\": %" PRIu64, violation_count(VIOL_KINDS));
+	for (unsigned int i = 0; i < VIOL_KINDS; i++)
+		fprintf(f, ", \"%s\": %" PRIu64, violation_names[i], violations[i]);
+	fprintf(f, "},\n  \"violation_texts\": [");
+	for (unsigned int i = 0; i < text_count; i++) {
+		fprintf(f, "%s\n    ", sep);
+		json_string(f, texts[i]);
+		sep = ",";
+	}
+	fprintf(f, "],\n");
+	apic_stats_json(f);
+	fprintf(f, ",\n");
+	uncore_stats_json(f);
+	fprintf(f, ",\n");
+	core_stats_json(f);
+	fprintf(f, "\n}\n");
+	fclose(f);
+}
+
+static void at_exit(void)
+{
+	const char *path = getenv("SILICON_STATS");
+
+	if (trace)
+		fclose(trace);
+	trace = NULL;
+	if (path && *path && first_cpu)
+		stats_dump(path);
+}
+
+static void __attribute__((constructor)) stats_setup(void)
+{
+	const char *path = getenv("SILICON_TRACE");
+
+	if (path && *path) {
+		trace = fopen(path, "w");
+		if (!trace)
+			perror(path);
+	}
+	atexit(at_exit);
+}

@@ -1,0 +1,827 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What all boxes share: registers with the access rights of the spec, the
+ * three levels of enable, overflow on its way up, freeze.
+ *
+ * Time. Nothing ticks. A package remembers up to which cycle everything is
+ * settled, and the first cycle at which anything can happen by itself: an
+ * overflow or a freeze (the deadline). An access first settles all that came
+ * due before it, in the order of cycles; when the deadline lies ahead that is
+ * one comparison. A timer runs only for what the guest would notice without
+ * looking: an overflow with pmi_en, which may interrupt it or stop counters.
+ *
+ * Choices where the guide leaves one open:
+ * - rst_all clears all counters once, when it is written 1. Whether hardware
+ *   would hold them at 0 instead is not stated, so usage that would tell the
+ *   two apart (a counter written, or en_all set, while it is 1) is a violation.
+ * - A summary bit in the U-Box goes up with an overflow below it, and down
+ *   either through U OVF_CTL or when the last STATUS bit below is cleared.
+ * - cond goes up when hardware clears en_all.
+ * - A PMI goes out when a STATUS bit goes up, not when it is up already.
+ * - While the STATUS bit that caused the last freeze is up, no freeze happens
+ *   in the package, whatever overflows.
+ * - Bits that must be 0 are dropped and reported; no #GP, which the guide
+ *   promises for the S-Box match lock only. Access against the access class,
+ *   and an address with no register, do raise #GP.
+ */
+#include "uncore.h"
+#include "qemu/bitmap.h"
+#include "system/reset.h"
+
+#define U_EN		(1u << 0)
+#define U_CORE_SEL(ctl)	((ctl) >> 1 & 0xff)
+#define U_EN_ALL	(1u << 28)
+#define U_RST_ALL	(1u << 29)
+#define U_FRZ_ALL	(1u << 31)
+
+#define U_COND		(1u << 31)
+#define U_PMI		(1u << 30)
+#define U_OV_S0		(1u << 3)
+#define U_OV_S1		(1u << 2)
+#define U_OV_W		(1u << 1)
+#define U_OV_U		(1u << 0)
+
+#define W_FIXED_BIT	31		/* of the fixed counter, in enables and status */
+
+#define FREEZE_LATENCY	16		/* cycles; a signal has to cross the die */
+
+static struct package *packages[SILICON_PACKAGES];
+
+static void package_timer(void *opaque);
+static void package_schedule(struct package *p);
+
+/* ---- finding things ---- */
+
+static unsigned int status_bit(const struct counter *c)
+{
+	return c->box->kind == BOX_W && c->index == W_FIXED ? W_FIXED_BIT : c->index;
+}
+
+struct counter *counter_find(struct package *p, uint32_t ctr_msr)
+{
+	int i = reg_find(ctr_msr);
+
+	if (i < 0 || reg_table[i].role != ROLE_CTR)
+		return NULL;
+	return p->box[reg_table[i].box][reg_table[i].inst].counter[reg_table[i].index];
+}
+
+uint64_t box_reg(const struct box *b, enum reg_role role, unsigned int index, unsigned int alt)
+{
+	int i = reg_of(b->kind, b->inst, role, index, alt);
+
+	g_assert(i >= 0);
+	return b->pkg->reg[i];
+}
+
+static void package_reset(void *opaque)
+{
+	struct package *p = opaque;
+
+	p->now = cf_cycle(silicon_now_ns());
+	for (unsigned int i = 0; i < p->counters; i++) {
+		struct counter *c = &p->counter[i];
+
+		counter_settle(c);
+		c->c.running = false;
+		c->c.value = 0;
+		c->c.stopped = false;
+		c->sel = 0;
+		c->tally = 0;
+	}
+	bitmap_zero(p->running, PACKAGE_COUNTERS_MAX);
+	for (unsigned int k = 0; k < BOX_KINDS; k++) {
+		for (unsigned int i = 0; i < box_types[k].instances; i++) {
+			p->box[k][i].ctl = 0;
+			p->box[k][i].status = 0;
+			p->box[k][i].timestamp = 0;
+			p->box[k][i].subreg_writes++;
+		}
+	}
+	for (unsigned int i = 0; i < reg_count; i++)
+		p->reg[i] = reg_table[i].reset;
+	p->u_ctl = 0;
+	p->u_status = 0;
+	p->freeze_at = CF_NEVER;
+	p->freeze_cause = NULL;
+	p->frozen = false;
+	package_schedule(p);
+}
+
+static struct package *package_new(unsigned int id)
+{
+	struct package *p = g_new0(struct package, 1);
+
+	p->id = id;
+	p->freeze_latency = FREEZE_LATENCY;
+	p->alarm = UINT64_MAX;
+	for (unsigned int k = 0; k < BOX_KINDS; k++) {
+		for (unsigned int i = 0; i < box_types[k].instances; i++) {
+			struct box *b = &p->box[k][i];
+
+			b->type = &box_types[k];
+			b->kind = k;
+			b->inst = i;
+			b->pkg = p;
+		}
+	}
+	for (unsigned int i = 0; i < reg_count; i++) {
+		const struct reg_info *r = &reg_table[i];
+		struct box *b = &p->box[r->box][r->inst];
+		struct counter *c;
+
+		if (r->role != ROLE_SEL && r->role != ROLE_CTR)
+			continue;
+		c = b->counter[r->index];
+		if (!c) {
+			g_assert(p->counters < PACKAGE_COUNTERS_MAX);
+			c = &p->counter[p->counters];
+			c->id = p->counters++;
+			c->box = b;
+			c->index = r->index;
+			c->en = b->type->en;
+			c->pmi_en = b->type->pmi_en;
+			if (b->kind == BOX_W && c->index == W_FIXED) {
+				c->en = 1u << 0;
+				c->pmi_en = 1u << 2;
+			}
+			c->next_overflow = CF_NEVER;
+			b->counter[r->index] = c;
+		}
+		if (r->role == ROLE_SEL)
+			c->sel_reg = r;
+		else
+			c->ctr_reg = r;
+	}
+	p->timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, package_timer, p);
+	package_reset(p);
+	qemu_register_reset(package_reset, p);
+	return p;
+}
+
+struct package *package_by_id(unsigned int id)
+{
+	return id < SILICON_PACKAGES ? packages[id] : NULL;
+}
+
+struct package *package_get(CPUState *cs)
+{
+	unsigned int id = silicon_package(cs);
+
+	if (!packages[id])
+		packages[id] = package_new(id);
+	return packages[id];
+}
+
+/* ---- counters ---- */
+
+static void counter_overflow(struct counter *c);
+
+/* Account what happened up to the package's present; overflows are handled. */
+void counter_settle(struct counter *c)
+{
+	struct ctr48_delta d = ctr48_advance(&c->c, c->box->pkg->now);
+
+	c->stat.events += d.events;
+	c->stat.overflows += d.overflows;
+	if (d.overflows)
+		counter_overflow(c);
+}
+
+static void counter_predict(struct counter *c)
+{
+	c->next_overflow = ctr48_next_overflow(&c->c);
+}
+
+static bool wants_to_run(const struct counter *c)
+{
+	const struct box *b = c->box;
+
+	return (c->sel & c->en) && (b->ctl >> status_bit(c) & 1) &&
+	       (b->pkg->u_ctl & U_EN_ALL);
+}
+
+static void counter_stop(struct counter *c)
+{
+	struct package *p = c->box->pkg;
+
+	if (!c->c.running)
+		return;
+	counter_settle(c);
+	c->c.running = false;
+	clear_bit(c->id, p->running);
+	c->stat.closed = p->now;
+	c->stat.enabled += p->now - c->stat.since;
+	c->next_overflow = CF_NEVER;
+}
+
+static void counter_start(struct counter *c)
+{
+	struct package *p = c->box->pkg;
+
+	if (c->c.running || !wants_to_run(c))
+		return;
+	c->c.at = p->now;
+	c->c.running = true;
+	set_bit(c->id, p->running);
+	c->stat.opened = p->now;
+	c->stat.since = p->now;
+	c->stat.closed = 0;
+	c->stat.windows++;
+	counter_predict(c);
+}
+
+static void counter_enable(struct counter *c)
+{
+	if (wants_to_run(c))
+		counter_start(c);
+	else
+		counter_stop(c);
+}
+
+static void counter_free_series(struct counter *c)
+{
+	if (c->truth != c->series)
+		series_free(c->truth);
+	series_free(c->series);
+	c->series = NULL;
+	c->truth = NULL;
+}
+
+static void counter_make_series(struct counter *c, const struct selection *sel)
+{
+	g_autofree struct pattern *p = g_memdup2(&sel->pattern, sizeof(sel->pattern));
+
+	counter_free_series(c);
+	if (sel->tally) {
+		for (unsigned int i = 0; i < 1u << p->log2; i++)
+			p->inc[i] = (p->inc[i] + sel->tally) & 0x7f;
+		pattern_shape(p, &sel->shape);
+		c->series = series_new(p, sel->div);
+		*p = sel->pattern;
+	}
+	pattern_shape(p, &sel->shape);
+	c->truth = series_new(p, sel->div);
+	if (!c->series)
+		c->series = c->truth;
+	c->c.series = c->series;
+	c->c.truth = c->truth;
+	c->c.down = sel->down;
+	c->c.stop_at_wrap = sel->stop_at_wrap;
+	c->shape = sel->shape;
+}
+
+/*
+ * Find out what a settled counter counts from here on. A disabled counter keeps
+ * its series: the same event often comes back.
+ */
+static void counter_select(struct counter *c, CPUState *cs)
+{
+	uint64_t sel_bits = c->sel & ~c->pmi_en, before = violation_count(VIOL_KINDS);
+	g_autofree struct selection *sel = NULL;
+
+	if (!(c->sel & c->en) ||
+	    (c->made.reusable && c->made.sel == sel_bits &&
+	     c->made.traffic == traffic_generation() && c->made.subregs == c->box->subreg_writes))
+		return;
+	sel = g_new(struct selection, 1);
+	pattern_zero(&sel->pattern);
+	sel->shape = (struct shape){ 0 };
+	sel->div = 1;
+	sel->tally = 0;
+	sel->down = false;
+	sel->stop_at_wrap = false;
+	c->box->type->select(c, sel, cs);
+	counter_make_series(c, sel);
+	c->made.sel = sel_bits;
+	c->made.traffic = traffic_generation();
+	c->made.subregs = c->box->subreg_writes;
+	c->made.reusable = cs && violation_count(VIOL_KINDS) == before;
+}
+
+static void counter_reselect(struct counter *c, CPUState *cs)
+{
+	counter_settle(c);
+	counter_select(c, cs);
+	if (c->c.running)
+		counter_predict(c);
+}
+
+/* ---- overflow and freeze ---- */
+
+static unsigned int side_of(const struct box *b)
+{
+	return b->kind == BOX_C ? b->inst / 4 : b->inst;
+}
+
+static uint64_t summary(const struct package *p, unsigned int side)
+{
+	uint64_t v = 0;
+
+	if (p->box[BOX_R][side].status)
+		v |= 1u << 19;
+	if (p->box[BOX_S][side].status)
+		v |= 1u << 18;
+	if (p->box[BOX_M][side].status || p->box[BOX_B][side].status)
+		v |= 1u << 16;
+	if (p->box[BOX_C][4 * side].status || p->box[BOX_C][4 * side + 1].status)
+		v |= 1u << 2;
+	if (p->box[BOX_C][4 * side + 2].status || p->box[BOX_C][4 * side + 3].status)
+		v |= 1u << 0;
+	return v;
+}
+
+static uint64_t u_bit(const struct box *b)
+{
+	switch (b->kind) {
+	case BOX_U:
+		return U_OV_U;
+	case BOX_W:
+		return U_OV_W;
+	default:
+		return side_of(b) ? U_OV_S1 : U_OV_S0;
+	}
+}
+
+static void clear_status(struct box *b, uint64_t bits)
+{
+	struct package *p = b->pkg;
+	struct counter *cause = p->freeze_cause;
+
+	b->status &= ~bits;
+	if (cause && cause->box == b && !(b->status >> status_bit(cause) & 1))
+		p->freeze_cause = NULL;
+	for (unsigned int i = 0; i < b->type->counters; i++) {
+		struct counter *c = b->counter[i];
+
+		if (c->c.stopped && (bits >> status_bit(c) & 1)) {
+			c->c.stopped = false;
+			counter_predict(c);
+		}
+	}
+	if (b->kind == BOX_W) {
+		if (!b->status)
+			p->u_status &= ~U_OV_W;
+	} else if (b->kind != BOX_U && !summary(p, side_of(b))) {
+		p->u_status &= ~u_bit(b);
+	}
+}
+
+static void counter_overflow(struct counter *c)
+{
+	struct box *b = c->box;
+	struct package *p = b->pkg;
+	bool pmi_en = c->sel & c->pmi_en;
+	bool was_set = b->status >> status_bit(c) & 1;
+
+	b->status |= 1ull << status_bit(c);
+	p->u_status |= u_bit(b);
+	if (was_set) {
+		c->stat.skipped++;
+		if (pmi_en)
+			apic_count(p->id, SYN_PMI_SKIPPED);
+		return;
+	}
+	if (!pmi_en)
+		return;
+	p->u_status |= U_PMI;
+	apic_count(p->id, SYN_PMI_REQUESTED);
+	if (p->u_ctl & U_FRZ_ALL) {
+		if (p->freeze_cause) {
+			if (p->freeze_at == CF_NEVER)
+				apic_count(p->id, SYN_PMI_REFREEZE);
+		} else {
+			p->freeze_cause = c;
+			p->freeze_at = p->now + p->freeze_latency;
+		}
+	}
+	if (U_CORE_SEL(p->u_ctl))
+		apic_uncore_pmi(p->id, U_CORE_SEL(p->u_ctl));
+}
+
+static void stop_all(struct package *p)
+{
+	unsigned long i;
+
+	p->u_ctl &= ~U_EN_ALL;
+	for (i = find_first_bit(p->running, PACKAGE_COUNTERS_MAX); i < PACKAGE_COUNTERS_MAX;
+	     i = find_next_bit(p->running, PACKAGE_COUNTERS_MAX, i + 1))
+		counter_stop(&p->counter[i]);
+}
+
+static void start_all(struct package *p)
+{
+	for (unsigned int i = 0; i < p->counters; i++) {
+		counter_start(&p->counter[i]);
+	}
+}
+
+static void freeze(struct package *p)
+{
+	p->freeze_at = CF_NEVER;
+	if (!(p->u_ctl & U_EN_ALL))
+		return;
+	stop_all(p);
+	p->u_status |= U_COND;
+	p->freezes++;
+	p->frozen = true;
+	p->frozen_since = p->now;
+}
+
+/* The next cycle something happens, and a timer if the guest has to notice. */
+static void package_schedule(struct package *p)
+{
+	uint64_t wake = p->freeze_at, deadline = wake;
+	unsigned long i;
+	uint64_t ns;
+
+	for (i = find_first_bit(p->running, PACKAGE_COUNTERS_MAX); i < PACKAGE_COUNTERS_MAX;
+	     i = find_next_bit(p->running, PACKAGE_COUNTERS_MAX, i + 1)) {
+		const struct counter *c = &p->counter[i];
+
+		deadline = MIN(deadline, c->next_overflow);
+		if (c->sel & c->pmi_en)
+			wake = MIN(wake, c->next_overflow);
+	}
+	p->deadline = deadline;
+	ns = wake == CF_NEVER ? UINT64_MAX : cf_ns(wake);
+	if (ns == p->alarm)
+		return;
+	p->alarm = ns;
+	if (ns > INT64_MAX / 2)
+		timer_del(p->timer);
+	else
+		timer_mod(p->timer, ns);
+}
+
+uint64_t package_settle(struct package *p)
+{
+	uint64_t now = cf_cycle(silicon_now_ns());
+	bool due = false;
+
+	while (p->deadline <= now) {
+		uint64_t next = CF_NEVER;
+		unsigned long i;
+
+		due = true;
+		p->now = MAX(p->now, p->deadline);
+		for (i = find_first_bit(p->running, PACKAGE_COUNTERS_MAX);
+		     i < PACKAGE_COUNTERS_MAX;
+		     i = find_next_bit(p->running, PACKAGE_COUNTERS_MAX, i + 1)) {
+			struct counter *c = &p->counter[i];
+
+			if (c->next_overflow > p->now)
+				continue;
+			counter_settle(c);
+			counter_predict(c);
+		}
+		if (p->freeze_at <= p->now)
+			freeze(p);
+		for (i = find_first_bit(p->running, PACKAGE_COUNTERS_MAX);
+		     i < PACKAGE_COUNTERS_MAX;
+		     i = find_next_bit(p->running, PACKAGE_COUNTERS_MAX, i + 1))
+			next = MIN(next, p->counter[i].next_overflow);
+		p->deadline = MIN(next, p->freeze_at);
+	}
+	/* Two threads may have read the clock in the other order. */
+	p->now = MAX(p->now, now);
+	if (due)
+		package_schedule(p);
+	return p->now;
+}
+
+static void package_timer(void *opaque)
+{
+	struct package *p = opaque;
+
+	p->alarm = UINT64_MAX;
+	package_settle(p);
+	package_schedule(p);
+}
+
+void package_reselect(struct package *p)
+{
+	package_settle(p);
+	for (unsigned int i = 0; i < p->counters; i++) {
+		if (p->counter[i].sel & p->counter[i].en)
+			counter_reselect(&p->counter[i], NULL);
+	}
+	package_schedule(p);
+}
+
+void package_inject(struct package *p, const struct packet *pkt, uint64_t n)
+{
+	unsigned long i;
+
+	package_settle(p);
+	for (i = find_first_bit(p->running, PACKAGE_COUNTERS_MAX); i < PACKAGE_COUNTERS_MAX;
+	     i = find_next_bit(p->running, PACKAGE_COUNTERS_MAX, i + 1)) {
+		struct counter *c = &p->counter[i];
+		struct ctr48_delta d;
+
+		if (c->box->kind != pkt->box || !c->box->type->packet)
+			continue;
+		counter_settle(c);
+		d = ctr48_add(&c->c, n * c->box->type->packet(c, pkt) * shape_pulse(&c->shape));
+		c->stat.events += d.events;
+		c->stat.overflows += d.overflows;
+		if (d.overflows)
+			counter_overflow(c);
+		counter_predict(c);
+	}
+	package_schedule(p);
+}
+
+/* ---- registers ---- */
+
+/* W-Box: a read whose low 24 bits should be 0 or 1 comes out 0x1000000 too high. */
+static uint64_t w_erratum(const struct counter *c, uint64_t value)
+{
+	if (c->box->kind != BOX_W || (value & 0xffffff) > 1)
+		return value;
+	return (value + 0x1000000) & CF_MASK48;
+}
+
+static void write_u_ctl(struct package *p, uint64_t val, CPUState *cs)
+{
+	uint64_t old = p->u_ctl;
+	struct box *u = &p->box[BOX_U][0];
+
+	if ((val & U_RST_ALL) && (val & U_EN_ALL))
+		silicon_violation(VIOL_RST_ALL, cs, "en_all set while rst_all is 1");
+	if (!(val & U_EN_ALL) && (old & U_EN_ALL))
+		stop_all(p);
+	if (val & U_RST_ALL) {
+		for (unsigned int i = 0; i < p->counters; i++) {
+			counter_settle(&p->counter[i]);
+			p->counter[i].c.value = 0;
+			p->counter[i].c.stopped = false;
+			counter_predict(&p->counter[i]);
+		}
+	}
+	p->u_ctl = val;
+	u->ctl = val & U_EN;
+	counter_enable(u->counter[0]);
+	if ((val & U_EN_ALL) && !(old & U_EN_ALL)) {
+		if (p->frozen)
+			p->frozen_cycles += p->now - p->frozen_since;
+		p->frozen = false;
+		start_all(p);
+	}
+}
+
+static void write_box_ctl(struct box *b, uint64_t val)
+{
+	b->ctl = val;
+	for (unsigned int i = 0; i < b->type->counters; i++)
+		counter_enable(b->counter[i]);
+}
+
+static void write_sel(struct counter *c, uint64_t val, CPUState *cs)
+{
+	bool s_box = c->box->kind == BOX_S;
+	uint64_t changed = c->sel ^ val;
+
+	/* Bits that can change without a new window. */
+	if (!(changed & ~(c->pmi_en | (s_box ? S_RESET_OCC : 0)))) {
+		c->sel = val;
+		if (s_box && (val & S_RESET_OCC) && c->tally_stale) {
+			c->tally_stale = false;
+			counter_reselect(c, NULL);
+		}
+		return;
+	}
+	counter_stop(c);
+	if (s_box && (c->sel & c->en))
+		s_tally_leave(c, c->box->pkg->now);
+	c->sel = val;
+	counter_select(c, cs);
+	counter_start(c);
+}
+
+static void write_ctr(struct counter *c, uint64_t val, CPUState *cs)
+{
+	if (c->box->pkg->u_ctl & U_RST_ALL)
+		silicon_violation(VIOL_RST_ALL, cs, "%s written while rst_all is 1",
+				  c->ctr_reg->name);
+	if (c->box->kind == BOX_W && (val & 0xffffff) >= 0xfffffe)
+		silicon_violation(VIOL_START_VALUE, cs, "%s start value %#" PRIx64,
+				  c->ctr_reg->name, val);
+	counter_settle(c);
+	c->c.value = val;
+	c->c.stopped = false;
+	counter_predict(c);
+}
+
+static enum msr_rc write_subreg(struct box *b, unsigned int reg, uint64_t val, CPUState *cs)
+{
+	const struct reg_info *r = &reg_table[reg];
+	uint64_t changed = b->pkg->reg[reg] ^ val;
+	uint64_t used = 0;
+
+	if (b->type->guard && b->type->guard(b, r, cs) == MSR_GP)
+		return MSR_GP;
+	if (!changed)
+		return MSR_OK;
+	for (unsigned int i = 0; i < b->type->counters; i++) {
+		struct counter *c = b->counter[i];
+
+		if (!(c->sel & c->en) || !b->type->uses || !(b->type->uses(c, r) & changed))
+			continue;
+		counter_settle(c);
+		used |= 1u << i;
+		/* Switching the S-Box and M-Box match on is the documented last step. */
+		if (c->c.running && !(r->role == ROLE_MM_CFG && val >> 63))
+			silicon_violation(VIOL_SUBREG, cs, "%s changed while %s runs on it",
+					  r->name, c->ctr_reg->name);
+	}
+	b->pkg->reg[reg] = val;
+	b->subreg_writes++;
+	for (unsigned int i = 0; i < b->type->counters; i++) {
+		if (used >> i & 1)
+			counter_reselect(b->counter[i], cs);
+	}
+	return MSR_OK;
+}
+
+enum msr_rc uncore_rdmsr(CPUState *cs, uint32_t msr, uint64_t *val)
+{
+	int i = reg_find(msr);
+	const struct reg_info *r = &reg_table[i];
+	struct package *p;
+	struct box *b;
+
+	if (i < 0) {
+		silicon_violation(VIOL_NO_REGISTER, cs, "read of 0x%x: no register", msr);
+		return MSR_GP;
+	}
+	if (r->access == ACC_WO) {
+		silicon_violation(VIOL_ACCESS, cs, "read of write-only %s", r->name);
+		return MSR_GP;
+	}
+	p = package_get(cs);
+	b = &p->box[r->box][r->inst];
+	package_settle(p);
+	switch (r->role) {
+	case ROLE_CTR:
+		counter_settle(b->counter[r->index]);
+		*val = w_erratum(b->counter[r->index], b->counter[r->index]->c.value);
+		break;
+	case ROLE_SEL:
+		*val = b->counter[r->index]->sel;
+		break;
+	case ROLE_U_CTL:
+		*val = p->u_ctl;
+		break;
+	case ROLE_U_STATUS:
+		*val = p->u_status;
+		break;
+	case ROLE_BOX_CTL:
+		*val = b->ctl;
+		break;
+	case ROLE_BOX_STATUS:
+		*val = b->status;
+		break;
+	case ROLE_SUMMARY:
+		*val = summary(p, b->inst);
+		break;
+	case ROLE_U_OVF:
+	case ROLE_BOX_OVF:
+		*val = 0;
+		break;
+	case ROLE_TIMESTAMP:
+		*val = (p->now + b->timestamp) & 0xffff;
+		break;
+	default:
+		*val = p->reg[i];
+	}
+	return MSR_OK;
+}
+
+enum msr_rc uncore_wrmsr(CPUState *cs, uint32_t msr, uint64_t val)
+{
+	int i = reg_find(msr);
+	const struct reg_info *r = &reg_table[i];
+	enum msr_rc rc = MSR_OK;
+	struct package *p;
+	struct box *b;
+
+	if (i < 0) {
+		silicon_violation(VIOL_NO_REGISTER, cs, "write of 0x%x: no register", msr);
+		return MSR_GP;
+	}
+	if (r->access == ACC_RO) {
+		silicon_violation(VIOL_ACCESS, cs, "write of read-only %s", r->name);
+		return MSR_GP;
+	}
+	if (val & r->rsv)
+		silicon_violation(VIOL_RESERVED, cs, "%s = %#" PRIx64 ": bits %#" PRIx64
+				  " must be 0", r->name, val, val & r->rsv);
+	if (val & r->ro)
+		silicon_violation(VIOL_READ_ONLY, cs, "%s = %#" PRIx64 ": bits %#" PRIx64
+				  " are read-only", r->name, val, val & r->ro);
+	val &= r->rw | r->w1c;
+	p = package_get(cs);
+	b = &p->box[r->box][r->inst];
+	package_settle(p);
+	switch (r->role) {
+	case ROLE_CTR:
+		write_ctr(b->counter[r->index], val, cs);
+		break;
+	case ROLE_SEL:
+		write_sel(b->counter[r->index], val, cs);
+		break;
+	case ROLE_U_CTL:
+		write_u_ctl(p, val, cs);
+		break;
+	case ROLE_BOX_CTL:
+		write_box_ctl(b, val);
+		break;
+	case ROLE_U_OVF:
+		p->u_status &= ~val;
+		if (val & U_OV_U)
+			clear_status(&p->box[BOX_U][0], 1);
+		break;
+	case ROLE_BOX_OVF:
+		clear_status(b, val);
+		break;
+	case ROLE_U_STATUS:
+	case ROLE_BOX_STATUS:
+		return MSR_OK;	/* nothing in it can be written */
+	case ROLE_TIMESTAMP:
+		b->timestamp = val - p->now;
+		return MSR_OK;
+	default:
+		rc = write_subreg(b, i, val, cs);
+	}
+	package_schedule(p);
+	return rc;
+}
+
+/* ---- statistics ---- */
+
+void uncore_clear_truth(void)
+{
+	for (unsigned int id = 0; id < SILICON_PACKAGES; id++) {
+		struct package *p = packages[id];
+
+		if (!p)
+			continue;
+		package_settle(p);
+		p->freezes = 0;
+		p->frozen_cycles = 0;
+		p->frozen_since = p->now;
+		for (unsigned int i = 0; i < p->counters; i++) {
+			struct counter *c = &p->counter[i];
+
+			counter_settle(c);
+			memset(&c->stat, 0, sizeof(c->stat));
+			if (c->c.running) {
+				c->stat.opened = p->now;
+				c->stat.since = p->now;
+				c->stat.windows = 1;
+			}
+		}
+	}
+}
+
+static void package_json(FILE *f, struct package *p)
+{
+	const char *sep = "";
+
+	fprintf(f, "    \"%u\": {\n      \"cycles\": %" PRIu64 ", \"freezes\": %" PRIu64
+		", \"frozen_cycles\": %" PRIu64 ",\n      \"counters\": {", p->id, p->now,
+		p->freezes, p->frozen_cycles);
+	for (unsigned int i = 0; i < p->counters; i++) {
+		struct counter *c = &p->counter[i];
+
+		counter_settle(c);
+		if (!c->stat.windows)
+			continue;
+		fprintf(f, "%s\n        \"%s\": {\"msr\": %u, \"events\": %" PRIu64
+			", \"value\": %" PRIu64 ", \"overflows\": %" PRIu64
+			", \"windows\": %" PRIu64 ", \"opened\": %" PRIu64
+			", \"closed\": %" PRIu64 ", \"enabled_cycles\": %" PRIu64 "}",
+			sep, c->ctr_reg->name, c->ctr_reg->msr, c->stat.events, c->c.value,
+			c->stat.overflows, c->stat.windows, c->stat.opened, c->stat.closed,
+			c->stat.enabled + (c->c.running ? p->now - c->stat.since : 0));
+		sep = ",";
+	}
+	fprintf(f, "\n      }\n    }");
+}
+
+void uncore_stats_json(FILE *f)
+{
+	const char *sep = "";
+
+	fprintf(f, "  \"packages\": {\n");
+	for (unsigned int id = 0; id < SILICON_PACKAGES; id++) {
+		if (!packages[id])
+			continue;
+		package_settle(packages[id]);
+		fprintf(f, "%s", sep);
+		package_json(f, packages[id]);
+		sep = ",\n";
+	}
+	fprintf(f, "\n  }");
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The Xeon 7500 uncore: one struct package per socket, in it boxes, in them
+ * counters. uncore.c has what all boxes share: registers, the three enables,
+ * overflow, freeze. A box_*.c file says what its control registers select.
+ * The facts come from spec/xeon7500 by way of gen-tables.py.
+ */
+#ifndef UNCORE_H
+#define UNCORE_H
+
+#include "silicon.h"
+#include "closed_form.h"
+#include "qemu/timer.h"
+
+enum box_kind {
+	BOX_U = SYN_BOX_U,
+	BOX_C = SYN_BOX_C,
+	BOX_W = SYN_BOX_W,
+	BOX_S = SYN_BOX_S,
+	BOX_B = SYN_BOX_B,
+	BOX_M = SYN_BOX_M,
+	BOX_R = SYN_BOX_R,
+	BOX_KINDS
+};
+
+enum reg_role {
+	ROLE_U_CTL, ROLE_U_STATUS, ROLE_U_OVF,
+	ROLE_BOX_CTL, ROLE_BOX_STATUS, ROLE_BOX_OVF, ROLE_SUMMARY,
+	ROLE_SEL, ROLE_CTR,
+	ROLE_MM_CFG, ROLE_MATCH, ROLE_MASK,				/* S, M, B */
+	ROLE_TIMESTAMP, ROLE_DSP, ROLE_ISS, ROLE_MAP, ROLE_MSC_THR,	/* M */
+	ROLE_PGT, ROLE_PLD, ROLE_FVC,
+	ROLE_IPERF, ROLE_QLX, ROLE_XBR_MM_CFG, ROLE_XBR_MATCH, ROLE_XBR_MASK,	/* R */
+	ROLES
+};
+
+enum reg_access {
+	ACC_RW, ACC_RO, ACC_WO, ACC_W1C,
+	ACC_RO_MAYBE,	/* not confirmed: writes do nothing, but no #GP */
+};
+
+struct reg_info {
+	uint16_t msr;
+	const char *name;
+	uint8_t box;
+	uint8_t inst;
+	uint8_t role;
+	uint8_t index;	/* counter or port in the box */
+	uint8_t alt;	/* which of two: IPERF_CFG, match set */
+	uint8_t access;
+	uint64_t rw, w1c, ro, rsv, reset;
+};
+
+enum {
+	EV_TALLY = 1,	/* S: fed by the occupancy sub-counter */
+	EV_MATCH = 2,	/* counts packets the match registers let through */
+	EV_ONE_BIT = 4,	/* more than one unit mask bit is undefined */
+};
+
+struct event_info {
+	uint8_t box;
+	uint16_t code;
+	uint8_t counters;	/* which can count it */
+	uint8_t umask;		/* the bits it has */
+	uint16_t cap;		/* most per cycle in all */
+	uint16_t div;		/* increments per count */
+	uint16_t limit[8];	/* most per cycle of each bit */
+	uint8_t flags;
+	const char *name;
+};
+
+struct opcode_info {
+	uint8_t mc;
+	uint8_t opcode;
+	const char *name;
+};
+
+extern const struct reg_info reg_table[];
+extern const unsigned int reg_count;
+extern const struct event_info event_table[];
+extern const unsigned int event_count;
+extern const struct opcode_info opcode_table[];
+extern const unsigned int opcode_count;
+extern const uint8_t dram_cmd_table[];
+extern const unsigned int dram_cmd_count;
+
+#define REG_MAX	400
+
+/* Index into reg_table, -1: no register at that address. */
+int reg_find(uint32_t msr);
+int reg_of(enum box_kind box, unsigned int inst, enum reg_role role, unsigned int index,
+	   unsigned int alt);
+const struct event_info *event_find(enum box_kind box, unsigned int code, unsigned int counter);
+
+/* ---- objects ---- */
+
+struct package;
+struct box;
+struct counter;
+struct packet;
+
+/* What the registers make a counter count. */
+struct selection {
+	struct pattern pattern;		/* per cycle, before shaping */
+	struct shape shape;
+	unsigned int div;
+	unsigned int tally;		/* S: what a stale sub-counter adds per cycle */
+	bool down;			/* M: count_mode */
+	bool stop_at_wrap;		/* M: wrap_mode 0 */
+};
+
+struct box_type {
+	const char *name;
+	unsigned int instances;
+	unsigned int counters;
+	uint64_t en, pmi_en;		/* bits in a control register */
+	/*
+	 * Work out what counter c counts. cs is the CPU whose write enabled it,
+	 * to blame for what is not allowed, or NULL to look without blame.
+	 */
+	void (*select)(struct counter *c, struct selection *sel, CPUState *cs);
+	/* May a sub-register be written? MSR_GP if not; may be NULL. */
+	enum msr_rc (*guard)(struct box *b, const struct reg_info *r, CPUState *cs);
+	/* The bits of a sub-register that what c counts depends on. May be NULL. */
+	uint64_t (*uses)(const struct counter *c, const struct reg_info *r);
+	/* How many cycles such a packet is counted in; may be NULL. */
+	unsigned int (*packet)(const struct counter *c, const struct packet *pkt);
+};
+
+extern const struct box_type box_types[BOX_KINDS];
+
+struct counter {
+	struct box *box;
+	unsigned int index;		/* in the box */
+	unsigned int id;		/* in the package */
+	const struct reg_info *sel_reg, *ctr_reg;
+	uint64_t en, pmi_en;		/* bits in the control register */
+	uint64_t sel;			/* control register */
+	struct ctr48 c;
+	struct series *series, *truth;	/* c's, owned; the same when nothing is stale */
+	struct shape shape;
+	/* What the series were made for; reusable if it broke no rule. */
+	struct {
+		uint64_t sel, traffic, subregs;
+		bool reusable;
+	} made;
+	uint64_t next_overflow;
+	unsigned int tally;		/* S: left in the sub-counter, and added if stale */
+	bool tally_stale;
+	struct {
+		uint64_t events, overflows, skipped, opened, closed, windows, enabled, since;
+	} stat;
+};
+
+#define W_FIXED		4	/* counter number of the W-Box fixed counter */
+#define BOX_COUNTERS_MAX 8
+#define PACKAGE_COUNTERS_MAX 104
+#define BOX_INSTANCES_MAX 8
+
+struct box {
+	const struct box_type *type;
+	enum box_kind kind;
+	unsigned int inst;
+	struct package *pkg;
+	uint64_t ctl;			/* enabled counters, as status bits */
+	uint64_t status;
+	uint64_t timestamp;		/* M: added to the cycle count */
+	uint64_t subreg_writes;
+	struct counter *counter[BOX_COUNTERS_MAX];
+};
+
+struct package {
+	unsigned int id;
+	uint64_t reg[REG_MAX];		/* those that just hold what was written */
+	uint64_t u_ctl, u_status;
+	struct box box[BOX_KINDS][BOX_INSTANCES_MAX];
+	struct counter counter[PACKAGE_COUNTERS_MAX];
+	unsigned int counters;
+	DECLARE_BITMAP(running, PACKAGE_COUNTERS_MAX);
+	uint64_t now;			/* everything is settled up to this cycle */
+	uint64_t deadline;		/* no overflow and no freeze before it */
+	QEMUTimer *timer;
+	uint64_t alarm;			/* when it goes off, ns; UINT64_MAX: never */
+	uint64_t freeze_at;		/* pending freeze */
+	uint64_t freeze_latency;
+	struct counter *freeze_cause;	/* whose ov bit blocks the next freeze */
+	bool frozen;
+	uint64_t frozen_since, frozen_cycles, freezes;
+	uint64_t pkt_header, pkt_addr;	/* next packet to inject */
+	bool no_mix;			/* no packets but injected ones */
+};
+
+/* The register of a role in a box. */
+uint64_t box_reg(const struct box *b, enum reg_role role, unsigned int index, unsigned int alt);
+
+struct package *package_get(CPUState *cs);
+struct package *package_by_id(unsigned int id);	/* NULL: not there */
+/* Settle everything up to the present cycle, and return that. */
+uint64_t package_settle(struct package *p);
+/* Traffic has changed: find out anew what each counter of the package counts. */
+void package_reselect(struct package *p);
+/* n such packets pass now. */
+void package_inject(struct package *p, const struct packet *pkt, uint64_t n);
+void counter_settle(struct counter *c);
+struct counter *counter_find(struct package *p, uint32_t ctr_msr);
+
+/* ---- selecting, shared by boxes ---- */
+
+/* Events with unit mask and flags as in the tables; blames cs. */
+const struct event_info *select_event(struct counter *c, unsigned int code, unsigned int umask,
+				      struct selection *sel, CPUState *cs);
+/* threshold 31:24, invert 23, edge_detect 18 */
+void select_shape(struct counter *c, struct selection *sel);
+
+void select_u(struct counter *c, struct selection *sel, CPUState *cs);
+void select_c(struct counter *c, struct selection *sel, CPUState *cs);
+void select_w(struct counter *c, struct selection *sel, CPUState *cs);
+void select_s(struct counter *c, struct selection *sel, CPUState *cs);
+void s_tally_leave(struct counter *c, uint64_t cycle);
+#define S_RESET_OCC	(1u << 17)
+enum msr_rc s_guard(struct box *b, const struct reg_info *r, CPUState *cs);
+uint64_t s_uses(const struct counter *c, const struct reg_info *r);
+unsigned int s_packet(const struct counter *c, const struct packet *pkt);
+void select_b(struct counter *c, struct selection *sel, CPUState *cs);
+uint64_t b_uses(const struct counter *c, const struct reg_info *r);
+unsigned int b_packet(const struct counter *c, const struct packet *pkt);
+void select_m(struct counter *c, struct selection *sel, CPUState *cs);
+enum msr_rc m_guard(struct box *b, const struct reg_info *r, CPUState *cs);
+uint64_t m_uses(const struct counter *c, const struct reg_info *r);
+unsigned int m_packet(const struct counter *c, const struct packet *pkt);
+void select_r(struct counter *c, struct selection *sel, CPUState *cs);
+uint64_t r_uses(const struct counter *c, const struct reg_info *r);
+unsigned int r_packet(const struct counter *c, const struct packet *pkt);
+
+/* ---- packets ---- */
+
+struct packet {
+	enum box_kind box;
+	unsigned int inst;	/* R: port */
+	unsigned int mc, opcode, vn, rds, hnid, rnid, dnid, flits;
+	bool out;
+	uint64_t addr;
+};
+
+/* SYN_PKT_HEADER and SYN_PKT_ADDR to a packet. */
+struct packet packet_decode(uint64_t header, uint64_t addr);
+/* Cycles in which the packets that are about anyway are counted by c. */
+void packet_pattern(const struct counter *c, unsigned int inst, bool out, struct pattern *p);
+
+/* ---- traffic ---- */
+
+uint64_t traffic_hash(uint64_t x);
+
+#define NO_BIT	SYN_ANY
+
+struct traffic_key {
+	unsigned int package;
+	enum box_kind box;
+	unsigned int inst;
+	unsigned int code;
+	unsigned int bit;	/* unit mask bit, NO_BIT: the event has none */
+};
+
+/*
+ * Increments per cycle of one event, at most `limit`. When `sharers` events
+ * cannot happen in the same cycle, turn says which of them this is.
+ */
+void traffic_pattern(const struct traffic_key *key, unsigned int limit,
+		     unsigned int sharers, unsigned int turn, struct pattern *out);
+uint64_t traffic_sel(struct package *p);
+void traffic_set_sel(struct package *p, uint64_t val);
+void traffic_set(struct package *p, uint64_t pattern);
+void traffic_reset(struct package *p);
+void traffic_set_mix(struct package *p, bool on);	/* the packets always about */
+uint64_t traffic_generation(void);	/* changes with any pattern */
+
+#endif
