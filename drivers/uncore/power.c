@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Suspend and shutdown: no counter runs and no PMI is armed while nobody is there to
+ * take care of them.
+ *
+ * When the system suspends, the other CPUs have gone by the way of CPU hotplug. Packages
+ * that have lost their last CPU have lost their events to perf; the one of the boot CPU
+ * keeps them and has to write them anew, since the registers do not keep what they hold.
+ * Counts leave out the time in between.
+ */
+#include <linux/reboot.h>
+#include <linux/syscore_ops.h>
+
+#include "uncore.h"
+
+static void uncore_pkg_sleep(void *info)
+{
+	struct uncore_pkg *pkg = info;
+	unsigned long irq;
+	int id;
+
+	raw_spin_lock_irqsave(&pkg->lock, irq);
+	pkg->asleep++;
+	uncore_pkg_sync(pkg);
+	/* What has overflowed by now is accounted for here, PMI or not. */
+	uncore_pmi_poll(pkg);
+	for_each_set_bit(id, &pkg->active, UNCORE_NUM_BOXES)
+		uncore_box_update_all(&pkg->box[id]);
+	raw_spin_unlock_irqrestore(&pkg->lock, irq);
+	uncore_pmi_pause(pkg);
+}
+
+static void uncore_pkg_wake(struct uncore_pkg *pkg)
+{
+	unsigned long irq;
+	int id;
+
+	uncore_pmi_resume(pkg);
+	raw_spin_lock_irqsave(&pkg->lock, irq);
+	for_each_set_bit(id, &pkg->present, UNCORE_NUM_BOXES) {
+		if (pkg->box[id].touched)
+			uncore_box_rewrite(&pkg->box[id]);
+	}
+	pkg->asleep--;
+	uncore_pkg_sync(pkg);
+	raw_spin_unlock_irqrestore(&pkg->lock, irq);
+}
+
+/* On the last CPU, with interrupts off. */
+static int uncore_suspend(void)
+{
+	int cpu = smp_processor_id();
+	struct uncore_pkg *pkg = uncore_pkg_of(cpu);
+
+	if (pkg && pkg->cpu == cpu)
+		uncore_pkg_sleep(pkg);
+	return 0;
+}
+
+static void uncore_resume(void)
+{
+	int cpu = smp_processor_id();
+	struct uncore_pkg *pkg = uncore_pkg_of(cpu);
+
+	if (pkg && pkg->cpu == cpu)
+		uncore_pkg_wake(pkg);
+}
+
+static struct syscore_ops uncore_syscore_ops = {
+	.suspend	= uncore_suspend,
+	.resume		= uncore_resume,
+};
+
+/* Also before kexec: the next kernel knows nothing of our counters. */
+static int uncore_reboot(struct notifier_block *nb, unsigned long action, void *data)
+{
+	uncore_pkgs_call(uncore_pkg_sleep);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block uncore_reboot_nb = {
+	.notifier_call	= uncore_reboot,
+};
+
+/** uncore_power_init() - listen to suspend and shutdown; after the packages are probed */
+int uncore_power_init(void)
+{
+	int err = register_reboot_notifier(&uncore_reboot_nb);
+
+	if (!err)
+		register_syscore_ops(&uncore_syscore_ops);
+	return err;
+}
+
+/** uncore_power_exit() - undo uncore_power_init() */
+void uncore_power_exit(void)
+{
+	unregister_syscore_ops(&uncore_syscore_ops);
+	unregister_reboot_notifier(&uncore_reboot_nb);
+}

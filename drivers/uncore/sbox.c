@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Xeon 7500 S-Boxes: between the ring with the last-level cache and the system, that
+ * is R- and B-Box. "to_r" and "sent" is what leaves, "to_ring" and "rcvd" what comes.
+ * Four counters each, any event on any.
+ *
+ *	perf stat -a -e xeon7500_sbox/to_r_b_requests.remote/ sleep 1
+ *	perf stat -a -e xeon7500_sbox_0/req_tbl_occupancy.all,thresh=24/ sleep 1
+ *	perf stat -a -e xeon7500_sbox_1/to_r_prog_ev,match=0x1234,mask_hnid=1/ sleep 1
+ *
+ * Fields as in evsel.c and, for to_r_prog_ev:
+ *	match		S_MSR_MATCH as it is: its layout is not known. A class, opcode or
+ *			response of 0 matches any
+ *	mask_addr	bits of the line address (43:6) that have to match
+ *	mask_hnid	the home node has to match
+ *
+ * Uncore Programming Guide, section 2.5.
+ */
+#include <linux/bitfield.h>
+
+#include "evsel.h"
+#include "xeon7500/sbox.h"
+
+enum {
+	SBOX_MATCH = EVSEL_NUM_FIELDS,
+	SBOX_MASK_HNID,
+	SBOX_MASK_ADDR,
+};
+
+static const struct uncore_field sbox_fields[] = {
+	UNCORE_EVSEL_FIELDS,
+	[SBOX_MATCH]		= { "match",		1, 0, 63 },
+	[SBOX_MASK_HNID]	= { "mask_hnid",	2, 0, 0 },
+	[SBOX_MASK_ADDR]	= { "mask_addr",	2, 1, 38 },
+	{}
+};
+
+#define SBOX_RB		\
+	UNCORE_UMASKS({ "rbox", 0x1 }, { "bbox", 0x2 }, { "rbbox", 0x3 })
+#define SBOX_RB_ALL	\
+	UNCORE_UMASKS({ "rbox", 0x1 }, { "bbox", 0x2 }, { "all", 0x3 })
+#define SBOX_HOME	\
+	UNCORE_UMASKS({ "local", 0x1 }, { "remote", 0x2 }, { "all", 0x3 })
+
+#define SBOX_CBOX							\
+	UNCORE_UMASKS({ "cbox0_4", 0x1 }, { "cbox1_5", 0x2 },		\
+		      { "cbox2_6", 0x4 }, { "cbox3_7", 0x8 })
+#define SBOX_CBOX_ALL							\
+	UNCORE_UMASKS({ "cbox0_4", 0x1 }, { "cbox1_5", 0x2 },		\
+		      { "cbox2_6", 0x4 }, { "cbox3_7", 0x8 }, { "all", 0xf })
+
+#define SBOX_EGRESS							\
+	UNCORE_UMASKS({ "ad_cw", 0x01 }, { "ad_ccw", 0x02 }, { "ad", 0x03 },	\
+		      { "ak_cw", 0x04 }, { "ak_ccw", 0x08 }, { "ak", 0x0c },	\
+		      { "bl_cw", 0x10 }, { "bl_ccw", 0x20 }, { "bl", 0x30 })
+
+/*
+ * Entries of a queue per clock come from a sub-counter that has to be cleared when
+ * the event is selected.
+ */
+#define SBOX_OCCUPANCY	.ctl = S_CTL_RESET_OCC_CNT
+
+/* The result is undefined with more than one C-Box, so there is no "all" either. */
+#define SBOX_FULL	SBOX_CBOX, .one_umask = true
+
+/*
+ * Table 2-37 and the detail list of section 2.5.5. The two disagree about codes 0x2b
+ * to 0x2e; these are the detail list's, see Documentation/sbox.md.
+ */
+static const struct uncore_event_desc sbox_events[] = {
+	/* Queues to the system */
+	{ "to_r_prog_ev",			0x00, 1,
+	  .filters = BIT(SBOX_MATCH) | BIT(SBOX_MASK_HNID) | BIT(SBOX_MASK_ADDR) },
+	{ "to_r_b_hom_msgq_cycles_full",	0x03, 1, SBOX_RB },
+	{ "to_r_b_hom_msgq_cycles_ne",		0x06, 1, SBOX_RB },
+	{ "to_r_b_hom_msgq_occupancy",		0x07, 64, SBOX_RB, SBOX_OCCUPANCY },
+	{ "to_r_snp_msgq_cycles_full",		0x08, 1 },
+	{ "to_r_snp_msgq_cycles_ne",		0x09, 1 },
+	{ "to_r_snp_msgq_occupancy",		0x0a, 32, SBOX_OCCUPANCY },
+	{ "to_r_ndr_msgq_cycles_full",		0x0b, 1 },
+	{ "to_r_ndr_msgq_cycles_ne",		0x0c, 1 },
+	{ "to_r_ndr_msgq_occupancy",		0x0d, 16, SBOX_OCCUPANCY },
+	{ "to_r_drs_msgq_cycles_full",		0x0e, 1, SBOX_FULL },
+	{ "to_r_drs_msgq_cycles_ne",		0x0f, 1, SBOX_CBOX_ALL },
+	{ "to_r_drs_msgq_occupancy",		0x10, 16, SBOX_CBOX_ALL, SBOX_OCCUPANCY },
+	{ "to_r_ncb_msgq_cycles_full",		0x11, 1, SBOX_FULL },
+	{ "to_r_ncb_msgq_cycles_ne",		0x12, 1, SBOX_CBOX_ALL },
+	{ "to_r_ncb_msgq_occupancy",		0x13, 8, SBOX_CBOX_ALL, SBOX_OCCUPANCY },
+	{ "to_r_ncs_msgq_cycles_full",		0x14, 1, SBOX_FULL },
+	{ "to_r_ncs_msgq_cycles_ne",		0x15, 1, SBOX_CBOX_ALL },
+	{ "to_r_ncs_msgq_occupancy",		0x16, 8, SBOX_CBOX_ALL, SBOX_OCCUPANCY },
+
+	/* Queues to the ring */
+	{ "to_ring_snp_msgq_cycles_full",	0x20, 1 },
+	{ "to_ring_ncb_msgq_cycles_full",	0x21, 1 },
+	{ "to_ring_ncs_msgq_cycles_full",	0x22, 1 },
+	{ "to_ring_snp_msgq_cycles_ne",		0x23, 1 },
+	{ "to_ring_ncb_msgq_cycles_ne",		0x24, 1 },
+	{ "to_ring_ncs_msgq_cycles_ne",		0x25, 1 },
+	{ "to_ring_msgq_occupancy",		0x26, 36,
+	  UNCORE_UMASKS({ "snp", 0x1 }, { "ncs", 0x2 }, { "ncb", 0x4 }, { "all", 0x7 }),
+	  SBOX_OCCUPANCY },
+	{ "to_ring_ndr_msgq_cycles_full",	0x27, 1 },
+	{ "to_ring_ndr_msgq_cycles_ne",		0x28, 1 },
+	{ "to_ring_ndr_msgq_occupancy",		0x29, 32, SBOX_OCCUPANCY },
+	{ "to_ring_r2s_msgq_cycles_full",	0x2a, 1 },
+	{ "to_ring_b2s_msgq_cycles_full",	0x2b, 1 },
+	{ "to_ring_r2s_msgq_cycles_ne",		0x2c, 1 },
+	{ "to_ring_b2s_msgq_cycles_ne",		0x2d, 1 },
+	{ "to_ring_r2s_msgq_occupancy",		0x2e, 8, SBOX_OCCUPANCY },
+	{ "to_ring_b2s_msgq_occupancy",		0x2f, 8, SBOX_OCCUPANCY },
+	{ "halfline_bypass",			0x30, 1 },
+	{ "req_tbl_occupancy",			0x31, 48, SBOX_HOME, SBOX_OCCUPANCY },
+
+	/* Onto the ring; each chosen sub-event adds one */
+	{ "egress_bypass",			0x40, 6, SBOX_EGRESS },
+	{ "egress_arb_wins",			0x41, 6, SBOX_EGRESS },
+	{ "egress_arb_losses",			0x42, 6, SBOX_EGRESS },
+	{ "egress_starved",			0x43, 6, SBOX_EGRESS },
+
+	/* Short cuts */
+	{ "rbox_hom_bypass",			0x50, 1 },
+	{ "rbox_snp_bypass",			0x51, 2,
+	  UNCORE_UMASKS({ "snp", 0x1 }, { "big_snp", 0x2 }, { "all", 0x3 }) },
+	{ "s2b_hom_bypass",			0x52, 1 },
+	{ "b2s_drs_bypass",			0x53, 1 },
+	{ "bbox_hom_bypass",			0x54, 1 },
+
+	/* Sent to the system */
+	{ "pkts_sent_hom",			0x60, 1, SBOX_RB_ALL },
+	{ "pkts_sent_snp",			0x62, 1 },
+	{ "pkts_sent_ndr",			0x63, 1 },
+	{ "pkts_sent_drs",			0x64, 1, SBOX_CBOX },
+	{ "flits_sent_drs",			0x65, 1 },
+	{ "pkts_sent_ncs",			0x66, 1, SBOX_CBOX },
+	{ "flits_sent_ncs",			0x67, 1 },
+	{ "pkts_sent_ncb",			0x68, 1, SBOX_CBOX },
+	{ "flits_sent_ncb",			0x69, 1 },
+	{ "rbox_credit_returns",		0x6a, 1 },
+	{ "bbox_credit_returns",		0x6b, 1 },
+	{ "to_r_b_requests",			0x6c, 1, SBOX_HOME },
+
+	/* Received from the system */
+	{ "pkts_rcvd_ndr",			0x70, 1 },
+	{ "pkts_rcvd_snp",			0x71, 1 },
+	{ "pkts_rcvd_drs_from_r",		0x72, 1 },
+	{ "pkts_rcvd_drs_from_b",		0x73, 1 },
+	{ "pkts_rcvd_ncs",			0x74, 1 },
+	{ "pkts_rcvd_ncb",			0x75, 1 },
+	{ "rbox_credit_carriers",		0x76, 1 },
+	{ "rbox_credits",			0x76, 1 },	/* in Table 2-37 */
+	{ "bbox_credits",			0x77, 1 },
+	/* The same, times the length of such a packet as the manual gives it */
+	{ "flits_rcvd_drs_from_r",		0x72, 1, .scale = "9", .unit = "flits" },
+	{ "flits_rcvd_drs_from_b",		0x73, 1, .scale = "9", .unit = "flits" },
+	{ "flits_rcvd_ncs",			0x74, 1, .scale = "3", .unit = "flits" },
+	{ "flits_rcvd_ncb",			0x75, 1, .scale = "11", .unit = "flits" },
+
+	/* Something to send and no credit for it */
+	{ "no_credit_hom",			0x80, 1 },
+	{ "no_credit_snp",			0x81, 1 },
+	{ "no_credit_drs",			0x82, 1 },
+	{ "no_credit_ncs",			0x83, 1 },
+	{ "no_credit_ncb",			0x84, 1 },
+	{ "no_credit_ndr",			0x85, 1 },
+	{ "no_credit_vna",			0x86, 2, SBOX_RB_ALL },
+	{ "no_credit_ad",			0x87, 1 },
+	{ "no_credit_ak",			0x88, 1 },
+	{ "no_credit_bl",			0x89, 1 },
+	{ "no_credit_ipq",			0x8a, 1 },
+	{}
+};
+
+static const struct uncore_slot_desc sbox_slots[] = {
+	{ .reg = 0, .num_regs = 3, .guarded = true, .off = 0 },
+};
+
+static unsigned int sbox_subreg_msr(const struct uncore_box *box, unsigned int reg)
+{
+	return (box->instance ? S1_MSR_MM_CFG : S0_MSR_MM_CFG) + reg;
+}
+
+/* The hardware's mask says what to ignore, ours what to compare. */
+static u64 sbox_mask(const struct perf_event_attr *attr)
+{
+	u64 hnid = uncore_field_get(&sbox_fields[SBOX_MASK_HNID], attr);
+	u64 addr = uncore_field_get(&sbox_fields[SBOX_MASK_ADDR], attr);
+
+	return ~(FIELD_PREP(S_MASK_HNID, hnid) | FIELD_PREP(S_MASK_ADDR, addr)) &
+	       (S_MASK_HNID | S_MASK_ADDR);
+}
+
+static int sbox_decode(const struct perf_event *event, struct uncore_event *ue)
+{
+	const struct perf_event_attr *attr = &event->attr;
+	const struct uncore_event_desc *desc;
+	int err;
+
+	err = uncore_evsel_decode(event, ue);
+	if (err)
+		return err;
+	desc = uncore_find_event(sbox_events, uncore_field_get(&sbox_fields[EVSEL_EVENT], attr));
+	if (desc->filters) {
+		ue->claim.num_reqs = 1;
+		ue->claim.req[0].num = 1;
+		ue->claim.req[0].val[0] = S_MM_CFG_EN;
+		ue->claim.req[0].val[S_MSR_MATCH] =
+			uncore_field_get(&sbox_fields[SBOX_MATCH], attr);
+		ue->claim.req[0].val[S_MSR_MASK] = sbox_mask(attr);
+	}
+	return uncore_check_filters(event, desc, EVSEL_NUM_FIELDS);
+}
+
+static const u16 sbox_base[] = { S0_MSR_PMON_BASE, S1_MSR_PMON_BASE };
+
+const struct uncore_box_type sbox_type = {
+	.name		= "sbox",
+	.first		= UNCORE_SBOX,
+	.num_boxes	= ARRAY_SIZE(sbox_base),
+	.num_counters	= S_NUM_COUNTERS,
+	.base		= sbox_base,
+	.box_ctl	= S_MSR_PMON_GLOBAL_CTL,
+	.evt_sel	= S_MSR_PMON_CTL(0),
+	.ctr		= S_MSR_PMON_CTR(0),
+	.enable		= S_CTL_EN,
+	.pmi_en		= S_CTL_PMI_EN,
+	.fields		= sbox_fields,
+	.events		= sbox_events,
+	.decode		= sbox_decode,
+	.slots		= sbox_slots,
+	.num_slots	= ARRAY_SIZE(sbox_slots),
+	.num_subregs	= 3,
+	.subreg_msr	= sbox_subreg_msr,
+};

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Xeon 7500 U-Box: interrupts, locks, errors. One counter.
+ *
+ *	perf stat -a -e xeon7500_ubox/ipis_sent/ sleep 1
+ *
+ *	event	the code of the event
+ *	edge	count how often the condition becomes true
+ *	soft	what no counter counts: 1 gate, 2 frozen, 3 lost; see soft.c
+ *
+ * Uncore Programming Guide, section 2.2. The four error events have nine-bit codes
+ * though the register table gives ev_sel eight bits; see Documentation/ubox.md.
+ */
+#include <linux/bitfield.h>
+
+#include "uncore.h"
+#include "xeon7500/ubox.h"
+
+enum {
+	UBOX_EVENT,
+	UBOX_EDGE,
+	UBOX_SOFT,
+};
+
+static const struct uncore_field ubox_fields[] = {
+	[UBOX_EVENT]	= { "event",	0, 0, 8 },
+	[UBOX_EDGE]	= { "edge",	0, 18, 18 },
+	[UBOX_SOFT]	= { "soft",	0, 32, 33 },
+	{}
+};
+
+/* Table 2-8 and the detail list of section 2.2.3 */
+static const struct uncore_event_desc ubox_events[] = {
+	{ "buf_valid_local_int",	0x000, 1 },
+	{ "buf_valid_remote_int",	0x001, 1 },
+	{ "buf_valid_lock",		0x002, 1 },
+	{ "buf_valid_stst",		0x003, 1 },
+	{ "buf_valid_spc_cycles",	0x004, 1 },
+	{ "u2r_requests",		0x050, 1 },
+	{ "u2b_request_cycles",		0x051, 1 },
+	{ "woken",			0x0f8, 1 },
+	{ "ipis_sent",			0x0f9, 1 },
+	{ "recov",			0x1df, 1 },
+	{ "corrected_err",		0x1e4, 1 },
+	{ "uncorrected_err",		0x1e5, 1 },
+	{ "fatal_err",			0x1e6, 1 },
+
+	/* Not of the hardware, see soft.c */
+	{ "gate",	.terms = "soft=1", .unit = "ns" },
+	{ "frozen",	.terms = "soft=2", .unit = "ns" },
+	{ "lost",	.terms = "soft=3" },
+	{}
+};
+
+static int ubox_decode(const struct perf_event *event, struct uncore_event *ue)
+{
+	unsigned int code = uncore_field_get(&ubox_fields[UBOX_EVENT], &event->attr);
+	bool edge = uncore_field_get(&ubox_fields[UBOX_EDGE], &event->attr);
+
+	ue->soft = uncore_field_get(&ubox_fields[UBOX_SOFT], &event->attr);
+	if (ue->soft && (code || edge))
+		return uncore_refuse(event, -EINVAL, "soft goes with neither event nor edge");
+	if (!uncore_find_event(ubox_events, code))
+		return uncore_refuse(event, -EINVAL, "no event %#x", code);
+	ue->ctl = FIELD_PREP(U_EV_SEL_EV_SEL, code) | FIELD_PREP(U_EV_SEL_EDGE_DETECT, edge);
+	return 0;
+}
+
+static const u16 ubox_base[] = { 0 };
+
+const struct uncore_box_type ubox_type = {
+	.name			= "ubox",
+	.first			= UNCORE_UBOX,
+	.num_boxes		= 1,
+	.num_counters		= 1,
+	.base			= ubox_base,
+	.enabled_by_package	= true,
+	.evt_sel		= U_MSR_PMON_EV_SEL,
+	.ctr			= U_MSR_PMON_CTR,
+	.enable			= U_EV_SEL_EN,
+	.pmi_en			= U_EV_SEL_PMI_EN,
+	.fields			= ubox_fields,
+	.events			= ubox_events,
+	.decode			= ubox_decode,
+};
