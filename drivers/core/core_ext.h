@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Extensions of the core x86 PMU: what the files of this directory share.
+ *
+ * A *model* is constant data: the names, rules and meanings of one kind of CPU.
+ * Whatever differs between CPUs is in its tables, the code is the same for all.
+ */
+#ifndef CORE_EXT_H
+#define CORE_EXT_H
+
+#include <linux/perf_event.h>
+#include <linux/types.h>
+
+/* Which of the named fields of config1 a model has; MSR_OFFCORE_RSPx is config1. */
+#define CORE_EXT_LDLAT			BIT(0)
+#define CORE_EXT_OCR_REQ		BIT(1)
+#define CORE_EXT_OCR_RSP		BIT(2)
+#define CORE_EXT_OCR_OUTSTANDING	BIT(3)
+
+/**
+ * struct core_ext_event - an event with a name
+ * @name: name in sysfs
+ * @select: umask in the second byte, event code in the first
+ * @source: what the event itself says about the access it samples, as in
+ *	PERF_SAMPLE_DATA_SRC; 0 if nothing
+ */
+struct core_ext_event {
+	const char *name;
+	u16 select;
+	u64 source;
+};
+
+/**
+ * struct core_ext_response - one kind of offcore response
+ * @name: last part of the event's name
+ * @bits: response bits of MSR_OFFCORE_RSPx
+ */
+struct core_ext_response {
+	const char *name;
+	u64 bits;
+};
+
+/**
+ * struct core_ext_request - one kind of offcore request, and its events
+ * @name: middle part of the event's name
+ * @bits: request bits of MSR_OFFCORE_RSPx
+ * @responses: bit n: there is an event with response n of the model
+ * @latency: there is a pair of events that gives the average latency
+ */
+struct core_ext_request {
+	const char *name;
+	u64 bits;
+	u32 responses;
+	bool latency;
+};
+
+/**
+ * struct core_ext_offcore - what MSR_OFFCORE_RSPx must hold to count anything
+ * @select: event select that goes with the register
+ * @request: request bits, one is needed
+ * @any: the bit that stands for every response
+ * @supplier: response bits that tell who supplied the data
+ * @snoop: response bits that tell what the snoop said
+ * @both: a supplier needs a snoop bit and the other way round
+ * @outstanding: the bit that counts cycles times requests in flight, 0 if the
+ *	register has none. It excludes all response bits.
+ */
+struct core_ext_offcore {
+	u16 select;
+	u64 request;
+	u64 any;
+	u64 supplier;
+	u64 snoop;
+	bool both;
+	u64 outstanding;
+};
+
+/**
+ * struct core_ext_model - one kind of CPU
+ * @name: for messages
+ * @fields: fields of config1 that mean something
+ * @events: named events, closed by an empty one
+ * @responses: offcore responses
+ * @requests: offcore requests, closed by an empty one
+ * @available: bit n: the CPU has response n
+ * @offcore: the two offcore registers
+ * @no_reduced_skid: event select bits that make precise_ip=3 a false promise
+ * @pdir: event select of the event whose precise use tolerates no other
+ *	programmable counter in the core, 0 if there is none
+ * @guarded: counters whose PEBS records the DS buffer guard looks after: those
+ *	of CPUs that report an index out of bounds
+ */
+struct core_ext_model {
+	const char *name;
+	unsigned int fields;
+	const struct core_ext_event *events;
+	const struct core_ext_response *responses;
+	const struct core_ext_request *requests;
+	u32 available;
+	struct core_ext_offcore offcore[2];
+	u32 no_reduced_skid;
+	u16 pdir;
+	unsigned long guarded;
+};
+
+extern const struct core_ext_model core_ext_goldmont;
+extern const struct core_ext_model core_ext_sandybridge;
+extern const struct core_ext_model core_ext_sandybridge_x;
+
+#define CORE_EXT_SELECT_MASK	0xffff
+
+/* Say why an event is refused (dynamic debug), and refuse it. */
+#define core_ext_refuse(event, err, fmt, ...)				\
+({									\
+	const struct perf_event *__event = (event);			\
+									\
+	pr_debug("config %#llx,%#llx precise_ip %u: " fmt "\n",		\
+		 __event->attr.config, __event->attr.config1,		\
+		 __event->attr.precise_ip, ##__VA_ARGS__);		\
+	(err);								\
+})
+
+/* The core PMU has accepted an event, we have not. */
+static inline int core_ext_undo_init(struct perf_event *event, int err)
+{
+	if (event->destroy)
+		event->destroy(event);
+	event->destroy = NULL;
+	return err;
+}
+
+/* discovery.c: names in sysfs */
+int core_ext_discovery_start(struct device *dev, const struct core_ext_model *model);
+void core_ext_discovery_stop(struct device *dev);
+
+/* hooks.c: around functions of the core PMU */
+int core_ext_hooks_start(struct pmu *core, const struct core_ext_model *model,
+			 bool enforce, bool data_src);
+void core_ext_hooks_stop(void);
+int core_ext_orig_add(struct perf_event *event, int flags);
+void core_ext_orig_del(struct perf_event *event, int flags);
+
+/* rules.c: what an event may ask for */
+int core_ext_check_event(const struct core_ext_model *model, const struct perf_event *event);
+
+/* pdir.c: nothing beside PDIR */
+void core_ext_pdir_prepare(const struct core_ext_model *model);
+void core_ext_pdir_catch_up(void);
+int core_ext_pdir_check_group(struct perf_event *event);
+int core_ext_pdir_add(struct perf_event *event, int flags);
+void core_ext_pdir_del(struct perf_event *event, int flags);
+
+/* data_src.c: what an event says about the access */
+int core_ext_data_src_start(const struct core_ext_model *model);
+int core_ext_data_src_init(struct perf_event *event, int (*event_init)(struct perf_event *event));
+
+/* ds_guard.c: PEBS index out of bounds */
+int core_ext_ds_guard_start(const struct core_ext_model *model);
+void core_ext_ds_guard_stop(void);
+unsigned long core_ext_ds_guard_repairs(void);
+
+#endif /* CORE_EXT_H */

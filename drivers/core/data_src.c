@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Data source: Goldmont's PEBS record has none, but the event that was sampled
+ * says something about the access: a load, from the L2, say. Samples of
+ * an event that asks for PERF_SAMPLE_DATA_SRC get just that; what the event does not
+ * say stays N/A.
+ *
+ * Nothing is allocated or looked up per sample but the event's row in the table. The
+ * handler only needs to know where the sample goes next, which is one of two
+ * functions of perf: events that have another handler are left alone.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/err.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+
+#include "core_ext.h"
+
+/* Bits of the event select by which it no longer counts single accesses. */
+#define NOT_PER_ACCESS	(ARCH_PERFMON_EVENTSEL_EDGE | ARCH_PERFMON_EVENTSEL_INV | \
+			 ARCH_PERFMON_EVENTSEL_CMASK)
+
+#define UNKNOWN(_what)	PERF_MEM_S(_what, NA)
+
+static const struct core_ext_model *data_src_model;
+
+/* perf's own handlers: forward, backward */
+static perf_overflow_handler_t data_src_output[2];
+
+/**
+ * struct data_src_event - what has been put aside of an event
+ * @destroy: the core PMU's own destroy
+ */
+struct data_src_event {
+	void (*destroy)(struct perf_event *event);
+};
+
+/* Every group of bits that the event says nothing about is N/A. */
+static u64 data_src_complete(u64 source)
+{
+	union perf_mem_data_src src = { .val = source };
+
+	if (!src.mem_lvl)
+		src.val |= UNKNOWN(LVL);
+	if (!src.mem_lvl_num)
+		src.val |= UNKNOWN(LVLNUM);
+	if (!src.mem_snoop)
+		src.val |= UNKNOWN(SNOOP);
+	if (!src.mem_lock)
+		src.val |= UNKNOWN(LOCK);
+	if (!src.mem_dtlb)
+		src.val |= UNKNOWN(TLB);
+	return src.val;
+}
+
+static u64 data_src_of(const struct perf_event *event)
+{
+	const struct core_ext_event *row;
+	u64 config = event->attr.config;
+
+	if (event->attr.type != event->pmu->type || config & NOT_PER_ACCESS)
+		return 0;
+	for (row = data_src_model->events; row->name; row++) {
+		if (row->select == (config & CORE_EXT_SELECT_MASK))
+			return row->source;
+	}
+	return 0;
+}
+
+static void data_src_overflow(struct perf_event *event, struct perf_sample_data *data,
+			      struct pt_regs *regs)
+{
+	data->data_src.val = data_src_complete(data_src_of(event));
+	data->sample_flags |= PERF_SAMPLE_DATA_SRC;
+	data_src_output[is_write_backward(event)](event, data, regs);
+}
+
+static void data_src_destroy(struct perf_event *event)
+{
+	struct data_src_event *own = event->pmu_private;
+
+	event->pmu_private = NULL;
+	own->destroy(event);
+	kfree(own);
+	module_put(THIS_MODULE);
+}
+
+/*
+ * An inherited event takes over the handler of its parent, which outlives it while
+ * it can be scheduled, and needs nothing of its own.
+ */
+static int data_src_attach(struct perf_event *event)
+{
+	struct data_src_event *own;
+
+	if (event->parent || event->pmu_private || event->overflow_handler_context ||
+	    event->overflow_handler != data_src_output[is_write_backward(event)])
+		return 0;
+	own = kmalloc(sizeof(*own), GFP_KERNEL);
+	if (!own)
+		return -ENOMEM;
+	/* We are about to go: the event does without. */
+	if (!try_module_get(THIS_MODULE)) {
+		kfree(own);
+		return 0;
+	}
+	own->destroy = event->destroy;
+	event->pmu_private = own;
+	event->destroy = data_src_destroy;
+	event->overflow_handler = data_src_overflow;
+	return 0;
+}
+
+/**
+ * core_ext_data_src_init() - event_init, and the data source if it is wanted
+ * @event: a new event
+ * @event_init: the core PMU's own event_init
+ *
+ * Return: 0 or an errno.
+ */
+int core_ext_data_src_init(struct perf_event *event, int (*event_init)(struct perf_event *event))
+{
+	u32 wakeup = event->attr.wakeup_events;
+	u32 watermark = event->attr.watermark;
+	int err;
+
+	if (!event->attr.precise_ip || !(event->attr.sample_type & PERF_SAMPLE_DATA_SRC) ||
+	    !data_src_of(event))
+		return event_init(event);
+
+	/*
+	 * Records that pile up in the DS buffer are written out behind the
+	 * handler's back. The kernel takes one at a time for events that wake up
+	 * the reader with each sample, so this one claims to.
+	 */
+	event->attr.wakeup_events = 1;
+	event->attr.watermark = 0;
+	err = event_init(event);
+	event->attr.wakeup_events = wakeup;
+	event->attr.watermark = watermark;
+	if (err)
+		return err;
+
+	err = data_src_attach(event);
+	return err ? core_ext_undo_init(event, err) : 0;
+}
+
+/**
+ * core_ext_data_src_start() - find out where perf's samples go
+ * @model: the CPU
+ *
+ * Return: 0 or an errno.
+ */
+int core_ext_data_src_start(const struct core_ext_model *model)
+{
+	int i;
+
+	data_src_model = model;
+	for (i = 0; i < ARRAY_SIZE(data_src_output); i++) {
+		struct perf_event_attr attr = {
+			.type = PERF_TYPE_SOFTWARE,
+			.config = PERF_COUNT_SW_DUMMY,
+			.size = sizeof(attr),
+			.disabled = 1,
+			.write_backward = i,
+		};
+		struct perf_event *event;
+
+		/* An event whose creator brings no handler gets perf's own. */
+		event = perf_event_create_kernel_counter(&attr, -1, current, NULL, NULL);
+		if (IS_ERR(event))
+			return PTR_ERR(event);
+		data_src_output[i] = event->overflow_handler;
+		perf_event_release_kernel(event);
+	}
+	return 0;
+}

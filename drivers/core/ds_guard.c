@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DS buffer guard: Goldmont sets OvfDSBuffer also when the PEBS index is out of
+ * bounds. It then writes no record, clears the overflow bit of the counter and does
+ * not reload it (SDM, section 18.7.1.3). The kernel resets the index, or reads past
+ * the buffer first, and never hears of the counter again.
+ *
+ * This handler comes before the kernel's. It puts the index back and reloads the
+ * counter, as the hardware would have; one sample is lost. When all is well, which
+ * is always, it compares three words in memory.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/percpu.h>
+#include <asm/cpu_entry_area.h>
+#include <asm/intel_ds.h>
+#include <asm/msr.h>
+#include <asm/nmi.h>
+#include <asm/perf_event.h>
+
+#include "core_ext.h"
+
+/*
+ * The kernel reloads the counters of some events itself: the DS area then holds 0,
+ * from which a counter would overflow next year. It gets this far instead, enough
+ * to get out of the interrupt, and the kernel takes it from there.
+ */
+#define DS_GUARD_SHORT_PERIOD	1024
+
+/* IA32_PERF_CAPABILITIES: all bits of a counter can be written, at MSR_IA32_PMC0. */
+#define PERF_CAP_FULL_WIDTH_WRITE	BIT_ULL(13)
+
+static struct {
+	bool active;
+	unsigned long counters;	/* which may make PEBS records */
+	u64 sign;		/* of a counter: set until it overflows */
+	u64 mask;		/* of its bits */
+	u32 counter_msr;	/* that takes all of them */
+} ds_guard;
+
+static DEFINE_PER_CPU(struct debug_store *, ds_guard_ds);
+static DEFINE_PER_CPU(unsigned long, ds_guard_count);
+
+/* A counter of a PEBS event that has overflowed and been left so. */
+static bool ds_guard_stuck(int idx, u64 enabled)
+{
+	u64 select, val;
+
+	rdmsrl(MSR_ARCH_PERFMON_EVENTSEL0 + idx, select);
+	if (!(select & ARCH_PERFMON_EVENTSEL_ENABLE))
+		return false;
+	/*
+	 * The kernel may have turned PEBS off just before we came. It gives PEBS
+	 * events no interrupt of their own, by which they are still known.
+	 */
+	if (!(enabled & BIT_ULL(idx)) && select & ARCH_PERFMON_EVENTSEL_INT)
+		return false;
+	rdmsrl(MSR_ARCH_PERFMON_PERFCTR0 + idx, val);
+	return !(val & ds_guard.sign);
+}
+
+static void ds_guard_repair(struct debug_store *ds)
+{
+	u64 status, area, enabled;
+	int idx;
+
+	rdmsrl(MSR_CORE_PERF_GLOBAL_STATUS, status);
+	rdmsrl(MSR_IA32_DS_AREA, area);
+	if (!(status & GLOBAL_STATUS_BUFFER_OVF) || area != (unsigned long)ds)
+		return;
+
+	/* Counters are written with PEBS off only (section 18.7.1.2). */
+	rdmsrl(MSR_IA32_PEBS_ENABLE, enabled);
+	wrmsrl(MSR_IA32_PEBS_ENABLE, 0);
+	WRITE_ONCE(ds->pebs_index, ds->pebs_buffer_base);
+	for_each_set_bit(idx, &ds_guard.counters, BITS_PER_LONG) {
+		u64 reset = ds->pebs_event_reset[idx] ?: -(u64)DS_GUARD_SHORT_PERIOD;
+
+		if (ds_guard_stuck(idx, enabled))
+			wrmsrl(ds_guard.counter_msr + idx, reset & ds_guard.mask);
+	}
+	wrmsrl(MSR_IA32_PEBS_ENABLE, enabled);
+
+	this_cpu_inc(ds_guard_count);
+	pr_warn_once("PEBS index was out of bounds on CPU %d, put right (the count is in ds_repairs)\n",
+		     smp_processor_id());
+}
+
+static int ds_guard_nmi(unsigned int type, struct pt_regs *regs)
+{
+	struct debug_store *ds = this_cpu_read(ds_guard_ds);
+	u64 base = READ_ONCE(ds->pebs_buffer_base);
+	u64 index = READ_ONCE(ds->pebs_index);
+
+	/* No base: no buffer. */
+	if (base && (index < base || index > READ_ONCE(ds->pebs_absolute_maximum)))
+		ds_guard_repair(ds);
+	/* Whose interrupt it was is for the kernel to say. */
+	return NMI_DONE;
+}
+
+/**
+ * core_ext_ds_guard_repairs() - how often the guard had work to do
+ *
+ * Return: the sum over all CPUs.
+ */
+unsigned long core_ext_ds_guard_repairs(void)
+{
+	unsigned long sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu(ds_guard_count, cpu));
+	return sum;
+}
+
+/**
+ * core_ext_ds_guard_start() - watch over the PEBS index
+ * @model: the CPU
+ *
+ * Return: 0 or an errno.
+ */
+int core_ext_ds_guard_start(const struct core_ext_model *model)
+{
+	struct x86_pmu_capability cap;
+	u64 caps = 0;
+	int cpu, err;
+
+	if (!model->guarded || !boot_cpu_has(X86_FEATURE_DS))
+		return 0;
+	perf_get_x86_pmu_capability(&cap);
+	if (boot_cpu_has(X86_FEATURE_PDCM))
+		rdmsrl(MSR_IA32_PERF_CAPABILITIES, caps);
+	ds_guard.counters = model->guarded;
+	ds_guard.sign = BIT_ULL(cap.bit_width_gp - 1);
+	ds_guard.mask = GENMASK_ULL(cap.bit_width_gp - 1, 0);
+	ds_guard.counter_msr = MSR_ARCH_PERFMON_PERFCTR0;
+	if (caps & PERF_CAP_FULL_WIDTH_WRITE)
+		ds_guard.counter_msr = MSR_IA32_PMC0;
+	for_each_possible_cpu(cpu)
+		per_cpu(ds_guard_ds, cpu) = &get_cpu_entry_area(cpu)->cpu_debug_store;
+
+	err = register_nmi_handler(NMI_LOCAL, ds_guard_nmi, NMI_FLAG_FIRST, KBUILD_MODNAME);
+	ds_guard.active = !err;
+	return err;
+}
+
+/**
+ * core_ext_ds_guard_stop() - leave the kernel alone with it
+ */
+void core_ext_ds_guard_stop(void)
+{
+	if (ds_guard.active)
+		unregister_nmi_handler(NMI_LOCAL, KBUILD_MODNAME);
+	ds_guard.active = false;
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Hooks: our functions around those of the core PMU.
+ *
+ * Each hook is one pointer in struct pmu, exchanged atomically and given back only
+ * while it is still ours. Another module may put its own hook on top of ours; from
+ * then on our code must stay, so we hold a reference on ourselves until the
+ * other has gone.
+ *
+ * Whoever called through a pointer before it was given back is waited for when our
+ * own PMU is unregistered: perf calls event_init under the SRCU lock that this
+ * synchronizes, and add and del with interrupts off.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/delay.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/notifier.h>
+
+#include "core_ext.h"
+
+/**
+ * struct core_ext_hook - one function pointer that we have replaced
+ * @slot: where it is
+ * @ours: what we put there
+ * @found: where to keep what was there
+ */
+struct core_ext_hook {
+	void **slot;
+	void *ours;
+	void **found;
+};
+
+static struct {
+	struct core_ext_hook list[3];
+	unsigned int num;
+	const struct core_ext_model *model;
+	bool enforce;
+	bool data_src;
+	bool pdir;
+	/* what we found */
+	int (*event_init)(struct perf_event *event);
+	int (*add)(struct perf_event *event, int flags);
+	void (*del)(struct perf_event *event, int flags);
+	/* a reference on ourselves */
+	struct mutex lock;
+	bool pinned;
+} hooks = {
+	.lock = __MUTEX_INITIALIZER(hooks.lock),
+};
+
+/**
+ * core_ext_orig_add() - the core PMU's own add
+ * @event: as given to ours
+ * @flags: as given to ours
+ *
+ * Return: what it returned.
+ */
+int core_ext_orig_add(struct perf_event *event, int flags)
+{
+	return hooks.add(event, flags);
+}
+
+/**
+ * core_ext_orig_del() - the core PMU's own del
+ * @event: as given to ours
+ * @flags: as given to ours
+ */
+void core_ext_orig_del(struct perf_event *event, int flags)
+{
+	hooks.del(event, flags);
+}
+
+static int core_ext_event_init(struct perf_event *event)
+{
+	int err = hooks.enforce ? core_ext_check_event(hooks.model, event) : 0;
+
+	if (err)
+		return err;
+	if (hooks.data_src)
+		err = core_ext_data_src_init(event, hooks.event_init);
+	else
+		err = hooks.event_init(event);
+	if (!err && hooks.pdir)
+		err = core_ext_pdir_check_group(event);
+	return err;
+}
+
+static void core_ext_hook(void **slot, void *ours, void **found)
+{
+	hooks.list[hooks.num++] = (struct core_ext_hook){ slot, ours, found };
+	/* What was there must be known before ours can be called. */
+	do {
+		*found = READ_ONCE(*slot);
+	} while (cmpxchg(slot, *found, ours) != *found);
+}
+
+/* Neither ours nor what we found: somebody is on top of us. */
+static bool core_ext_buried(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < hooks.num; i++) {
+		const struct core_ext_hook *h = &hooks.list[i];
+		void *now = READ_ONCE(*h->slot);
+
+		if (now != h->ours && now != *h->found)
+			return true;
+	}
+	return false;
+}
+
+static bool core_ext_unhook(void)
+{
+	while (hooks.num) {
+		const struct core_ext_hook *h = &hooks.list[hooks.num - 1];
+		void *was = cmpxchg(h->slot, h->ours, *h->found);
+
+		if (was != h->ours && was != *h->found)
+			return false;
+		hooks.num--;
+	}
+	return true;
+}
+
+/* Modules hook when they come and unhook when they go. */
+static int core_ext_module_event(struct notifier_block *nb, unsigned long action, void *data)
+{
+	const struct module *mod = data;
+	bool buried;
+
+	if (mod == THIS_MODULE)
+		return NOTIFY_DONE;
+	mutex_lock(&hooks.lock);
+	buried = core_ext_buried();
+	if (buried && !hooks.pinned && try_module_get(THIS_MODULE)) {
+		hooks.pinned = true;
+		pr_info("%s has hooked the core PMU on top of us and must go first\n", mod->name);
+	} else if (!buried && hooks.pinned) {
+		hooks.pinned = false;
+		module_put(THIS_MODULE);
+	}
+	mutex_unlock(&hooks.lock);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block core_ext_module_nb = {
+	.notifier_call = core_ext_module_event,
+};
+
+/**
+ * core_ext_hooks_start() - put our functions around those of the core PMU
+ * @core: the core PMU
+ * @model: the CPU
+ * @enforce: refuse what the hardware cannot do
+ * @data_src: give samples the data source that their event implies
+ *
+ * Return: 0 or an errno.
+ */
+int core_ext_hooks_start(struct pmu *core, const struct core_ext_model *model,
+			 bool enforce, bool data_src)
+{
+	int err;
+
+	if (!enforce && !data_src)
+		return 0;
+	if (data_src) {
+		err = core_ext_data_src_start(model);
+		if (err)
+			return err;
+	}
+	err = register_module_notifier(&core_ext_module_nb);
+	if (err)
+		return err;
+	hooks.model = model;
+	hooks.enforce = enforce;
+	hooks.data_src = data_src;
+	hooks.pdir = enforce && model->pdir;
+
+	if (hooks.pdir) {
+		core_ext_pdir_prepare(model);
+		/* del first: it must see whatever add has noted. */
+		core_ext_hook((void **)&core->del, core_ext_pdir_del, (void **)&hooks.del);
+		core_ext_hook((void **)&core->add, core_ext_pdir_add, (void **)&hooks.add);
+		core_ext_pdir_catch_up();
+	}
+	core_ext_hook((void **)&core->event_init, core_ext_event_init,
+		      (void **)&hooks.event_init);
+	return 0;
+}
+
+/**
+ * core_ext_hooks_stop() - give the pointers back
+ *
+ * The caller then unregisters our own PMU, which waits for those who are still in
+ * our functions.
+ */
+void core_ext_hooks_stop(void)
+{
+	if (!hooks.num)
+		return;
+	unregister_module_notifier(&core_ext_module_nb);
+	/*
+	 * A module that hooked after its init was not seen by the notifier. Its
+	 * pointer leads here: all we can do is wait.
+	 */
+	while (!core_ext_unhook()) {
+		pr_warn_once("the core PMU is still hooked on top of us, waiting\n");
+		msleep(100);
+	}
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Offcore response and PEBS extensions of the core x86 PMU, for Goldmont (06_5C,
+ * 06_5F) and Sandy Bridge (06_2A, 06_2D).
+ *
+ * The kernel drives the core PMU of these CPUs. This module adds to it:
+ *
+ *	perf mem record ./program
+ *	perf stat -e '{offcore_outstanding.demand_data_rd,offcore_requests.demand_data_rd}' ...
+ *	perf stat -e cpu/event=0xb7,umask=0x1,ocr_req=0x1,ocr_rsp=0x4/ ...
+ *	perf record -e inst_retired.prec_dist:pp ./program
+ *
+ * always	names: fields and events of the PMU "cpu" (perf list)
+ * ds_guard=1	(the default) Goldmont: repairs a PEBS index out of bounds
+ * enforce=1	refuses what the hardware would count as zero or cannot do precisely, and
+ *		keeps everything else off a core while PDIR runs (Sandy Bridge)
+ * data_src=1	Goldmont: samples say what their event implies about the access
+ *
+ * An event that is refused says why once this is on:
+ *
+ *	echo module intel_core_ext +p >/sys/kernel/debug/dynamic_debug/control
+ *
+ * How often the guard had to act:
+ *
+ *	cat /sys/bus/event_source/devices/intel_core_ext/ds_repairs
+ *
+ * See Documentation/goldmont.md and Documentation/sandybridge.md.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/device.h>
+#include <linux/err.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <asm/cpu_device_id.h>
+
+#include "core_ext.h"
+
+static bool enforce;
+module_param(enforce, bool, 0444);
+MODULE_PARM_DESC(enforce, "refuse events that the hardware would count as zero or imprecisely");
+
+static bool data_src;
+module_param(data_src, bool, 0444);
+MODULE_PARM_DESC(data_src, "add the data source that an event implies to its samples");
+
+static bool ds_guard = true;
+module_param(ds_guard, bool, 0444);
+MODULE_PARM_DESC(ds_guard, "repair a PEBS index out of bounds");
+
+#define CORE_EXT_MODEL(_model, _data)	\
+	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, _model, (kernel_ulong_t)&(_data))
+
+static const struct x86_cpu_id core_ext_cpus[] = {
+	CORE_EXT_MODEL(0x2a, core_ext_sandybridge),
+	CORE_EXT_MODEL(0x2d, core_ext_sandybridge_x),
+	CORE_EXT_MODEL(0x5c, core_ext_goldmont),
+	CORE_EXT_MODEL(0x5f, core_ext_goldmont),
+	{}
+};
+MODULE_DEVICE_TABLE(x86cpu, core_ext_cpus);
+
+/* The core PMU's device, held while our names are in it. */
+static struct device *core_ext_cpu_dev;
+
+static ssize_t ds_repairs_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%lu\n", core_ext_ds_guard_repairs());
+}
+static DEVICE_ATTR_RO(ds_repairs);
+
+static struct attribute *core_ext_own_attrs[] = {
+	&dev_attr_ds_repairs.attr,
+	NULL
+};
+
+static const struct attribute_group core_ext_own_group = {
+	.attrs = core_ext_own_attrs,
+};
+
+static const struct attribute_group *core_ext_own_groups[] = {
+	&core_ext_own_group,
+	NULL
+};
+
+static int core_ext_no_events(struct perf_event *event)
+{
+	return -ENOENT;
+}
+
+/*
+ * A PMU of our own, without events. It is where our sysfs files are, and taking it
+ * away waits for everybody who is inside some PMU's event_init, add or del.
+ */
+static struct pmu core_ext_own = {
+	.module = THIS_MODULE,
+	.task_ctx_nr = perf_invalid_context,
+	.event_init = core_ext_no_events,
+	.attr_groups = core_ext_own_groups,
+};
+
+/* The PMU that takes raw events is the core PMU; an event of it knows it. */
+static struct pmu *core_ext_find_core(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE,
+		.config = PERF_COUNT_HW_CPU_CYCLES,
+		.size = sizeof(attr),
+		.disabled = 1,
+	};
+	struct perf_event *event;
+	struct pmu *core;
+
+	event = perf_event_create_kernel_counter(&attr, -1, current, NULL, NULL);
+	if (IS_ERR(event))
+		return NULL;
+	core = event->pmu;
+	perf_event_release_kernel(event);
+	return core->dev && !strcmp(dev_name(core->dev), "cpu") ? core : NULL;
+}
+
+/* Under another file name, which the kernel does not notice. */
+static bool core_ext_loaded_twice(void)
+{
+	struct device *dev;
+
+	dev = bus_find_device_by_name(core_ext_cpu_dev->bus, NULL, "intel_core_ext");
+	put_device(dev);
+	return dev;
+}
+
+static int __init core_ext_start(struct pmu *core, const struct core_ext_model *model)
+{
+	int err;
+
+	if (core_ext_loaded_twice()) {
+		pr_err("these extensions are loaded already\n");
+		return -EEXIST;
+	}
+	err = perf_pmu_register(&core_ext_own, "intel_core_ext", -1);
+	if (err)
+		return err;
+	err = core_ext_discovery_start(core_ext_cpu_dev, model);
+	if (err)
+		goto unregister;
+	if (ds_guard) {
+		err = core_ext_ds_guard_start(model);
+		if (err)
+			goto undiscover;
+	}
+	err = core_ext_hooks_start(core, model, enforce, data_src);
+	if (err)
+		goto unguard;
+	pr_info("%s: names added to PMU %s%s%s%s\n", model->name, dev_name(core_ext_cpu_dev),
+		enforce ? ", enforce" : "", data_src ? ", data_src" : "",
+		ds_guard && model->guarded ? ", ds_guard" : "");
+	return 0;
+
+unguard:
+	core_ext_ds_guard_stop();
+undiscover:
+	core_ext_discovery_stop(core_ext_cpu_dev);
+unregister:
+	perf_pmu_unregister(&core_ext_own);
+	return err;
+}
+
+static int __init core_ext_init(void)
+{
+	const struct x86_cpu_id *id = x86_match_cpu(core_ext_cpus);
+	struct pmu *core;
+	int err;
+
+	if (!id)
+		return -ENODEV;
+	core = core_ext_find_core();
+	if (!core) {
+		pr_err("no core PMU to extend\n");
+		return -ENODEV;
+	}
+	core_ext_cpu_dev = get_device(core->dev);
+	err = core_ext_start(core, (const struct core_ext_model *)id->driver_data);
+	if (err)
+		put_device(core_ext_cpu_dev);
+	return err;
+}
+module_init(core_ext_init);
+
+static void __exit core_ext_exit(void)
+{
+	core_ext_hooks_stop();
+	core_ext_ds_guard_stop();
+	core_ext_discovery_stop(core_ext_cpu_dev);
+	perf_pmu_unregister(&core_ext_own);
+	put_device(core_ext_cpu_dev);
+}
+module_exit(core_ext_exit);
+
+MODULE_DESCRIPTION("Offcore response and PEBS extensions of the core x86 PMU");
+MODULE_LICENSE("GPL");

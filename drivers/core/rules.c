@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Rules: requests that the hardware takes and answers with zeros, or with less
+ * than was promised.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include "core_ext.h"
+
+static int core_ext_check_offcore(const struct core_ext_offcore *reg,
+				  const struct perf_event *event)
+{
+	u64 val = event->attr.config1;
+
+	if (!(val & reg->request))
+		return core_ext_refuse(event, -EINVAL, "offcore: no request type");
+	if (val & reg->outstanding) {
+		if (val & (reg->any | reg->supplier | reg->snoop))
+			return core_ext_refuse(event, -EINVAL,
+					       "offcore: outstanding excludes responses");
+		return 0;
+	}
+	if (val & reg->any)
+		return 0;
+	if (reg->both && (!(val & reg->supplier) || !(val & reg->snoop)))
+		return core_ext_refuse(event, -EINVAL,
+				       "offcore: neither any response nor supplier and snoop");
+	if (!(val & (reg->supplier | reg->snoop)))
+		return core_ext_refuse(event, -EINVAL, "offcore: no response");
+	return 0;
+}
+
+/**
+ * core_ext_check_event() - can the hardware do what the event asks for?
+ * @model: the CPU
+ * @event: an event of the core PMU that the kernel has not looked at yet
+ *
+ * Reserved bits are left to the kernel, which knows them.
+ *
+ * Return: 0, -EINVAL for a selection that counts nothing, -EOPNOTSUPP for a
+ * precision that cannot be had.
+ */
+int core_ext_check_event(const struct core_ext_model *model, const struct perf_event *event)
+{
+	u64 config = event->attr.config;
+	int i;
+
+	/* The generic events are the kernel's own selections. */
+	if (event->attr.type != event->pmu->type)
+		return 0;
+	for (i = 0; i < ARRAY_SIZE(model->offcore); i++) {
+		const struct core_ext_offcore *reg = &model->offcore[i];
+
+		if ((config & CORE_EXT_SELECT_MASK) == reg->select) {
+			int err = core_ext_check_offcore(reg, event);
+
+			if (err)
+				return err;
+		}
+	}
+	if (event->attr.precise_ip == 3 && config & model->no_reduced_skid)
+		return core_ext_refuse(event, -EOPNOTSUPP,
+				       "inv, any, edge and cmask turn reduced skid off");
+	return 0;
+}

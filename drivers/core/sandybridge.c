@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tables for Sandy Bridge, client (06_2A) and server (06_2D).
+ */
+#include "core/sandybridge.h"
+#include "core_ext.h"
+
+/* mem-loads and mem-stores are mainline's, and so is their data source. */
+static const struct core_ext_event sandybridge_events[] = {
+	{ "inst_retired.prec_dist",		SNB_INST_RETIRED_PREC_DIST },
+	{ "mem_trans_retired.precise_store",	SNB_PRECISE_STORE },
+	{}
+};
+
+enum {
+	ANY_RESPONSE, LLC_HIT, LLC_HIT_NO_SNOOP, LLC_HIT_SNOOP_MISS, LLC_HIT_NO_FWD, LLC_HIT_HITM,
+	DRAM, LOCAL_DRAM, REMOTE_DRAM, REMOTE_HITM, REMOTE_FWD
+};
+
+#define SNB_ANY_DRAM	(SNB_LOCAL_DRAM | SNB_REMOTE_DRAM)
+
+static const struct core_ext_response sandybridge_responses[] = {
+	[ANY_RESPONSE] = { "any_response", SNB_ANY_RESPONSE },
+	[LLC_HIT] = { "llc_hit.any_response", SNB_LLC_HIT | SNB_SNOOPS },
+	[LLC_HIT_NO_SNOOP] = { "llc_hit.no_snoop_needed", SNB_LLC_HIT | SNB_SNOOP_NOT_NEEDED },
+	[LLC_HIT_SNOOP_MISS] = { "llc_hit.snoop_miss", SNB_LLC_HIT | SNB_SNOOP_MISS },
+	[LLC_HIT_NO_FWD] = { "llc_hit.hit_other_core_no_fwd", SNB_LLC_HIT | SNB_SNOOP_NO_FWD },
+	[LLC_HIT_HITM] = { "llc_hit.hitm_other_core", SNB_LLC_HIT | SNB_SNOOP_HITM },
+	/* One socket: all of DRAM is local. */
+	[DRAM] = { "llc_miss.dram", SNB_LOCAL_DRAM | SNB_SNOOP_NOT_NEEDED | SNB_SNOOP_MISS },
+	[LOCAL_DRAM] = { "llc_miss.local_dram",
+			 SNB_LOCAL_DRAM | SNB_SNOOP_MISS | SNB_SNOOP_NO_FWD },
+	[REMOTE_DRAM] = { "llc_miss.remote_dram",
+			  SNB_REMOTE_DRAM | SNB_SNOOP_MISS | SNB_SNOOP_NO_FWD },
+	[REMOTE_HITM] = { "llc_miss.remote_hitm", SNB_ANY_DRAM | SNB_SNOOP_HITM },
+	[REMOTE_FWD] = { "llc_miss.remote_hit_forward",
+			 SNB_NO_SUPPLIER | SNB_REMOTE_DRAM | SNB_SNOOP_FWD },
+};
+
+/* What both have, what only one socket has, what only several have */
+#define COMMON_RESPONSES	GENMASK(LLC_HIT_HITM, ANY_RESPONSE)
+#define CLIENT_RESPONSES	(COMMON_RESPONSES | BIT(DRAM))
+#define SERVER_RESPONSES	(COMMON_RESPONSES | GENMASK(REMOTE_FWD, LOCAL_DRAM))
+#define ALL_RESPONSES		(CLIENT_RESPONSES | SERVER_RESPONSES)
+
+#define ALL_PF_DATA_RD	(SNB_PF_L2_DATA_RD | SNB_PF_LLC_DATA_RD)
+#define ALL_PF_RFO	(SNB_PF_L2_RFO | SNB_PF_LLC_RFO)
+#define ALL_PF_CODE_RD	(SNB_PF_L2_CODE_RD | SNB_PF_LLC_CODE_RD)
+#define ALL_DATA_RD	(SNB_DEMAND_DATA_RD | ALL_PF_DATA_RD)
+#define ALL_RFO		(SNB_DEMAND_RFO | ALL_PF_RFO)
+#define ALL_CODE_RD	(SNB_DEMAND_CODE_RD | ALL_PF_CODE_RD)
+#define ALL_READS	(ALL_DATA_RD | ALL_RFO | ALL_CODE_RD)
+
+/* The combinations that make sense; the rest can be had through the fields. */
+static const struct core_ext_request sandybridge_requests[] = {
+	{ "any_request", SNB_REQUESTS, BIT(ANY_RESPONSE) },
+	{ "demand_data_rd", SNB_DEMAND_DATA_RD, ALL_RESPONSES },
+	{ "demand_rfo", SNB_DEMAND_RFO, ALL_RESPONSES },
+	{ "demand_code_rd", SNB_DEMAND_CODE_RD, ALL_RESPONSES },
+	/* Published lists call other requests all_data_rd and all_reads with any_response. */
+	{ "all_data_rd", ALL_DATA_RD, ALL_RESPONSES & ~BIT(ANY_RESPONSE) },
+	{ "all_rfo", ALL_RFO, ALL_RESPONSES },
+	{ "all_code_rd", ALL_CODE_RD, ALL_RESPONSES },
+	{ "all_reads", ALL_READS, ALL_RESPONSES & ~BIT(ANY_RESPONSE) },
+	{ "all_pf_data_rd", ALL_PF_DATA_RD, ALL_RESPONSES },
+	{ "all_pf_rfo", ALL_PF_RFO, ALL_RESPONSES },
+	{ "all_pf_code_rd", ALL_PF_CODE_RD, ALL_RESPONSES },
+	{ "pf_l2_data_rd", SNB_PF_L2_DATA_RD, ALL_RESPONSES },
+	{ "pf_l2_rfo", SNB_PF_L2_RFO, ALL_RESPONSES },
+	{ "pf_l2_code_rd", SNB_PF_L2_CODE_RD, ALL_RESPONSES },
+	{ "pf_llc_data_rd", SNB_PF_LLC_DATA_RD, ALL_RESPONSES },
+	{ "pf_llc_rfo", SNB_PF_LLC_RFO, ALL_RESPONSES },
+	{ "pf_llc_code_rd", SNB_PF_LLC_CODE_RD, ALL_RESPONSES },
+	{ "corewb", SNB_COREWB, BIT(ANY_RESPONSE) },
+	{ "split_lock_uc_lock", SNB_BUS_LOCKS, BIT(ANY_RESPONSE) },
+	{ "streaming_stores", SNB_STREAMING_STORES, BIT(ANY_RESPONSE) },
+	{ "other", SNB_OTHER, BIT(ANY_RESPONSE) },
+	{}
+};
+
+/* Supplier and snoop are combined by AND: one of each, or ANY. */
+#define SANDYBRIDGE_OFFCORE(_select, _suppliers) {	\
+	.select = _select,				\
+	.request = SNB_REQUESTS,			\
+	.any = SNB_ANY_RESPONSE,			\
+	.supplier = _suppliers,				\
+	.snoop = SNB_SNOOPS,				\
+	.both = true,					\
+}
+
+const struct core_ext_model core_ext_sandybridge = {
+	.name = "Sandy Bridge",
+	.fields = CORE_EXT_LDLAT | CORE_EXT_OCR_REQ | CORE_EXT_OCR_RSP,
+	.events = sandybridge_events,
+	.responses = sandybridge_responses,
+	.requests = sandybridge_requests,
+	.available = CLIENT_RESPONSES,
+	.offcore = {
+		SANDYBRIDGE_OFFCORE(SNB_OFFCORE_RSP0, SNB_SUPPLIERS),
+		SANDYBRIDGE_OFFCORE(SNB_OFFCORE_RSP1, SNB_SUPPLIERS),
+	},
+	.pdir = SNB_INST_RETIRED_PREC_DIST,
+};
+
+const struct core_ext_model core_ext_sandybridge_x = {
+	.name = "Sandy Bridge server",
+	.fields = CORE_EXT_LDLAT | CORE_EXT_OCR_REQ | CORE_EXT_OCR_RSP,
+	.events = sandybridge_events,
+	.responses = sandybridge_responses,
+	.requests = sandybridge_requests,
+	.available = SERVER_RESPONSES,
+	.offcore = {
+		SANDYBRIDGE_OFFCORE(SNB_OFFCORE_RSP0, SNB_SUPPLIERS | SNB_REMOTE_DRAM),
+		SANDYBRIDGE_OFFCORE(SNB_OFFCORE_RSP1, SNB_SUPPLIERS | SNB_REMOTE_DRAM),
+	},
+	.pdir = SNB_INST_RETIRED_PREC_DIST,
+};
