@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the uncore driver that is loaded costs, ours or mainline's: one line
+ * "ROW VALUE" each, MSR accesses as the silicon counts them and instructions as
+ * -icount does.
+ *
+ *	uncore xeon7500|uncore		the prefix of its PMUs
+ */
+#define _GNU_SOURCE
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "msr.h"
+#include "perf.h"
+#include "synthetic.h"
+
+#define LLC_MISSES	0x0714	/* C-Box: any event would do */
+#define ROUNDS		100
+#define MAX_EVENTS	64
+
+static const char *prefix;
+static int fds[MAX_EVENTS];
+static int num_fds;
+
+static unsigned long accesses(void)
+{
+	return msr_read(0, SYN_ACCESS_ALL(SYN_RANGE_UNCORE, 0)) +
+	       msr_read(0, SYN_ACCESS_ALL(SYN_RANGE_UNCORE, 1));
+}
+
+static void clear(void)
+{
+	msr_write(0, SYN_CLEAR, 1);
+}
+
+static void row(const char *name, unsigned long val)
+{
+	printf("%s %lu\n", name, val);
+}
+
+static int add(const char *box, uint64_t config, int group)
+{
+	struct perf_event_attr attr;
+	char pmu[32];
+
+	snprintf(pmu, sizeof(pmu), "%s_%s", prefix, box);
+	attr = perf_attr(pmu, config);
+	/* The leader of a group switches all of it. */
+	attr.disabled = group < 0;
+	fds[num_fds] = perf_open(&attr, 0, group);
+	ktap_require(fds[num_fds] >= 0, "%s: %s", pmu, strerror(-fds[num_fds]));
+	return fds[num_fds++];
+}
+
+static void close_all(void)
+{
+	while (num_fds)
+		close(fds[--num_fds]);
+}
+
+/* Enable, disable and close one by one, as perf stat does; every size-th leads a group. */
+static void session(const char *name, int size)
+{
+	int i;
+
+	for (i = 0; i < num_fds; i += size)
+		perf_enable(fds[i]);
+	usleep(1000);
+	for (i = 0; i < num_fds; i += size)
+		perf_disable(fds[i]);
+	for (i = 0; i < num_fds; i++)
+		perf_count(fds[i]);
+	close_all();
+	row(name, accesses());
+}
+
+static void one(void)
+{
+	clear();
+	add("cbox_0", LLC_MISSES, -1);
+	session("one C-Box event, open to close", 1);
+}
+
+static void twelve(void)
+{
+	int i;
+
+	clear();
+	for (i = 0; i < 12; i++)
+		add(i < 6 ? "cbox_0" : "cbox_1", LLC_MISSES, -1);
+	session("12 events on two C-Boxes", 1);
+}
+
+static void group(void)
+{
+	int leader;
+
+	clear();
+	leader = add("cbox_0", LLC_MISSES, -1);
+	add("cbox_0", LLC_MISSES, leader);
+	add("cbox_0", LLC_MISSES, leader);
+	session("group of three", 3);
+}
+
+static void full(void)
+{
+	char box[16];
+	int i, b;
+
+	clear();
+	for (b = 0; b < 8; b++) {
+		snprintf(box, sizeof(box), "cbox_%d", b);
+		for (i = 0; i < 6; i++)
+			add(box, LLC_MISSES, -1);
+	}
+	for (i = 0; i < 4; i++)
+		add("sbox_0", 0x0060 | 0x0300, -1);
+	for (i = 0; i < 4; i++)
+		add("wbox", 0x02, -1);
+	add("ubox", 0xf9, -1);
+	session("all counters of U, C, S0 and W, one by one", 1);
+}
+
+static void reading(void)
+{
+	unsigned long insns;
+	int fd, i;
+
+	fd = add("cbox_0", LLC_MISSES, -1);
+	perf_enable(fd);
+	clear();
+	insns = msr_read(0, SYN_INSNS);
+	for (i = 0; i < ROUNDS; i++)
+		perf_count(fd);
+	insns = msr_read(0, SYN_INSNS) - insns;
+	row("read() of a running event", accesses() / ROUNDS);
+	row("read(), instructions", insns / ROUNDS);
+	perf_disable(fd);
+	close_all();
+}
+
+static void switching(void)
+{
+	unsigned long on = 0, off = 0, start;
+	int fd, i;
+
+	fd = add("cbox_0", LLC_MISSES, -1);
+	for (i = 0; i < ROUNDS; i++) {
+		start = msr_read(0, SYN_INSNS);
+		perf_enable(fd);
+		on += msr_read(0, SYN_INSNS) - start;
+		start = msr_read(0, SYN_INSNS);
+		perf_disable(fd);
+		off += msr_read(0, SYN_INSNS) - start;
+	}
+	close_all();
+	row("enable, instructions", on / ROUNDS);
+	row("disable, instructions", off / ROUNDS);
+}
+
+static void idle(void)
+{
+	clear();
+	usleep(1000000);
+	row("idle for a second", accesses());
+}
+
+/* The spread of the moments at which 48 counters of 8 boxes start. */
+static void skew(void)
+{
+	static const uint16_t ctr[] = { 0xd11, 0xd91, 0xd51, 0xdd1, 0xd31, 0xdb1, 0xd71, 0xdf1 };
+	uint64_t opened, first = -1, last = 0;
+	int gates = !strcmp(prefix, "xeon7500"), gate, b, i, held;
+	char box[16];
+
+	for (held = 0; held <= gates; held++) {
+		first = -1;
+		last = 0;
+		clear();
+		for (b = 0; b < 8; b++) {
+			snprintf(box, sizeof(box), "cbox_%d", b);
+			for (i = 0; i < 6; i++)
+				add(box, LLC_MISSES, -1);
+		}
+		/* xeon7500_ubox/gate/ */
+		gate = held ? add("ubox", 1ull << 32, -1) : -1;
+		for (i = 0; i < num_fds; i++)
+			perf_enable(fds[i]);
+		for (b = 0; b < 8; b++) {
+			for (i = 0; i < 6; i++) {
+				opened = msr_read(0, SYN_TRUTH(SYN_OPENED, ctr[b] + 2 * i));
+				first = opened < first ? opened : first;
+				last = opened > last ? opened : last;
+			}
+		}
+		if (gate >= 0)
+			perf_disable(gate);
+		close_all();
+		row(held ? "start skew of 8 x 6 counters behind a gate, cycles" :
+			   "start skew of 8 x 6 counters, cycles", last - first);
+	}
+}
+
+/* Sampling: what one overflow costs, the reader aside. */
+static void overflows(void)
+{
+	struct perf_event_attr attr = perf_attr("xeon7500_cbox_0", LLC_MISSES);
+	unsigned long before, overflows, insns;
+	int fd;
+
+	attr.sample_period = 1000000;
+	attr.sample_type = PERF_SAMPLE_IP;
+	attr.wakeup_events = 1000000;
+	fd = perf_open(&attr, 0, -1);
+	ktap_require(fd >= 0, "sampling: %s", strerror(-fd));
+	perf_enable(fd);
+	clear();
+	before = msr_read(0, SYN_INSNS);
+	usleep(200000);
+	insns = msr_read(0, SYN_INSNS) - before;
+	overflows = msr_read(0, SYN_TRUTH(SYN_OVERFLOWS, 0xd11));
+	ktap_require(overflows, "no overflow");
+	/* The 10 ms watch reads the status once each time. */
+	row("overflows in 200 ms", overflows);
+	row("accesses for each overflow, frozen", accesses() / overflows);
+	perf_disable(fd);
+	close(fd);
+	before = msr_read(0, SYN_INSNS);
+	usleep(200000);
+	insns -= msr_read(0, SYN_INSNS) - before;
+	row("instructions for each overflow", insns / overflows);
+}
+
+int main(int argc, char **argv)
+{
+	cpu_set_t cpu;
+
+	if (argc != 2 || setjmp(ktap_end))
+		return 1;
+	prefix = argv[1];
+	/* No other CPU has a part in it. */
+	CPU_ZERO(&cpu);
+	CPU_SET(0, &cpu);
+	if (sched_setaffinity(0, sizeof(cpu), &cpu))
+		return 1;
+	one();
+	group();
+	twelve();
+	full();
+	reading();
+	switching();
+	idle();
+	skew();
+	if (!strcmp(prefix, "xeon7500"))
+		overflows();
+	return 0;
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * VM: --machine goldmont --timeout 200
+ *
+ * The data source of samples, against who served the access. The silicon is told to
+ * let the address decide that.
+ */
+#define _GNU_SOURCE
+#include "sample.h"
+#include "walk.h"
+
+#define WORDS		4096
+#define ROUNDS		20000
+#define PERIOD		31
+#define LINES		16
+
+static uint64_t from[WORDS] __attribute__((aligned(4096)));
+static uint64_t to[WORDS] __attribute__((aligned(4096)));
+
+/* Of 16 lines in a row. */
+#define MAP		0x6543216543216541ull
+
+static unsigned int level_of(uint64_t addr)
+{
+	return MAP >> 4 * (addr >> 6 & (LINES - 1)) & 15;
+}
+
+#define L(level)	(1u << SYN_LEVEL_##level)
+#define ALL		~0u
+
+static const struct source {
+	uint16_t config;
+	unsigned int levels;	/* that may serve it */
+	unsigned int op, lvl, num, snoop, lock, dtlb;
+} sources[] = {
+	{ 0x81d0, ALL, PERF_MEM_OP_LOAD, 0, 0, 0, 0, 0 },
+	{ 0x82d0, ALL, PERF_MEM_OP_STORE, 0, 0, 0, 0, 0 },
+	{ 0x83d0, ALL, PERF_MEM_OP_LOAD | PERF_MEM_OP_STORE, 0, 0, 0, 0, 0 },
+	{ 0x41d0, ALL, PERF_MEM_OP_LOAD, 0, 0, 0, 0, 0 },
+	{ 0x42d0, ALL, PERF_MEM_OP_STORE, 0, 0, 0, 0, 0 },
+	{ 0x43d0, ALL, PERF_MEM_OP_LOAD | PERF_MEM_OP_STORE, 0, 0, 0, 0, 0 },
+	{ 0x21d0, ALL, PERF_MEM_OP_LOAD, 0, 0, 0, PERF_MEM_LOCK_LOCKED, 0 },
+	{ 0x11d0, ALL, PERF_MEM_OP_LOAD, 0, 0, 0, 0, PERF_MEM_TLB_MISS | PERF_MEM_TLB_L2 },
+	{ 0x12d0, ALL, PERF_MEM_OP_STORE, 0, 0, 0, 0, PERF_MEM_TLB_MISS | PERF_MEM_TLB_L2 },
+	{ 0x13d0, ALL, PERF_MEM_OP_LOAD | PERF_MEM_OP_STORE, 0, 0, 0, 0,
+	  PERF_MEM_TLB_MISS | PERF_MEM_TLB_L2 },
+	{ 0x01d1, L(L1), PERF_MEM_OP_LOAD, PERF_MEM_LVL_HIT | PERF_MEM_LVL_L1,
+	  PERF_MEM_LVLNUM_L1, 0, 0, 0 },
+	{ 0x02d1, L(L2), PERF_MEM_OP_LOAD, PERF_MEM_LVL_HIT | PERF_MEM_LVL_L2,
+	  PERF_MEM_LVLNUM_L2, 0, 0, 0 },
+	{ 0x08d1, L(FILL) | L(L2) | L(L3) | L(HITM) | L(DRAM), PERF_MEM_OP_LOAD,
+	  PERF_MEM_LVL_MISS | PERF_MEM_LVL_L1, 0, 0, 0, 0 },
+	{ 0x10d1, L(L3) | L(HITM) | L(DRAM), PERF_MEM_OP_LOAD,
+	  PERF_MEM_LVL_MISS | PERF_MEM_LVL_L2, 0, 0, 0, 0 },
+	{ 0x20d1, L(HITM), PERF_MEM_OP_LOAD, 0, 0, PERF_MEM_SNOOP_HITM, 0, 0 },
+	{ 0x40d1, L(FILL), PERF_MEM_OP_LOAD, PERF_MEM_LVL_HIT | PERF_MEM_LVL_LFB,
+	  PERF_MEM_LVLNUM_LFB, 0, 0, 0 },
+	{ 0x80d1, L(DRAM), PERF_MEM_OP_LOAD, PERF_MEM_LVL_HIT | PERF_MEM_LVL_LOC_RAM,
+	  PERF_MEM_LVLNUM_RAM, 0, 0, 0 },
+};
+
+#define NUM_SOURCES	(sizeof(sources) / sizeof(sources[0]))
+
+static struct ring ring;
+
+static void sample(uint64_t config, void (*adapt)(struct perf_event_attr *attr))
+{
+	struct perf_event_attr attr = sample_attr(config, 2, PERIOD);
+
+	if (adapt)
+		adapt(&attr);
+	ring_open(&ring, &attr);
+	perf_enable(ring.fd);
+	walk(to, from, WORDS, 1, ROUNDS);
+	stir(from, ROUNDS / 16);
+	perf_disable(ring.fd);
+}
+
+static uint64_t or_na(unsigned int val, unsigned int na)
+{
+	return val ? val : na;
+}
+
+static bool source_is(const struct source *want, union perf_mem_data_src src)
+{
+	return src.mem_op == want->op && src.mem_lvl == or_na(want->lvl, PERF_MEM_LVL_NA) &&
+	       src.mem_lvl_num == or_na(want->num, PERF_MEM_LVLNUM_NA) &&
+	       src.mem_snoop == or_na(want->snoop, PERF_MEM_SNOOP_NA) &&
+	       src.mem_lock == or_na(want->lock, PERF_MEM_LOCK_NA) &&
+	       src.mem_dtlb == or_na(want->dtlb, PERF_MEM_TLB_NA);
+}
+
+static bool source_na(union perf_mem_data_src src)
+{
+	return src.mem_op == PERF_MEM_OP_NA && src.mem_lvl == PERF_MEM_LVL_NA &&
+	       src.mem_snoop == PERF_MEM_SNOOP_NA && src.mem_lock == PERF_MEM_LOCK_NA &&
+	       src.mem_dtlb == PERF_MEM_TLB_NA;
+}
+
+/* Every sample says it, and says what the address tells. */
+static void sources_right(void (*adapt)(struct perf_event_attr *attr))
+{
+	unsigned int i;
+
+	for (i = 0; i < NUM_SOURCES; i++) {
+		const struct source *want = &sources[i];
+		int num = 0, levels = 0, wrong = 0;
+		struct sample s;
+
+		sample(want->config, adapt);
+		while (ring_next(&ring, &s)) {
+			num++;
+			wrong += !source_is(want, s.src);
+			if (want->levels != ALL)
+				levels += !(want->levels & 1u << level_of(s.addr));
+		}
+		ktap_check(num && !wrong && !levels,
+			   "%#x: %d samples, %d with another source, %d served elsewhere",
+			   want->config, num, wrong, levels);
+		ring_close(&ring);
+	}
+}
+
+static void sources_na(const char *parameters, void (*adapt)(struct perf_event_attr *attr))
+{
+	unsigned int i;
+
+	ext_load(parameters);
+	for (i = 0; i < NUM_SOURCES; i++) {
+		int num = 0, wrong = 0;
+		struct sample s;
+
+		sample(sources[i].config, adapt);
+		while (ring_next(&ring, &s)) {
+			num++;
+			wrong += !source_na(s.src);
+		}
+		ktap_check(num && !wrong, "%#x: %d samples, %d with a source",
+			   sources[i].config, num, wrong);
+		ring_close(&ring);
+	}
+}
+
+static void kernel_alone(void)
+{
+	on_cpu(0);
+	perf_unlimited();
+	msr_write(0, SYN_MEM_SHIFT, 6);
+	msr_write(0, SYN_MEM_MAP, MAP);
+	msr_write(0, SYN_MEM_MODE, SYN_MEM_BY_ADDRESS);
+	sources_na(NULL, NULL);
+}
+
+static void not_asked_for(void)
+{
+	sources_na("enforce=1", NULL);
+}
+
+static void fixed_period(void)
+{
+	ext_load("data_src=1");
+	sources_right(NULL);
+}
+
+static void frequency_set(struct perf_event_attr *attr)
+{
+	attr->freq = 1;
+	attr->sample_freq = 20000;
+}
+
+static void frequency(void)
+{
+	sources_right(frequency_set);
+}
+
+/* The newest record comes first: only that it arrives through the same handler. */
+static void backward(void)
+{
+	struct perf_event_attr attr = sample_attr(0x02d1, 2, PERIOD);
+	const struct sample *s;
+
+	attr.write_backward = 1;
+	ring_open(&ring, &attr);
+	perf_enable(ring.fd);
+	walk(to, from, WORDS, 1, ROUNDS);
+	stir(from, ROUNDS / 16);
+	perf_disable(ring.fd);
+	ktap_require(ring.page->data_head, "no samples");
+	s = (const void *)((const char *)ring.page + 4096 +
+			   ring.page->data_head % (RING_PAGES * 4096));
+	ktap_check(s->header.type == PERF_RECORD_SAMPLE && s->src.mem_op == PERF_MEM_OP_LOAD &&
+		   s->src.mem_lvl == (PERF_MEM_LVL_HIT | PERF_MEM_LVL_L2));
+	ring_close(&ring);
+}
+
+static void inherited(void)
+{
+	struct perf_event_attr attr = sample_attr(0x02d1, 2, PERIOD);
+	int num = 0, wrong = 0;
+	struct sample s;
+	pid_t pid;
+
+	attr.inherit = 1;
+	/* Each CPU has a ring of its own for inherited events. */
+	memset(&ring, 0, sizeof(ring));
+	ring.fd = syscall(SYS_perf_event_open, &attr, 0, 0, -1, 0);
+	ktap_require(ring.fd >= 0, "%s", strerror(errno));
+	ring.page = mmap(NULL, (RING_PAGES + 1) * 4096, PROT_READ | PROT_WRITE, MAP_SHARED,
+			 ring.fd, 0);
+	ktap_require(ring.page != MAP_FAILED);
+	perf_enable(ring.fd);
+	pid = fork();
+	if (!pid) {
+		walk(to, from, WORDS, 1, ROUNDS);
+		_exit(0);
+	}
+	waitpid(pid, NULL, 0);
+	perf_disable(ring.fd);
+	while (ring_next(&ring, &s)) {
+		num++;
+		wrong += !source_is(&sources[11], s.src);
+	}
+	ktap_check(num && !wrong, "%d samples, %d wrong", num, wrong);
+	ring_close(&ring);
+}
+
+KTAP_MAIN(
+	{ "N/A from the kernel alone", kernel_alone },
+	{ "N/A without data_src", not_asked_for },
+	{ "by the event, fixed period", fixed_period },
+	{ "by the event, frequency", frequency },
+	{ "by the event, ring written backward", backward },
+	{ "by the event, inherited", inherited })

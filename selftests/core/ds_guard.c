@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * VM: --machine goldmont --timeout 200
+ *
+ * The PEBS index out of bounds, moved there by the silicon.
+ */
+#define _GNU_SOURCE
+#include <time.h>
+
+#include "sample.h"
+#include "walk.h"
+
+#define WORDS		512
+#define PERIOD		101
+#define FAULTS		50
+
+static uint64_t from[WORDS], to[WORDS];
+static struct ring ring;
+
+/* No fault in some() */
+#define NONE		-1
+
+/*
+ * Run for @rounds, with a fault in the middle of them; the number of samples. The event
+ * is off while they are read, which would make samples, too.
+ */
+static uint64_t some(uint64_t rounds, int fault)
+{
+	uint64_t before = ring.samples;
+	struct sample s;
+
+	perf_enable(ring.fd);
+	walk(to, from, WORDS, 1, rounds / 2);
+	if (fault != NONE)
+		msr_write(0, SYN_PEBS_INDEX, fault);
+	walk(to, from, WORDS, 1, rounds / 2);
+	perf_disable(ring.fd);
+	while (ring_next(&ring, &s))
+		ktap_check(s.ip != (uintptr_t)walk_load ||
+			   s.addr == (uintptr_t)from + 8 * s.reg[REG_CX]);
+	return ring.samples - before;
+}
+
+static unsigned long repairs(void)
+{
+	FILE *f = fopen("/sys/bus/event_source/devices/intel_core_ext/ds_repairs", "r");
+	unsigned long n = 0;
+
+	ktap_require(f && fscanf(f, "%lu", &n) == 1, "ds_repairs");
+	fclose(f);
+	return n;
+}
+
+/* The CPU reloads the counter; a clock of one's own: one record per interrupt. */
+static void reloaded(struct perf_event_attr *attr)
+{
+	attr->use_clockid = 1;
+	attr->clockid = CLOCK_MONOTONIC;
+}
+
+/* Many records per interrupt: the kernel comes when the buffer is nearly full. */
+static void piled_up(struct perf_event_attr *attr)
+{
+	(void)attr;
+}
+
+static void one_by_one(struct perf_event_attr *attr)
+{
+	attr->wakeup_events = 1;
+}
+
+static void frequency(struct perf_event_attr *attr)
+{
+	attr->freq = 1;
+	attr->sample_freq = 10000;
+}
+
+static void start(const char *parameters, void (*adapt)(struct perf_event_attr *attr))
+{
+	struct perf_event_attr attr = sample_attr(0x81d0, 2, PERIOD);
+
+	on_cpu(0);
+	perf_unlimited();
+	ext_load(parameters);
+	adapt(&attr);
+	ring_open(&ring, &attr);
+	ktap_require(some(1000 * PERIOD, NONE) > 10, "no samples to begin with");
+}
+
+/* The kernel alone never hears of the event again. */
+static void unguarded(void)
+{
+	uint64_t num;
+
+	start("ds_guard=0", reloaded);
+	num = some(1000 * PERIOD, SYN_PEBS_INDEX_BELOW);
+	ktap_check(num >= 499 && num <= 501, "%llu samples", (unsigned long long)num);
+	ktap_check(!repairs());
+	ring_close(&ring);
+}
+
+static void guarded(int fault, void (*adapt)(struct perf_event_attr *attr))
+{
+	uint64_t bounds, records, samples;
+	int i;
+
+	start("", adapt);
+	records = core_stat(0, SYN_CORE_S_RECORDS);
+	bounds = core_stat(0, SYN_CORE_S_LOST_BOUNDS);
+	samples = ring.samples;
+	for (i = 0; i < FAULTS; i++) {
+		uint64_t num = some(200 * PERIOD, fault);
+
+		ktap_check(num >= 5, "fault %d: %llu samples", i, (unsigned long long)num);
+	}
+	records = core_stat(0, SYN_CORE_S_RECORDS) - records;
+	bounds = core_stat(0, SYN_CORE_S_LOST_BOUNDS) - bounds;
+	samples = ring.samples - samples;
+	ktap_note("%llu out of bounds, %lu repairs, %llu records, %llu samples, %llu lost",
+		  (unsigned long long)bounds, repairs(), (unsigned long long)records,
+		  (unsigned long long)samples, (unsigned long long)ring.lost);
+	ktap_check(bounds == FAULTS && repairs() == FAULTS);
+	ktap_check(records == samples + ring.lost);
+	/* With a fixed period, all but one sample for each fault; we load a little, too. */
+	if (adapt == reloaded)
+		ktap_check(samples >= FAULTS * 199 && samples < FAULTS * 200);
+	ring_close(&ring);
+}
+
+static void below(void)
+{
+	guarded(SYN_PEBS_INDEX_BELOW, reloaded);
+}
+
+static void above(void)
+{
+	guarded(SYN_PEBS_INDEX_ABOVE, reloaded);
+}
+
+static void below_one_by_one(void)
+{
+	guarded(SYN_PEBS_INDEX_BELOW, one_by_one);
+}
+
+static void above_one_by_one(void)
+{
+	guarded(SYN_PEBS_INDEX_ABOVE, one_by_one);
+}
+
+/* The kernel chooses the period: wait for what is to come. */
+static void with_frequency(void)
+{
+	int i, n;
+
+	start("", frequency);
+	perf_enable(ring.fd);
+	for (i = 0; i < 6; i++) {
+		uint64_t head;
+
+		msr_write(0, SYN_PEBS_INDEX, i % 2 ? SYN_PEBS_INDEX_ABOVE : SYN_PEBS_INDEX_BELOW);
+		for (n = 0; n < 1000 && (int)repairs() <= i; n++)
+			walk(to, from, WORDS, 1, 10000);
+		ktap_check((int)repairs() == i + 1, "fault %d: %lu repairs", i, repairs());
+		head = ring.page->data_head;
+		for (n = 0; n < 1000 && ring.page->data_head == head; n++)
+			walk(to, from, WORDS, 1, 10000);
+		ktap_check(ring.page->data_head != head, "fault %d: no more samples", i);
+	}
+	perf_disable(ring.fd);
+	ring_close(&ring);
+}
+
+/* What was in the buffer is lost, nobody knows how much it was. Sampling goes on. */
+static void many(void)
+{
+	unsigned int i;
+
+	start("", piled_up);
+	for (i = 0; i < 4; i++) {
+		uint64_t num = some(1000 * PERIOD, i % 2 ? SYN_PEBS_INDEX_ABOVE :
+							   SYN_PEBS_INDEX_BELOW);
+
+		ktap_check(num >= 490, "%llu", (unsigned long long)num);
+	}
+	ktap_check(repairs() == 4, "%lu repairs", repairs());
+	ring_close(&ring);
+}
+
+/* At the maximum is in bounds: the kernel's own business. */
+static void full(void)
+{
+	start("", reloaded);
+	some(200 * PERIOD, SYN_PEBS_INDEX_FULL);
+	ktap_check(!repairs());
+	ring_close(&ring);
+}
+
+/* Whoever else counts is not disturbed. */
+static void beside_others(void)
+{
+	struct perf_event_attr attr = core_attr(0x00c4, 0, 0);
+	uint64_t count[2];
+	int pass, fd, i;
+
+	start("", reloaded);
+	attr.exclude_kernel = 1;
+	fd = open_task(&attr, -1);
+	ktap_require(fd >= 0);
+	for (pass = 0; pass < 2; pass++) {
+		ktap_require(!ioctl(fd, PERF_EVENT_IOC_RESET, 0));
+		perf_enable(ring.fd);
+		perf_enable(fd);
+		for (i = 0; i < FAULTS; i++) {
+			msr_write(0, pass ? SYN_PEBS_INDEX : SYN_ID, SYN_PEBS_INDEX_BELOW);
+			walk(to, from, WORDS, 1, 2000);
+		}
+		perf_disable(fd);
+		perf_disable(ring.fd);
+		count[pass] = perf_count(fd).value;
+	}
+	ktap_check(count[0] == count[1], "%llu branches, with faults %llu",
+		   (unsigned long long)count[0], (unsigned long long)count[1]);
+	ktap_check(repairs() == FAULTS, "%lu repairs", repairs());
+	ring_close(&ring);
+	close(fd);
+}
+
+static void logged_once(void)
+{
+	start("", reloaded);
+	shell("dmesg -c >/dev/null");
+	some(200 * PERIOD, SYN_PEBS_INDEX_BELOW);
+	some(200 * PERIOD, SYN_PEBS_INDEX_ABOVE);
+	some(200 * PERIOD, SYN_PEBS_INDEX_BELOW);
+	ktap_check(!shell("[ $(dmesg | grep -c 'PEBS index was out of bounds on CPU 0') = 1 ]"));
+	ring_close(&ring);
+}
+
+static void no_violation(void)
+{
+	ktap_check(!core_stat(0, SYN_CORE_S_V_WRITE), "%llu writes with PEBS on",
+		   (unsigned long long)core_stat(0, SYN_CORE_S_V_WRITE));
+}
+
+KTAP_MAIN(
+	{ "below the base, without the guard: silence", unguarded },
+	{ "below the base, fixed period", below },
+	{ "above the maximum, fixed period", above },
+	{ "below the base, one by one", below_one_by_one },
+	{ "above the maximum, one by one", above_one_by_one },
+	{ "frequency", with_frequency },
+	{ "many records in one interrupt", many },
+	{ "at the maximum", full },
+	{ "beside others", beside_others },
+	{ "logged once", logged_once },
+	{ "nothing written with PEBS on", no_violation })

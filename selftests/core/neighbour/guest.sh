@@ -1,0 +1,75 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# intel_core_ext beside another module that extends the core PMU. In the guest.
+. "$(dirname "$0")/ktap.sh"
+
+cpu=/sys/bus/event_source/devices/cpu
+export PERF_CPUID=GenuineIntel-6-FF-0
+here=$(dirname "$0")
+
+loaded() { grep -q "^$1 " /proc/modules; }
+counts() { perf stat -x, -e "$1" true 2>&1 | grep -q '^[0-9]'; }
+# Refused under enforce: no response.
+refused() { ! counts cpu/event=0xb7,umask=0x1,config1=0x1/; }
+rest() {
+	echo N 2>/dev/null >/sys/module/neighbour/parameters/late
+	rmmod neighbour 2>/dev/null
+	rmmod intel_core_ext 2>/dev/null
+	! loaded neighbour && ! loaded intel_core_ext
+}
+
+on_top() {
+	rest && modprobe intel_core_ext enforce=1 && insmod "$here/neighbour.ko" hook=1 || return 1
+	refused || { echo "not enforced through both"; return 1; }
+	rmmod intel_core_ext && { echo "went while the other called it"; return 1; }
+	counts instructions || return 1
+	[ "$(cat /sys/module/neighbour/parameters/calls)" -gt 0 ] || return 1
+	rmmod neighbour && refused && rmmod intel_core_ext && ! refused
+}
+
+below() {
+	rest && insmod "$here/neighbour.ko" hook=1 && modprobe intel_core_ext enforce=1 || return 1
+	refused && counts instructions || return 1
+	[ "$(cat /sys/module/neighbour/parameters/calls)" -gt 0 ] || return 1
+	rmmod intel_core_ext && ! refused && rmmod neighbour && counts instructions
+}
+
+# The hook comes long after the module that brings it.
+late() {
+	rest && insmod "$here/neighbour.ko" && modprobe intel_core_ext enforce=1 || return 1
+	echo Y >/sys/module/neighbour/parameters/late
+	rmmod intel_core_ext &
+	sleep 1
+	loaded intel_core_ext || { echo "went while the other called it"; return 1; }
+	counts instructions || return 1
+	echo N >/sys/module/neighbour/parameters/late
+	wait
+	! loaded intel_core_ext && counts instructions && rmmod neighbour
+}
+
+names() {
+	rest && insmod "$here/neighbour.ko" names=1 && modprobe intel_core_ext || return 1
+	grep config1:8-15 $cpu/format/ocr_req && grep umask=0x01 $cpu/events/mem-loads || return 1
+	grep config1:16-37 $cpu/format/ocr_rsp && counts mem-stores || return 1
+	! grep -l ocr_req $cpu/events/* || return 1
+	rmmod intel_core_ext && [ ! -e $cpu/format/ocr_rsp ] && [ ! -e $cpu/events/mem-stores ] &&
+		grep config1:8-15 $cpu/format/ocr_req && rmmod neighbour
+}
+
+twin() {
+	rest && modprobe intel_core_ext || return 1
+	insmod "$here/twin.ko" && { echo "both are loaded"; return 1; }
+	[ -e $cpu/format/ocr_rsp ] && counts mem-stores || return 1
+	rmmod intel_core_ext && insmod "$here/twin.ko" && rmmod twin
+}
+
+quiet() { ! dmesg | grep -e 'Call Trace' -e 'BUG:' -e 'sysfs: cannot'; }
+
+ktap "another hook on top keeps the module" on_top
+ktap "another hook below" below
+ktap "a late hook on top makes it wait" late
+ktap "names that are there already" names
+ktap "the same module under another name" twin
+ktap "no complaint of the kernel" quiet
+ktap_end

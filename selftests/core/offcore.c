@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * VM: --machine goldmont --timeout 200
+ *
+ * Offcore events by their names: all of them count, and the pairs give the latency
+ * that the silicon was told.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+
+#include "sample.h"
+
+#define EVENTS		"/sys/bus/event_source/devices/cpu/events"
+
+static void spin(void)
+{
+	volatile unsigned int i;
+
+	for (i = 0; i < 100000; i++)
+		;
+}
+
+static uint64_t term(const char *text, const char *name)
+{
+	const char *p = strstr(text, name);
+
+	return p ? strtoull(p + strlen(name), NULL, 0) : 0;
+}
+
+/* The encoding of a name, from sysfs; false if it asks for a parameter. */
+static bool encoding(const char *name, uint64_t *config, uint64_t *config1)
+{
+	char path[300], text[128] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), EVENTS "/%s", name);
+	f = fopen(path, "r");
+	ktap_require(f && fgets(text, sizeof(text), f), "%s", path);
+	fclose(f);
+	*config = term(text, "event=") | term(text, "umask=") << 8;
+	*config1 = term(text, "ocr_req=") | term(text, "ocr_rsp=") << 16 |
+		   term(text, "ocr_outstanding=") << 38;
+	return !strchr(text, '?');
+}
+
+static uint64_t count(uint64_t config, uint64_t config1)
+{
+	struct perf_event_attr attr = core_attr(config, config1, 0);
+	uint64_t n;
+	int fd;
+
+	fd = open_task(&attr, -1);
+	ktap_require(fd >= 0, "%#llx,%#llx: %s", (unsigned long long)config,
+		     (unsigned long long)config1, strerror(-fd));
+	perf_enable(fd);
+	spin();
+	perf_disable(fd);
+	n = perf_count(fd).value;
+	close(fd);
+	return n;
+}
+
+static void all_names(void)
+{
+	uint64_t zero = core_stat(0, SYN_CORE_S_OFFCORE_ZERO);
+	struct dirent *d;
+	int num = 0;
+	DIR *dir;
+
+	on_cpu(0);
+	ext_load("enforce=1");
+	dir = opendir(EVENTS);
+	ktap_require(dir);
+	while ((d = readdir(dir))) {
+		uint64_t config, config1;
+
+		if (strncmp(d->d_name, "offcore", 7) || !encoding(d->d_name, &config, &config1))
+			continue;
+		num++;
+		ktap_check(count(config, config1), "%s counts nothing", d->d_name);
+	}
+	closedir(dir);
+	ktap_check(num > 80, "%d names", num);
+	ktap_check(core_stat(0, SYN_CORE_S_OFFCORE_ZERO) == zero);
+}
+
+/* The kernel alone takes a selection that counts nothing, and counts nothing. */
+static void zero(void)
+{
+	uint64_t before = core_stat(0, SYN_CORE_S_OFFCORE_ZERO);
+
+	ext_load("");
+	ktap_check(!count(0x01b7, 0x1));
+	ktap_check(!count(0x01b7, 0x10000));
+	ktap_check(!count(0x02b7, 0));
+	ktap_check(core_stat(0, SYN_CORE_S_OFFCORE_ZERO) == before + 3);
+	ext_load("enforce=1");
+	ktap_check(try_open(0x01b7, 0x1, 0) == -EINVAL);
+	ktap_check(try_open(0x01b7, 0x10000, 0) == -EINVAL);
+	ktap_check(try_open(0x02b7, 0, 0) == -EINVAL);
+}
+
+/* @first and @second as perf takes them; both have counted, all the time. */
+static void perf_pair(const char *first, const char *second, double *a, double *b)
+{
+	char command[400], line[256];
+	double val[2] = {}, share[2] = {};
+	int n = 0;
+	FILE *f;
+
+	snprintf(command, sizeof(command), "perf stat -x, -o /tmp/pair -e '{%s,%s}' sh -c 'i=0; while [ $i -lt 3000 ]; do i=$((i+1)); done'",
+		 first, second);
+	ktap_require(!shell(command), "%s", command);
+	f = fopen("/tmp/pair", "r");
+	ktap_require(f);
+	while (n < 2 && fgets(line, sizeof(line), f)) {
+		/* count, unit, event (with commas), time, share of it */
+		if (line[0] < '0' || line[0] > '9')
+			continue;
+		val[n] = strtod(line, NULL);
+		share[n] = strtod(strstr(line, "100.00") ?: "0", NULL);
+		n++;
+	}
+	fclose(f);
+	ktap_check(n == 2 && share[0] == 100 && share[1] == 100, "%s, %s: %d counted", first,
+		   second, n);
+	*a = val[0];
+	*b = val[1];
+}
+
+static void latency_is(double cycles, double requests, double want, const char *what)
+{
+	ktap_check(requests > 100 && cycles / requests > want * 0.99 &&
+		   cycles / requests < want * 1.01, "%s: %.0f / %.0f, not %.1f", what, cycles,
+		   requests, want);
+}
+
+static const struct {
+	const char *name;
+	unsigned int request;
+} pairs[] = {
+	{ "demand_data_rd", 0x0001 }, { "demand_rfo", 0x0002 }, { "demand_code_rd", 0x0004 },
+	{ "any_data_rd", 0x3091 }, { "any_rfo", 0x0022 }, { "any_read", 0x32b7 },
+	{ "any_request", 0x8000 },
+};
+
+static void latency(void)
+{
+	unsigned int i, bit;
+
+	on_cpu(0);
+	ext_load("enforce=1");
+	for (bit = 0; bit < 15; bit++) {
+		msr_write(0, SYN_OFF_RATE(bit), 200 + 10 * bit);
+		msr_write(0, SYN_OFF_LATENCY(bit), 90 + 17 * bit);
+	}
+	for (i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		unsigned int request = pairs[i].request == 0x8000 ? 0x7fbf : pairs[i].request;
+		double cycles, requests, weighted = 0, rate = 0;
+		char out[64], req[64];
+
+		for (bit = 0; bit < 15; bit++) {
+			if (request >> bit & 1) {
+				weighted += (200 + 10 * bit) * (90 + 17 * bit);
+				rate += 200 + 10 * bit;
+			}
+		}
+		snprintf(out, sizeof(out), "offcore_outstanding.%s", pairs[i].name);
+		snprintf(req, sizeof(req), "offcore_requests.%s", pairs[i].name);
+		perf_pair(out, req, &cycles, &requests);
+		latency_is(cycles, requests, weighted / rate, pairs[i].name);
+		perf_pair(req, out, &requests, &cycles);
+		latency_is(cycles, requests, weighted / rate, pairs[i].name);
+
+		snprintf(out, sizeof(out), "cpu/offcore-outstanding,ocr_req=%#x/", pairs[i].request);
+		snprintf(req, sizeof(req), "cpu/offcore-requests,ocr_req=%#x/", pairs[i].request);
+		perf_pair(out, req, &cycles, &requests);
+		latency_is(cycles, requests, weighted / rate, out);
+		perf_pair(req, out, &requests, &cycles);
+		latency_is(cycles, requests, weighted / rate, out);
+	}
+}
+
+/* With a single number for both halves, one order does not fit. */
+static void by_hand(void)
+{
+	struct perf_event_attr out = core_attr(0x01b7, 0x4000000001, 0);
+	struct perf_event_attr req = core_attr(0x01b7, 0x10001, 0);
+	int leader, fd;
+
+	leader = open_task(&out, -1);
+	ktap_require(leader >= 0);
+	fd = open_task(&req, leader);
+	ktap_check(fd >= 0, "%s", strerror(-fd));
+	close(fd);
+	close(leader);
+	leader = open_task(&req, -1);
+	ktap_require(leader >= 0);
+	fd = open_task(&out, leader);
+	ktap_check(fd == -EINVAL, "%d", fd);
+	close(leader);
+}
+
+static void asks_for_request(void)
+{
+	ktap_check(shell("perf stat -e cpu/offcore-requests/ true 2>/dev/null"));
+	ktap_check(!shell("perf stat -e cpu/offcore-requests,ocr_req=0x1/ true 2>/dev/null"));
+}
+
+KTAP_MAIN(
+	{ "every name counts something", all_names },
+	{ "what counts nothing", zero },
+	{ "average latency with perf, both orders", latency },
+	{ "the pair by hand", by_hand },
+	{ "a pair without a request", asks_for_request })

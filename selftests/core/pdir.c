@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * VM: --machine sandybridge --cores 2 --threads 2 --timeout 300
+ *
+ * PDIR has its core to itself. CPUs 0 and 1 are the threads of a core.
+ */
+#define _GNU_SOURCE
+#include <time.h>
+
+#include "sample.h"
+#include "walk.h"
+
+#define WORDS		512
+#define PERIOD		1009
+#define PDIR		0x01c0
+#define BRANCHES	0x00c4
+
+static uint64_t from[WORDS], to[WORDS];
+static struct ring ring;
+
+static double seconds(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec + ts.tv_nsec * 1e-9;
+}
+
+static void busy(double length)
+{
+	double end = seconds() + length;
+
+	while (seconds() < end)
+		walk(to, from, WORDS, 1, 1000);
+}
+
+static uint64_t clashes(void)
+{
+	uint64_t n = 0;
+	int cpu;
+
+	for (cpu = 0; cpu < 4; cpu++)
+		n += core_stat(cpu, SYN_CORE_S_V_PDIR);
+	return n;
+}
+
+static int open_on(uint64_t config, int precise, int cpu)
+{
+	struct perf_event_attr attr = core_attr(config, 0, precise);
+	int fd;
+
+	attr.disabled = 0;
+	fd = perf_open(&attr, cpu, -1);
+	ktap_require(fd >= 0, "%#llx: %s", (unsigned long long)config, strerror(-fd));
+	return fd;
+}
+
+static int open_here(uint64_t config, int precise, int group)
+{
+	struct perf_event_attr attr = core_attr(config, 0, precise);
+
+	attr.disabled = 0;
+	return open_task(&attr, group);
+}
+
+/* All the instructions of the round, one after the other. */
+static void exact(void)
+{
+	struct perf_event_attr attr = sample_attr(PDIR, 2, PERIOD);
+	uint64_t seen[WALK_INSNS] = {};
+	int num = 0, different = 0;
+	struct sample s;
+
+	on_cpu(0);
+	perf_unlimited();
+	ext_load("enforce=1");
+	ring_open(&ring, &attr);
+	perf_enable(ring.fd);
+	walk(to, from, WORDS, 1, 20000);
+	perf_disable(ring.fd);
+	while (ring_next(&ring, &s)) {
+		if (s.ip < (uintptr_t)walk_load || s.ip >= (uintptr_t)walk_end)
+			continue;
+		/* PERIOD is 1 modulo 9. */
+		if (num >= WALK_INSNS)
+			different += s.ip != seen[num % WALK_INSNS];
+		else
+			seen[num] = s.ip;
+		num++;
+	}
+	ktap_check(num > 20000 * WALK_INSNS / PERIOD * 9 / 10 && !different,
+		   "%d samples, %d not where expected", num, different);
+	ring_close(&ring);
+}
+
+/* The kernel alone runs them together. */
+static void kernel_alone(void)
+{
+	uint64_t before = clashes();
+	int a, b;
+
+	ext_load("");
+	a = open_on(PDIR, 2, 0);
+	b = open_on(BRANCHES, 0, 0);
+	busy(0.2);
+	close(a);
+	close(b);
+	ktap_check(clashes() > before);
+}
+
+/* The part of the next second in which each of two events runs. */
+static void shares(int fd_a, int fd_b, double *a, double *b)
+{
+	struct perf_count a0 = perf_count(fd_a), b0 = perf_count(fd_b), a1, b1;
+
+	busy(1);
+	a1 = perf_count(fd_a);
+	b1 = perf_count(fd_b);
+	*a = (double)(a1.running - a0.running) / (a1.enabled - a0.enabled);
+	*b = (double)(b1.running - b0.running) / (b1.enabled - b0.enabled);
+	ktap_note("%.0f%% and %.0f%% of the time", *a * 100, *b * 100);
+}
+
+/* Both get their turns, never at the same time. */
+static void take_turns(int fd_a, int fd_b)
+{
+	double a, b;
+
+	shares(fd_a, fd_b, &a, &b);
+	ktap_check(a > 0.05 && b > 0.05 && a + b < 1.1);
+	close(fd_a);
+	close(fd_b);
+}
+
+/* The first has all of the time, the second none. */
+static void one_waits(int first, int second)
+{
+	double a, b;
+
+	shares(first, second, &a, &b);
+	ktap_check(a > 0.9 && b < 0.1);
+	close(first);
+	/* Its turn, when its CPU looks again. */
+	shares(second, second, &a, &b);
+	ktap_check(a > 0.9);
+	close(second);
+}
+
+/* They do not disturb each other. */
+static void together(int fd_a, int fd_b)
+{
+	double a, b;
+
+	shares(fd_a, fd_b, &a, &b);
+	ktap_check(a > 0.9 && b > 0.9);
+	close(fd_a);
+	close(fd_b);
+}
+
+static void same_thread(void)
+{
+	uint64_t before = clashes();
+	int first;
+
+	ext_load("enforce=1");
+	first = open_on(PDIR, 2, 0);
+	take_turns(first, open_on(BRANCHES, 0, 0));
+	first = open_on(BRANCHES, 0, 0);
+	take_turns(first, open_on(PDIR, 2, 0));
+	first = open_here(PDIR, 2, -1);
+	take_turns(first, open_here(BRANCHES, 0, -1));
+	first = open_on(PDIR, 2, 0);
+	take_turns(first, open_on(0x01c2, 1, 0));
+	ktap_check(clashes() == before);
+}
+
+/* No thread knows of the other's turns: the first one stays. */
+static void other_thread(void)
+{
+	int first;
+
+	ext_load("enforce=1");
+	first = open_on(PDIR, 2, 0);
+	one_waits(first, open_on(BRANCHES, 0, 1));
+	first = open_on(BRANCHES, 0, 1);
+	one_waits(first, open_on(PDIR, 2, 0));
+	first = open_on(PDIR, 2, 0);
+	one_waits(first, open_on(PDIR, 2, 1));
+}
+
+static void other_core(void)
+{
+	ext_load("enforce=1");
+	together(open_on(PDIR, 2, 0), open_on(BRANCHES, 0, 2));
+}
+
+static void fixed_counters(void)
+{
+	uint64_t before = clashes();
+
+	ext_load("enforce=1");
+	/* The watchdog has the one of the cycles. */
+	together(open_on(PDIR, 2, 0), open_on(0x0300, 0, 0));
+	together(open_on(PDIR, 2, 0), open_on(0x00c0, 0, 0));
+	together(open_on(PDIR, 2, 0), open_on(0x00c0, 0, 1));
+	ktap_check(clashes() == before);
+}
+
+/* A second one of a kind needs a programmable counter. */
+static void second_of_a_kind(void)
+{
+	uint64_t before = clashes();
+	int fixed;
+
+	ext_load("enforce=1");
+	fixed = open_on(0x00c0, 0, 0);
+	take_turns(open_on(PDIR, 2, 0), open_on(0x00c0, 0, 0));
+	close(fixed);
+	ktap_check(clashes() == before);
+}
+
+static void groups(void)
+{
+	uint64_t before = clashes();
+	struct perf_count count;
+	int leader, fd, third;
+
+	ext_load("enforce=1");
+	leader = open_here(PDIR, 2, -1);
+	ktap_check(open_here(BRANCHES, 0, leader) == -EINVAL);
+	ktap_check(open_here(0x01c2, 1, leader) == -EINVAL);
+	fd = open_here(0x00c0, 0, leader);
+	ktap_check(fd >= 0);
+	third = open_here(0x0300, 0, leader);
+	ktap_check(third >= 0);
+	ktap_check(open_here(0x00c0, 0, leader) == -EINVAL);
+	busy(0.1);
+	count = perf_count(fd);
+	ktap_check(count.running && count.running == count.enabled, "%llu of %llu ns",
+		   (unsigned long long)count.running, (unsigned long long)count.enabled);
+	close(third);
+	close(fd);
+	close(leader);
+	leader = open_here(BRANCHES, 0, -1);
+	ktap_check(open_here(PDIR, 2, leader) == -EINVAL);
+	close(leader);
+	/* Without precision it is an event like others. */
+	leader = open_here(PDIR, 0, -1);
+	fd = open_here(BRANCHES, 0, leader);
+	ktap_check(fd >= 0);
+	close(fd);
+	close(leader);
+	ktap_check(clashes() == before);
+}
+
+/* Events that are on when the module comes count, too. */
+static void came_first(void)
+{
+	uint64_t before;
+	int a, b;
+
+	ext_load(NULL);
+	a = open_on(BRANCHES, 0, 0);
+	busy(0.05);
+	ext_load("enforce=1");
+	before = clashes();
+	b = open_on(PDIR, 2, 0);
+	take_turns(a, b);
+	ktap_check(clashes() == before);
+
+	ext_load(NULL);
+	b = open_on(PDIR, 2, 0);
+	busy(0.05);
+	ext_load("enforce=1");
+	before = clashes();
+	a = open_on(BRANCHES, 0, 0);
+	take_turns(a, b);
+	ktap_check(clashes() == before);
+}
+
+/* Many of all sorts, coming and going, while the module comes and goes. */
+static void crowd(void)
+{
+	static const struct { uint64_t config; int precise; } events[] = {
+		{ PDIR, 2 }, { BRANCHES, 0 }, { 0x01c2, 1 }, { 0x00c0, 0 }, { 0x003c, 0 },
+		{ 0x0300, 0 }, { 0x02cd, 1 }, { 0x81d0, 0 },
+	};
+	uint64_t before = clashes();
+	int fd[24] = {}, i;
+	double end;
+
+	ext_load("enforce=1");
+	end = seconds() + 3;
+	for (i = 0; seconds() < end; i++) {
+		int n = i * 7 % 24;
+
+		if (fd[n])
+			close(fd[n]);
+		fd[n] = open_on(events[i % 8].config, events[i % 8].precise, i % 4);
+		walk(to, from, WORDS, 1, 20000);
+	}
+	ktap_check(clashes() == before, "%llu clashes",
+		   (unsigned long long)(clashes() - before));
+	ext_unload();
+	for (i = 0; i < 24; i++) {
+		if (fd[i])
+			close(fd[i]);
+	}
+	ktap_check(i == 24);
+}
+
+static void hotplug(void)
+{
+	uint64_t before = clashes();
+	int a, i;
+
+	ext_load("enforce=1");
+	a = open_on(PDIR, 2, 0);
+	for (i = 0; i < 5; i++) {
+		int b = open_on(BRANCHES, 0, 1);
+
+		busy(0.05);
+		ktap_check(!shell("echo 0 >/sys/devices/system/cpu/cpu1/online"));
+		busy(0.05);
+		ktap_check(!shell("echo 1 >/sys/devices/system/cpu/cpu1/online"));
+		close(b);
+	}
+	busy(0.1);
+	ktap_check(perf_count(a).running > perf_count(a).enabled / 4);
+	close(a);
+	a = open_on(PDIR, 2, 0);
+	one_waits(a, open_on(BRANCHES, 0, 1));
+	ktap_check(clashes() == before);
+}
+
+KTAP_MAIN(
+	{ "samples are exact", exact },
+	{ "the kernel alone runs others beside PDIR", kernel_alone },
+	{ "turns on one thread", same_thread },
+	{ "the other thread waits", other_thread },
+	{ "another core does not matter", other_core },
+	{ "fixed counters do not matter", fixed_counters },
+	{ "a second one of a fixed kind does", second_of_a_kind },
+	{ "groups", groups },
+	{ "events older than the module", came_first },
+	{ "a crowd", crowd },
+	{ "hotplug", hotplug })

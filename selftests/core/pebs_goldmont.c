@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * VM: --machine goldmont --timeout 300
+ *
+ * Precise sampling as the kernel does it, beside the module: instruction, address
+ * and number of the samples.
+ */
+#define _GNU_SOURCE
+#include "sample.h"
+#include "walk.h"
+
+#define WORDS		4096
+#define ROUNDS		50000
+#define PERIOD		997
+
+static uint64_t from[WORDS] __attribute__((aligned(4096)));
+static uint64_t to[WORDS] __attribute__((aligned(4096)));
+
+/* Every precise event of the manual, umask in the second byte. */
+static const uint16_t precise_events[] = {
+	0x0103, 0x0203, 0x0403, 0x0803, 0x1003, 0x0213, 0x0413, 0x00c0, 0x00c2, 0x01c2,
+	0x08c2, 0x10c2, 0x00c4, 0x7ec4, 0x80c4, 0xbfc4, 0xebc4, 0xf7c4, 0xf9c4, 0xfbc4,
+	0xfdc4, 0xfec4, 0x00c5, 0x7ec5, 0xebc5, 0xf7c5, 0xfbc5, 0xfec5, 0x11d0, 0x12d0,
+	0x13d0, 0x21d0, 0x41d0, 0x42d0, 0x43d0, 0x81d0, 0x82d0, 0x83d0, 0x01d1, 0x02d1,
+	0x08d1, 0x10d1, 0x20d1, 0x40d1, 0x80d1,
+};
+
+static struct ring ring;
+
+static void run(struct perf_event_attr *attr, uint64_t rounds)
+{
+	ring_open(&ring, attr);
+	perf_enable(ring.fd);
+	walk(to, from, WORDS, 1, rounds);
+	perf_disable(ring.fd);
+}
+
+static bool walking(const struct sample *s)
+{
+	return s->ip >= (uintptr_t)walk_load && s->ip < (uintptr_t)walk_end;
+}
+
+/* All from one instruction, its address, and each PERIOD accesses after the last. */
+static void accesses(uint64_t config, int precise, const char *insn, const uint64_t *array)
+{
+	struct perf_event_attr attr = sample_attr(config, precise, PERIOD);
+	struct sample s;
+	uint64_t last = 0;
+	int num = 0;
+
+	run(&attr, ROUNDS);
+	while (ring_next(&ring, &s)) {
+		uint64_t index = s.reg[REG_CX];
+		uint64_t base = s.reg[array == from ? REG_SI : REG_DI];
+
+		if (!walking(&s))
+			continue;
+		if (!ktap_check(s.ip == (uintptr_t)insn, "ip %+lld",
+				(long long)(s.ip - (uintptr_t)insn)) ||
+		    !ktap_check(base == (uintptr_t)array && s.addr == base + 8 * index,
+				"address %#llx, index %llu", (unsigned long long)s.addr,
+				(unsigned long long)index) ||
+		    !ktap_check(!num || (index - last) % WORDS == PERIOD % WORDS,
+				"sample %d: from index %llu to %llu", num,
+				(unsigned long long)last, (unsigned long long)index))
+			break;
+		last = index;
+		num++;
+	}
+	ktap_check(num >= ROUNDS / PERIOD - 1 && !ring.lost, "%d samples, %llu lost", num,
+		   (unsigned long long)ring.lost);
+	ring_close(&ring);
+}
+
+static void loads(void)
+{
+	accesses(0x81d0, 2, walk_load, from);
+	accesses(0x81d0, 3, walk_load, from);
+}
+
+static void stores(void)
+{
+	accesses(0x82d0, 2, walk_store, to);
+	accesses(0x82d0, 3, walk_store, to);
+}
+
+/* Precision 1 is the address of the next instruction. */
+static void after(void)
+{
+	accesses(0x81d0, 1, walk_after_load, from);
+	accesses(0x82d0, 1, walk_after_store, to);
+}
+
+static void both(void)
+{
+	struct perf_event_attr attr = sample_attr(0x83d0, 2, PERIOD);
+	int num_loads = 0, num_stores = 0, wrong = 0;
+	struct sample s;
+
+	run(&attr, ROUNDS);
+	while (ring_next(&ring, &s)) {
+		uint64_t offset = 8 * s.reg[REG_CX];
+
+		if (!walking(&s))
+			continue;
+		if (s.ip == (uintptr_t)walk_load && s.addr == (uintptr_t)from + offset)
+			num_loads++;
+		else if (s.ip == (uintptr_t)walk_store && s.addr == (uintptr_t)to + offset)
+			num_stores++;
+		else
+			wrong++;
+	}
+	ktap_check(!wrong && num_loads && num_stores, "%d loads, %d stores, %d wrong",
+		   num_loads, num_stores, wrong);
+	ring_close(&ring);
+}
+
+/* One of the instructions of the round, each PERIOD after the last. */
+static void instructions(void)
+{
+	/* The offsets of the instructions, in their order. */
+	struct perf_event_attr attr = sample_attr(0x00c0, 2, PERIOD);
+	uint64_t last = 0, seen[WALK_INSNS] = {};
+	int num = 0, different = 0, i, slots = 0;
+	struct sample s;
+
+	run(&attr, ROUNDS);
+	while (ring_next(&ring, &s)) {
+		if (!walking(&s))
+			continue;
+		/* PERIOD is 7 modulo 9, so nine samples visit nine instructions. */
+		if (num >= WALK_INSNS)
+			different += s.ip != seen[num % WALK_INSNS];
+		else
+			seen[num] = s.ip;
+		ktap_check(s.time >= last, "sample %d: %lld ns", num, (long long)(s.time - last));
+		last = s.time;
+		num++;
+	}
+	for (i = 0; i < WALK_INSNS; i++)
+		slots += seen[i] != seen[(i + 1) % WALK_INSNS];
+	ktap_check(!different && slots == WALK_INSNS && num >= WALK_INSNS * ROUNDS / PERIOD - 1,
+		   "%d samples, %d not where expected, %d instructions", num, different, slots);
+	ring_close(&ring);
+}
+
+static void branches(void)
+{
+	static const uint16_t events[] = { 0x00c4, 0x7ec4, 0x80c4, 0xfec4 };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+		struct perf_event_attr attr = sample_attr(events[i], 2, PERIOD);
+		int num = 0, wrong = 0;
+		struct sample s;
+
+		run(&attr, ROUNDS);
+		while (ring_next(&ring, &s)) {
+			if (!walking(&s))
+				continue;
+			num++;
+			wrong += s.ip != (uintptr_t)walk_jump;
+		}
+		ktap_check(!wrong && num >= ROUNDS / PERIOD - 1, "%#x: %d samples, %d wrong",
+			   events[i], num, wrong);
+		ring_close(&ring);
+	}
+}
+
+/*
+ * INV, ANY, EDGE and CMASK turn reduced skid off. The kernel takes no precise event with
+ * one of them, so nothing ever skids.
+ */
+static void skid(void)
+{
+	static const uint64_t flags[] = { 1ull << 18, 1ull << 21, 1ull << 23, 1ull << 24 };
+	unsigned int i;
+	int precise;
+
+	for (i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+		for (precise = 1; precise <= 3; precise++) {
+			int err = try_open(0x81d0 | flags[i], 0, precise);
+
+			ktap_check(err == -EINVAL || err == -EOPNOTSUPP, "%#llx at %d: %d",
+				   (unsigned long long)flags[i], precise, err);
+		}
+	}
+	ktap_check(!core_stat(0, SYN_CORE_S_SKIDDED), "%llu skidded",
+		   (unsigned long long)core_stat(0, SYN_CORE_S_SKIDDED));
+}
+
+/* What the silicon wrote is what perf delivers, or says that it lost. */
+static void accounted(int from_precise, int to_precise, void (*adapt)(struct perf_event_attr *attr))
+{
+	unsigned int i, seen = 0, tried = 0;
+	int precise;
+
+	for (i = 0; i < sizeof(precise_events) / sizeof(precise_events[0]); i++) {
+		for (precise = from_precise; precise <= to_precise; precise++) {
+			struct perf_event_attr attr = sample_attr(precise_events[i], precise, 31);
+			uint64_t records = core_stat(0, SYN_CORE_S_RECORDS);
+			struct sample s;
+
+			adapt(&attr);
+			ring_open(&ring, &attr);
+			perf_enable(ring.fd);
+			walk(to, from, WORDS, 1, 300);
+			stir(from, 1000);
+			perf_disable(ring.fd);
+			while (ring_next(&ring, &s))
+				;
+			records = core_stat(0, SYN_CORE_S_RECORDS) - records;
+			ktap_check(records == ring.samples + ring.lost,
+				   "%#x at %d: %llu records, %llu samples, %llu lost",
+				   precise_events[i], precise, (unsigned long long)records,
+				   (unsigned long long)ring.samples,
+				   (unsigned long long)ring.lost);
+			if (!records)
+				ktap_note("no record of %#x", precise_events[i]);
+			seen += !!records;
+			tried++;
+			ring_close(&ring);
+		}
+	}
+	/* A rare event may fall short of a period. */
+	ktap_check(seen >= tried * 9 / 10, "%u of %u had records", seen, tried);
+}
+
+static void as_it_is(struct perf_event_attr *attr)
+{
+	(void)attr;
+}
+
+static void one_by_one(struct perf_event_attr *attr)
+{
+	attr->wakeup_events = 1;
+}
+
+static void frequency(struct perf_event_attr *attr)
+{
+	attr->freq = 1;
+	attr->sample_freq = 20000;
+}
+
+static void accounted_plain(void)
+{
+	accounted(1, 3, as_it_is);
+}
+
+static void accounted_one_by_one(void)
+{
+	accounted(2, 2, one_by_one);
+}
+
+static void accounted_frequency(void)
+{
+	accounted(2, 2, frequency);
+}
+
+static void no_violation(void)
+{
+	ktap_check(!core_stat(0, SYN_CORE_S_V_WRITE), "%llu writes with PEBS on",
+		   (unsigned long long)core_stat(0, SYN_CORE_S_V_WRITE));
+}
+
+static void prepare(void)
+{
+	static const char *const parameters[] = { NULL, "enforce=1 data_src=1" };
+	static unsigned int n;
+
+	on_cpu(0);
+	ext_load(parameters[n++]);
+	perf_unlimited();
+	/* Loads from everywhere, whatever the caches. */
+	msr_write(0, SYN_MEM_MODE, SYN_MEM_BY_ADDRESS);
+}
+
+#define CASES(_with)								\
+	{ "prepare: " _with, prepare },						\
+	{ "loads: instruction and address, " _with, loads },			\
+	{ "stores: instruction and address, " _with, stores },			\
+	{ "precision 1: the next instruction, " _with, after },			\
+	{ "loads and stores in one, " _with, both },				\
+	{ "instructions, " _with, instructions },				\
+	{ "branches, " _with, branches },					\
+	{ "no skid, " _with, skid },						\
+	{ "records = samples + losses, " _with, accounted_plain },		\
+	{ "records = samples + losses, one by one, " _with, accounted_one_by_one }, \
+	{ "records = samples + losses, frequency, " _with, accounted_frequency }
+
+KTAP_MAIN(CASES("the kernel alone"), CASES("everything on"),
+	  { "nothing written with PEBS on", no_violation })

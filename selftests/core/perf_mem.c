@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * VM: --machine goldmont --timeout 300
+ * PUT: core/walker.c
+ *
+ * perf mem, perf c2c and perf record as people use them.
+ */
+#define _GNU_SOURCE
+#include "sample.h"
+
+#define WALKER	"/t/walker 100000"
+
+struct where {
+	unsigned long from, to, load, store;
+	unsigned int size;
+};
+
+static struct where where(void)
+{
+	FILE *f = fopen("/tmp/where", "r");
+	struct where w = {};
+
+	ktap_require(f && fscanf(f, "%lx %lx %lx %lx %u", &w.from, &w.to, &w.load, &w.store,
+				 &w.size) == 5, "/tmp/where");
+	fclose(f);
+	return w;
+}
+
+static uint64_t records(void)
+{
+	return core_stat(0, SYN_CORE_S_RECORDS) + core_stat(1, SYN_CORE_S_RECORDS);
+}
+
+/* Samples of the walk in a file of perf's. */
+static void walked(const char *file, unsigned int *loads, unsigned int *stores,
+		   unsigned int *wrong, unsigned int *all)
+{
+	struct where w = where();
+	char command[128], line[512];
+	FILE *f;
+
+	*loads = *stores = *wrong = *all = 0;
+	snprintf(command, sizeof(command), "perf script -i %s -F addr,ip 2>/dev/null", file);
+	f = popen(command, "r");
+	ktap_require(f);
+	while (fgets(line, sizeof(line), f)) {
+		unsigned long addr, ip;
+
+		if (sscanf(line, "%lx %lx", &addr, &ip) != 2)
+			continue;
+		++*all;
+		if (ip == w.load && addr - w.from < w.size)
+			++*loads;
+		else if (ip == w.store && addr - w.to < w.size)
+			++*stores;
+		else if (ip == w.load || ip == w.store)
+			++*wrong;
+	}
+	pclose(f);
+}
+
+static void without(void)
+{
+	ext_load(NULL);
+	ktap_check(shell("perf mem record -o /tmp/none true 2>/tmp/err"));
+	ktap_check(!shell("grep -q 'not supported' /tmp/err"));
+	ktap_check(shell("perf c2c record -o /tmp/none true 2>/dev/null"));
+}
+
+static void prepare(const char *parameters)
+{
+	unsigned int cpu;
+
+	on_cpu(0);
+	perf_unlimited();
+	for (cpu = 0; cpu < 2; cpu++)
+		msr_write(cpu, SYN_MEM_MODE, SYN_MEM_BY_ADDRESS);
+	ext_load(parameters);
+}
+
+static void mem_record(void)
+{
+	unsigned int loads, stores, wrong, all;
+	uint64_t before;
+
+	prepare("");
+	before = records();
+	ktap_check(!shell("perf mem -t load record -c 997 -o /tmp/load " WALKER " >/dev/null 2>&1"));
+	walked("/tmp/load", &loads, &stores, &wrong, &all);
+	ktap_check(loads >= 80 && !stores && !wrong, "%u loads, %u stores, %u wrong", loads,
+		   stores, wrong);
+	ktap_check(records() - before == all, "%llu records, %u samples",
+		   (unsigned long long)(records() - before), all);
+
+	before = records();
+	ktap_check(!shell("perf mem -t store record -c 997 -o /tmp/store " WALKER " >/dev/null 2>&1"));
+	walked("/tmp/store", &loads, &stores, &wrong, &all);
+	ktap_check(!loads && stores >= 80 && !wrong, "%u loads, %u stores, %u wrong", loads,
+		   stores, wrong);
+	ktap_check(records() - before == all, "%llu records, %u samples",
+		   (unsigned long long)(records() - before), all);
+}
+
+/* Both share the one PEBS counter. */
+static void mem_record_both(void)
+{
+	unsigned int loads, stores, wrong, all;
+
+	prepare("");
+	ktap_check(!shell("perf mem record -c 997 -o /tmp/both /t/walker 3000000 >/dev/null 2>&1"));
+	walked("/tmp/both", &loads, &stores, &wrong, &all);
+	ktap_check(loads && stores && !wrong, "%u loads, %u stores, %u wrong", loads, stores, wrong);
+}
+
+static void mem_report(void)
+{
+	ktap_check(!shell("perf mem report -i /tmp/load --stdio --sort mem,sym 2>/dev/null >/tmp/report"));
+	ktap_check(!shell("grep -q 'N/A .*walk' /tmp/report"), "%d", shell("head -n 30 /tmp/report"));
+
+	prepare("data_src=1");
+	ktap_check(!shell("perf record -d -e cpu/mem_load_uops_retired.l2_hit/ppu -c 101 -o /tmp/l2 " WALKER " >/dev/null 2>&1"));
+	ktap_check(!shell("perf mem report -i /tmp/l2 --stdio --sort mem,sym 2>/dev/null >/tmp/report"));
+	ktap_check(!shell("grep -q 'L2 hit .*walk' /tmp/report"), "%d", shell("head -n 30 /tmp/report"));
+	ktap_check(shell("grep -q 'N/A .*walk' /tmp/report"));
+	ktap_check(!shell("perf mem -t load record -c 997 -o /tmp/load " WALKER " >/dev/null 2>&1"));
+	ktap_check(!shell("perf script -i /tmp/load -F data_src 2>/dev/null | grep -q 'OP LOAD'"));
+}
+
+static void c2c(void)
+{
+	unsigned int loads, stores, wrong, all;
+
+	prepare("data_src=1");
+	ktap_check(!shell("perf c2c record -u -o /tmp/c2c /t/walker 1000000 >/dev/null 2>&1"));
+	ktap_check(!shell("perf c2c report -i /tmp/c2c --stdio --stats >/tmp/report 2>/dev/null"));
+	walked("/tmp/c2c", &loads, &stores, &wrong, &all);
+	ktap_check(loads + stores && !wrong, "%u loads, %u stores, %u wrong", loads, stores, wrong);
+	ktap_check(!shell("grep -q 'Load Operations' /tmp/report"));
+}
+
+/* cycles:pp and others: what the silicon wrote is what perf has. */
+static void plain_record(void)
+{
+	static const char *const events[] = { "cycles:pp", "instructions:ppp", "branches:p",
+					      "cpu/mem-all/pp", "mem_load_uops_retired.dram_hit:pp" };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+		uint64_t before = records();
+		unsigned long samples = 0, lost = 0;
+		char command[160];
+		FILE *f;
+
+		snprintf(command, sizeof(command),
+			 "perf record -e %s -c 20011 -o /tmp/rec " WALKER " >/dev/null 2>&1", events[i]);
+		ktap_check(!shell(command), "%s", command);
+		before = records() - before;
+		f = popen("perf script -i /tmp/rec -F ip 2>/dev/null | grep -c .; perf report -i /tmp/rec --stats 2>/dev/null | sed -n 's/.*LOST_SAMPLES events: *//p; s/.*LOST events: *//p'", "r");
+		ktap_require(f && fscanf(f, "%lu %lu", &samples, &lost) >= 1);
+		pclose(f);
+		ktap_check(before && before == samples + lost, "%s: %llu records, %lu samples, %lu lost",
+			   events[i], (unsigned long long)before, samples, lost);
+	}
+}
+
+KTAP_MAIN(
+	{ "perf mem without the module", without },
+	{ "perf mem record, loads and stores alone", mem_record },
+	{ "perf mem record, both", mem_record_both },
+	{ "perf mem report", mem_report },
+	{ "perf c2c", c2c },
+	{ "perf record", plain_record })

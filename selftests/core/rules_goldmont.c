@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * VM: --machine goldmont
+ *
+ * The rules of the SDM, sections 18.7.1.2 and 18.7.2.
+ */
+#include "rules.h"
+
+static const struct rules goldmont = {
+	.select = { 0x01b7, 0x02b7 },
+	.request = 0xffbf,
+	.supplier = BIT(18),
+	.snoop = BIT(33) | BIT(34) | BIT(36) | BIT(37),
+	.outstanding = { true, false },
+	.imprecise = BIT(23) | BIT(21) | BIT(18) | BITS(31, 24),
+};
+
+static const struct rules *rules = &goldmont;
+
+KTAP_MAIN(RULES_CASES)

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Samples of one event of this task: a ring buffer and its records, decoded.
+ */
+#ifndef SELFTESTS_CORE_SAMPLE_H
+#define SELFTESTS_CORE_SAMPLE_H
+
+#include <sched.h>
+#include <sys/mman.h>
+
+#include "ext.h"
+#include "msr.h"
+#include "synthetic.h"
+
+/* In the order of the record. */
+#define SAMPLE_TYPE	(PERF_SAMPLE_IP | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | \
+			 PERF_SAMPLE_PERIOD | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_REGS_INTR)
+#define SAMPLE_REGS	0xff0fffull	/* all general registers, ip and flags */
+#define SAMPLE_NUM_REGS	20
+
+/* Positions among the SAMPLE_REGS */
+enum { REG_AX, REG_BX, REG_CX, REG_DX, REG_SI, REG_DI, REG_BP, REG_SP, REG_IP };
+
+struct sample {
+	struct perf_event_header header;
+	uint64_t ip;
+	uint64_t time;
+	uint64_t addr;
+	uint64_t period;
+	union perf_mem_data_src src;
+	uint64_t abi;
+	uint64_t reg[SAMPLE_NUM_REGS];
+};
+
+#define RING_PAGES	512
+
+struct ring {
+	int fd;
+	struct perf_event_mmap_page *page;
+	uint64_t tail;
+	uint64_t samples;
+	uint64_t lost;		/* as reported in the ring */
+	uint64_t throttled;
+};
+
+/* A sampling event of this task, not running yet. */
+static inline struct perf_event_attr sample_attr(uint64_t config, int precise, uint64_t period)
+{
+	struct perf_event_attr attr = core_attr(config, 0, precise);
+
+	attr.sample_type = SAMPLE_TYPE;
+	attr.sample_regs_intr = SAMPLE_REGS;
+	attr.sample_period = period;
+	attr.exclude_kernel = 1;
+	return attr;
+}
+
+static inline void ring_open(struct ring *r, struct perf_event_attr *attr)
+{
+	size_t size = (RING_PAGES + 1) * 4096;
+
+	memset(r, 0, sizeof(*r));
+	r->fd = open_task(attr, -1);
+	ktap_require(r->fd >= 0, "config %#llx: %s", (unsigned long long)attr->config,
+		     strerror(-r->fd));
+	r->page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
+	ktap_require(r->page != MAP_FAILED, "mmap: %s", strerror(errno));
+}
+
+static inline void ring_close(struct ring *r)
+{
+	munmap(r->page, (RING_PAGES + 1) * 4096);
+	close(r->fd);
+}
+
+/* The next sample, false when there is none. Losses are counted in passing. */
+static inline bool ring_next(struct ring *r, struct sample *s)
+{
+	const char *data = (const char *)r->page + 4096;
+	uint64_t size = RING_PAGES * 4096;
+	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
+
+	while (r->tail < head) {
+		union {
+			struct perf_event_header header;
+			struct sample sample;
+			uint64_t word[64];
+			char bytes[512];
+		} u;
+		size_t n, i;
+
+		u.header = *(const struct perf_event_header *)(data + r->tail % size);
+		n = u.header.size;
+		ktap_require(n <= sizeof(u), "record of %zu bytes", n);
+		for (i = 0; i < n; i++)
+			u.bytes[i] = data[(r->tail + i) % size];
+		r->tail += n;
+		switch (u.header.type) {
+		case PERF_RECORD_SAMPLE:
+			r->samples++;
+			*s = u.sample;
+			return true;
+		case PERF_RECORD_LOST:
+			r->lost += u.word[2];
+			break;
+		case PERF_RECORD_LOST_SAMPLES:
+			r->lost += u.word[1];
+			break;
+		case PERF_RECORD_THROTTLE:
+			r->throttled++;
+			break;
+		}
+	}
+	__atomic_store_n(&r->page->data_tail, r->tail, __ATOMIC_RELEASE);
+	return false;
+}
+
+/* Sample as often as asked; otherwise the kernel slows down when interrupts take long. */
+static inline void perf_unlimited(void)
+{
+	shell("echo 25 >/proc/sys/kernel/perf_cpu_time_max_percent");
+	shell("echo 1000000 >/proc/sys/kernel/perf_event_max_sample_rate");
+	shell("echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent");
+}
+
+static inline void on_cpu(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	ktap_require(!sched_setaffinity(0, sizeof(set), &set), "CPU %d: %s", cpu, strerror(errno));
+}
+
+/* Of the CPU's core PMU, since power on. */
+static inline uint64_t core_stat(int cpu, unsigned int what)
+{
+	return msr_read(cpu, SYN_CORE_STAT(what));
+}
+
+#endif

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Tests of the silicon's core PMU itself: what its counters count, to the last
+ * event, and what its registers take.
+ */
+#ifndef SELFTESTS_CORE_SILICON_H
+#define SELFTESTS_CORE_SILICON_H
+
+#include <sys/mman.h>
+
+#include "sample.h"
+
+/* ---- loops of which everything is known ---- */
+
+enum loop { PLAIN, STRING, SYSCALL, CALLS, LOCKED, SPLIT, FAULTS, FAULTS_STRING };
+
+static uint64_t loop_buf[8192] __attribute__((aligned(4096)));
+static char *loop_pages;
+
+#define LOOP_PAGES	2048	/* fresh ones for the loops that fault */
+
+static void loop_prepare(enum loop loop)
+{
+	static char *old;
+
+	if (loop < FAULTS)
+		return;
+	if (old)
+		munmap(old, LOOP_PAGES * 4096);
+	loop_pages = mmap(NULL, LOOP_PAGES * 4096, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ktap_require(loop_pages != MAP_FAILED, "mmap: %s", strerror(errno));
+	madvise(loop_pages, LOOP_PAGES * 4096, MADV_NOHUGEPAGE);
+	old = loop_pages;
+}
+
+/* The stack below is the compiler's too. */
+#define LOOP(body)								\
+	asm volatile("lea -128(%%rsp), %%rsp\n1:\t" body			\
+		     "\n\tdec %%rcx\n\tjnz 1b\n\tlea 128(%%rsp), %%rsp"	\
+		     : "+c"(n), "+S"(si), "+D"(di)				\
+		     : "b"(loop_buf)						\
+		     : "rax", "rdx", "r8", "r9", "r11", "xmm0", "xmm1", "memory", "cc")
+
+static void __attribute__((noinline)) loop_run(enum loop loop, uint64_t n)
+{
+	void *si = loop_buf, *di = loop_pages;
+
+	switch (loop) {
+	case PLAIN:		/* 6 instructions, a load, a store, a branch */
+		LOOP("mov (%%rbx), %%rax\n\tmov %%rax, 8(%%rbx)\n\tlea 1(%%rax), %%r8\n\tnop");
+		break;
+	case STRING:		/* 8, 513 loads, 513 stores */
+		LOOP("push %%rcx\n\tmov $512, %%ecx\n\tmov %%rbx, %%rsi\n\t"
+		     "lea 8192(%%rbx), %%rdi\n\trep movsq\n\tpop %%rcx");
+		break;
+	case SYSCALL:		/* 6: far branch, a load, a store */
+		LOOP("push %%rcx\n\tmov $110, %%eax\n\tsyscall\n\tpop %%rcx");
+		break;
+	case CALLS:		/* 8: a relative and an indirect call, a jump, two returns */
+		LOOP("lea 5f(%%rip), %%rdx\n\tcall 5f\n\tcall *%%rdx\n\tjmp 6f\n"
+		     "5:\tret\n6:");
+		break;
+	case LOCKED:		/* 8: a locked load, a divide, a floating-point divide */
+		LOOP("lock addq $1, (%%rbx)\n\txor %%edx, %%edx\n\tmov $100, %%eax\n\t"
+		     "mov $7, %%r8d\n\tdiv %%r8d\n\tdivsd %%xmm1, %%xmm0");
+		break;
+	case SPLIT:		/* 5: loads across a line and a page, a store across a page */
+		LOOP("mov 60(%%rbx), %%rax\n\tmov 4092(%%rbx), %%rax\n\t"
+		     "mov %%rax, 8188(%%rbx)");
+		break;
+	case FAULTS:		/* 5: load and add to memory, both fault */
+		LOOP("mov (%%rdi), %%rax\n\taddq $1, (%%rdi)\n\tadd $4096, %%rdi");
+		break;
+	case FAULTS_STRING:	/* 7: 1024 stores and a push, faults in the middle */
+		LOOP("push %%rcx\n\tmov $1024, %%ecx\n\txor %%eax, %%eax\n\t"
+		     "rep stosq\n\tpop %%rcx");
+		break;
+	}
+}
+
+static inline void perf_reset(int fd)
+{
+	ktap_require(!ioctl(fd, PERF_EVENT_IOC_RESET, 0), "reset: %s", strerror(errno));
+}
+
+static uint64_t loop_count(int fd, enum loop loop, uint64_t n)
+{
+
+	loop_prepare(loop);
+	perf_reset(fd);
+	perf_enable(fd);
+	loop_run(loop, n);
+	perf_disable(fd);
+	return perf_count(fd).value;
+}
+
+struct expect {
+	uint16_t config;
+	const char *name;
+	enum loop loop;
+	uint64_t each;		/* per round */
+};
+
+/* In user mode, n rounds more make exactly so many more. */
+static inline void check_expect(const struct expect *e)
+{
+	uint64_t n = e->loop >= FAULTS ? LOOP_PAGES / 8 : e->loop == PLAIN ? 100000 : 1000;
+	struct perf_event_attr attr = core_attr(e->config, 0, 0);
+	uint64_t one, two;
+	int fd;
+
+	attr.exclude_kernel = 1;
+	fd = open_task(&attr, -1);
+	ktap_require(fd >= 0, "%s: %s", e->name, strerror(-fd));
+	loop_count(fd, e->loop, n);	/* whatever happens only once */
+	one = loop_count(fd, e->loop, n);
+	two = loop_count(fd, e->loop, 2 * n);
+	close(fd);
+	ktap_check(two - one == n * e->each, "%s: %llu more in %llu rounds, not %llu", e->name,
+		   (unsigned long long)(two - one), (unsigned long long)n,
+		   (unsigned long long)(n * e->each));
+}
+
+/* ---- rings ---- */
+
+/* User and kernel make up the whole, whatever the way between them. */
+static inline void check_rings(uint16_t config)
+{
+	struct perf_event_attr attr = core_attr(config, 0, 0);
+	static const enum loop loops[] = { SYSCALL, FAULTS, PLAIN };
+	uint64_t v[4];
+	int fd[3], i;
+
+	attr.read_format = PERF_FORMAT_GROUP;
+	fd[0] = open_task(&attr, -1);
+	attr.disabled = 0;
+	attr.exclude_kernel = 1;
+	fd[1] = open_task(&attr, fd[0]);
+	attr.exclude_kernel = 0;
+	attr.exclude_user = 1;
+	fd[2] = open_task(&attr, fd[0]);
+	ktap_require(fd[0] >= 0 && fd[1] >= 0 && fd[2] >= 0, "cannot open the group");
+	perf_enable(fd[0]);
+	for (i = 0; i < 3; i++) {
+		loop_prepare(loops[i]);
+		loop_run(loops[i], 500);
+	}
+	perf_disable(fd[0]);
+	ktap_require(read(fd[0], v, sizeof(v)) == sizeof(v), "read: %s", strerror(errno));
+	ktap_check(v[1] == v[2] + v[3] && v[2] && v[3],
+		   "config %#x: all %llu, user %llu, kernel %llu", config,
+		   (unsigned long long)v[1], (unsigned long long)v[2], (unsigned long long)v[3]);
+	for (i = 0; i < 3; i++)
+		close(fd[i]);
+}
+
+/* ---- registers ---- */
+
+#define EVTSEL(n)	(0x186 + (n))
+#define PMC(n)		(0xc1 + (n))
+#define GLOBAL_CTRL	0x38f
+#define USR		(1ull << 16)
+#define OS		(1ull << 17)
+#define EDGE		(1ull << 18)
+#define ENABLE		(1ull << 22)
+#define INV		(1ull << 23)
+#define CMASK(n)	((uint64_t)(n) << 24)
+
+struct reg_rule {
+	uint32_t msr;
+	uint64_t val;
+	bool gp;
+};
+
+static inline void check_regs(const struct reg_rule *r, int num)
+{
+	for (; num--; r++) {
+		uint64_t old;
+		bool gp;
+
+		if (msr_try_read(1, r->msr, &old)) {
+			ktap_check(r->gp, "%#x: cannot be read", r->msr);
+			continue;
+		}
+		gp = msr_try_write(1, r->msr, r->val);
+		ktap_check(gp == r->gp, "%#x = %#llx: %s", r->msr, (unsigned long long)r->val,
+			   gp ? "#GP" : "no #GP");
+		if (!gp)
+			msr_write(1, r->msr, old);
+	}
+}
+
+/* Selects on the counters from 0 on of CPU 1, enabled by one write, for a moment. */
+static inline void measure(const uint64_t *sel, uint64_t *val, int num)
+{
+	int i;
+
+	msr_write(1, GLOBAL_CTRL, 0);
+	for (i = 0; i < num; i++) {
+		msr_write(1, EVTSEL(i), sel[i]);
+		msr_write(1, PMC(i), 0);
+	}
+	msr_write(0, SYN_CLEAR, 1);
+	msr_write(1, GLOBAL_CTRL, (1 << num) - 1);
+	usleep(20000);
+	msr_write(1, GLOBAL_CTRL, 0);
+	for (i = 0; i < num; i++) {
+		val[i] = msr_read(1, PMC(i));
+		ktap_check(val[i] == msr_read(1, SYN_CORE_TRUTH(SYN_CORE_EVENTS, SYN_CORE_GP(i))),
+			   "counter %d: %llu is not the truth", i, (unsigned long long)val[i]);
+		msr_write(1, EVTSEL(i), 0);
+	}
+}
+
+/* Within one: the pattern may begin anywhere. */
+static inline bool close_to(uint64_t a, uint64_t b)
+{
+	return a + 1 >= b && b + 1 >= a;
+}
+
+#endif

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * VM: --machine sandybridge --driver none --append nmi_watchdog=0
+ *
+ * The core PMU of the silicon, Sandy Bridge.
+ */
+#define _GNU_SOURCE
+#include "silicon.h"
+#include "walk.h"
+
+#define WORDS	4096
+#define ROUNDS	200000
+#define PERIOD	9973
+
+static uint64_t from[WORDS] __attribute__((aligned(4096)));
+static uint64_t to[WORDS] __attribute__((aligned(4096)));
+
+static void exact(void)
+{
+	static const struct expect table[] = {
+		{ 0x00c0, "instructions", PLAIN, 6 },
+		{ 0x01c0, "instructions, PREC_DIST", PLAIN, 6 },
+		{ 0x81d0, "loads", PLAIN, 1 },
+		{ 0x82d0, "stores", PLAIN, 1 },
+		{ 0x02cd, "precise stores", PLAIN, 1 },
+		{ 0x20c4, "taken branches", CALLS, 6 },
+		{ 0x02c4, "calls", CALLS, 2 },
+		{ 0x08c4, "returns", CALLS, 2 },
+		{ 0x21d0, "locked loads", LOCKED, 1 },
+		{ 0x41d0, "split loads", SPLIT, 2 },
+		{ 0x00c0, "faults: instructions", FAULTS, 5 },
+	};
+	size_t i;
+
+	on_cpu(0);
+	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		check_expect(&table[i]);
+	check_rings(0x00c0);
+}
+
+static void regs(void)
+{
+	static const struct reg_rule rules[] = {
+		{ 0x186, 0xffffffff, false }, { 0x186, 1ull << 32, true },
+		{ 0x4c8, (1ull << 48) - 1, false }, { 0x4c8, 1ull << 48, true },
+		{ 0x38f, 0x7000000ff, false }, { 0x38f, 0x100, true },
+		{ 0x391, 0, true }, { 0x392, 0, true },
+		{ 0x3f1, 0x8000000f0000000f, false }, { 0x3f1, 0x10, true },
+		{ 0x3f6, 0xffff, false },
+		{ 0x1a6, 0x3f807f8fff, false }, { 0x1a7, 0x3f807f8fff, false },
+		{ 0x1a6, 1ull << 12, true }, { 0x1a7, 1ull << 23, true },
+		{ 0x1a6, 1ull << 38, true },
+		{ 0x1d9, 1ull << 13, false },
+	};
+
+	on_cpu(0);
+	msr_write(1, GLOBAL_CTRL, 0);
+	check_regs(rules, sizeof(rules) / sizeof(rules[0]));
+}
+
+/* Suppliers and snoops: shares of shares. One without the other is nothing. */
+static void responses(void)
+{
+	const uint64_t sel[2] = { 0x01b7 | ENABLE | USR | OS, 0x01bb | ENABLE | USR | OS };
+	uint64_t v[2], share;
+
+	on_cpu(0);
+	msr_write(1, 0x1a6, 1 | 1ull << 18 | 1ull << 32);
+	msr_write(1, 0x1a7, 1 | 1ull << 16);
+	measure(sel, v, 2);
+	share = msr_read(1, SYN_OFF_SHARE(1)) * msr_read(1, SYN_OFF_SHARE(7 + 1)) / 65536;
+	ktap_check(v[0] && close_to(v[0], v[1] * share / 65536), "%llu of %llu",
+		   (unsigned long long)v[0], (unsigned long long)v[1]);
+	msr_write(1, 0x1a6, 1 | 0x7e0000 | 0x3f80000000);
+	measure(sel, v, 2);
+	ktap_check(v[0] == v[1], "all combinations %llu, any %llu", (unsigned long long)v[0],
+		   (unsigned long long)v[1]);
+	msr_write(1, 0x1a6, 1 | 0x7e0000);
+	msr_write(1, 0x1a7, 1 | 0x3f80000000);
+	measure(sel, v, 2);
+	ktap_check(!v[0] && !v[1], "suppliers alone %llu, snoops alone %llu",
+		   (unsigned long long)v[0], (unsigned long long)v[1]);
+	msr_write(1, 0x1a6, 0);
+	msr_write(1, 0x1a7, 0);
+}
+
+static void sample(uint64_t config, uint64_t config1, void (*check)(const struct sample *s))
+{
+	struct perf_event_attr attr = sample_attr(config, 2, PERIOD);
+	struct ring ring;
+	struct sample s;
+	int num = 0;
+
+	on_cpu(0);
+	perf_unlimited();
+	attr.config1 = config1;
+	ring_open(&ring, &attr);
+	perf_enable(ring.fd);
+	walk(to, from, WORDS, 1, ROUNDS);
+	perf_disable(ring.fd);
+	while (ring_next(&ring, &s)) {
+		if (s.ip < (uintptr_t)walk_load || s.ip >= (uintptr_t)walk_end)
+			continue;
+		num++;
+		check(&s);
+	}
+	ktap_check(num >= ROUNDS / PERIOD - 2, "%d samples", num);
+	ring_close(&ring);
+}
+
+static void is_store(const struct sample *s)
+{
+	ktap_check(s->ip == (uintptr_t)walk_store, "ip %+lld",
+		   (long long)(s->ip - (uintptr_t)walk_store));
+	ktap_check(s->addr == s->reg[REG_DI] + 8 * s->reg[REG_CX], "address %#llx",
+		   (unsigned long long)s->addr);
+	ktap_check(s->src.mem_op == PERF_MEM_OP_STORE && (s->src.mem_lvl & PERF_MEM_LVL_L1),
+		   "data source %#llx", (unsigned long long)s->src.val);
+}
+
+static void is_load(const struct sample *s)
+{
+	bool l2 = s->addr >> 6 & 1;	/* as the map below says */
+
+	ktap_check(s->ip == (uintptr_t)walk_load, "ip %+lld",
+		   (long long)(s->ip - (uintptr_t)walk_load));
+	ktap_check(s->addr == s->reg[REG_SI] + 8 * s->reg[REG_CX], "address %#llx",
+		   (unsigned long long)s->addr);
+	ktap_check(s->src.mem_lvl == (PERF_MEM_LVL_HIT | (l2 ? PERF_MEM_LVL_L2 : PERF_MEM_LVL_L1)),
+		   "L2 %d, data source %#llx", l2, (unsigned long long)s->src.val);
+}
+
+static void stores(void)
+{
+	on_cpu(0);
+	msr_write(0, SYN_MEM_MODE, SYN_MEM_BY_ADDRESS);
+	msr_write(0, SYN_MEM_MAP, 0x1111111111111111);
+	sample(0x02cd, 0, is_store);
+	msr_write(0, SYN_MEM_MODE, SYN_MEM_CACHES);
+}
+
+static void loads(void)
+{
+	on_cpu(0);
+	msr_write(0, SYN_MEM_MODE, SYN_MEM_BY_ADDRESS);
+	msr_write(0, SYN_MEM_SHIFT, 6);
+	msr_write(0, SYN_MEM_MAP, 0x3131313131313131);
+	sample(0x01cd, 3, is_load);
+	msr_write(0, SYN_MEM_MODE, SYN_MEM_CACHES);
+}
+
+static uint64_t spread[WALK_INSNS + 1];
+
+static void is_somewhere(const struct sample *s)
+{
+	static const char *const insn[] = {
+		walk_load, walk_after_load, walk_store, walk_after_store
+	};
+	int i;
+
+	for (i = 0; i < 4; i++)
+		spread[i] += s->ip == (uintptr_t)insn[i];
+	spread[4]++;
+}
+
+/* PDIR: each instruction of the loop gets its share, 9 of them and a prime period. */
+static void pdir(void)
+{
+	int i;
+
+	memset(spread, 0, sizeof(spread));
+	msr_write(0, SYN_CLEAR, 1);
+	sample(0x01c0, 0, is_somewhere);
+	for (i = 0; i < 4; i++)
+		ktap_check(spread[i] * WALK_INSNS >= spread[4] * 8 / 10 &&
+			   spread[i] * WALK_INSNS <= spread[4] * 12 / 10,
+			   "instruction %d: %llu of %llu", i, (unsigned long long)spread[i],
+			   (unsigned long long)spread[4]);
+	ktap_check(core_stat(0, SYN_CORE_S_RECORDS) && !core_stat(0, SYN_CORE_S_SKIDDED),
+		   "%llu of %llu records skidded",
+		   (unsigned long long)core_stat(0, SYN_CORE_S_SKIDDED),
+		   (unsigned long long)core_stat(0, SYN_CORE_S_RECORDS));
+	ktap_check(!core_stat(0, SYN_CORE_S_V_PDIR), "PDIR beside other counters");
+}
+
+KTAP_MAIN({ "user counts are exact", exact },
+	  { "registers fault as they should", regs },
+	  { "offcore responses", responses },
+	  { "precise store", stores },
+	  { "load latency", loads },
+	  { "PDIR", pdir })

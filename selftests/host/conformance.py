@@ -1,0 +1,556 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""The drivers against the hardware facts in spec/xeon7500.
+
+On each kernel: what sysfs names (format, events, scale, unit), and what reaches the
+registers when each event is opened, compared with the spec: every event and unit mask by
+name with the right encoding, no other name, and no write but of defined bits to writable
+registers. The register contents come from the silicon's trace of all MSR accesses, from
+power-on to the end.
+
+The comparison itself is tried as well: with each event removed or altered, with names
+and formats changed and writes added it has to fail.
+"""
+import copy
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+HERE = os.path.dirname(os.path.abspath(__file__))
+SPEC = os.path.join(TOP, 'spec', 'xeon7500')
+KERNELS = ('6.1', '6.12')
+BOXES = {'ubox': ('U', 1), 'cbox': ('C', 8), 'sbox': ('S', 2), 'bbox': ('B', 2),
+         'mbox': ('M', 2), 'rbox': ('R', 2), 'wbox': ('W', 1)}
+
+# Ours, not the hardware's: Documentation/overflow.md.
+SOFT = {'gate': ('soft=1', 'ns'), 'frozen': ('soft=2', 'ns'), 'lost': ('soft=3', None)}
+# Written by the driver on the way of an interrupt, not registers of a box.
+NOT_UNCORE = {0x1d9}
+
+
+def load(name):
+    with open(os.path.join(SPEC, name), encoding='utf-8') as f:
+        return json.load(f)
+
+
+def events_of(box):
+    data = load(f'events_{box.lower()}.json')
+    return data['events'] if isinstance(data, dict) else data
+
+
+def field_mask(bits):
+    """'15:8' -> 0xff00"""
+    hi, _, lo = bits.partition(':')
+    hi, lo = int(hi), int(lo or hi)
+    return ((1 << hi - lo + 1) - 1) << lo
+
+
+def place(value, mask):
+    """The value, moved to where the mask is."""
+    return value * (mask & -mask)
+
+
+# ---- registers ----
+
+class Register:
+    def __init__(self, row, fields):
+        self.name = row['name']
+        self.kind = row.get('type') or row['name']
+        self.box = row['box']
+        self.access = row['access']
+        self.row = row
+        # What may be written 1. Where no layout survives, nothing tells.
+        self.writable = 0
+        for f in fields:
+            if 'nhm-ex' not in f.get('models', ['nhm-ex']):
+                continue
+            if f['bits'] == '?':    # W fixed control: the one the model has chosen too
+                self.writable |= 1 << 2
+            elif f['kind'] in ('rw', 'w1c', 'unknown'):
+                self.writable |= field_mask(f['bits'])
+        # The four nine-bit codes; see Documentation/ubox.md.
+        if self.name == 'U_MSR_PMON_EV_SEL':
+            self.writable |= 1 << 8
+        self.fields = {f['name']: f for f in fields
+                       if 'nhm-ex' in f.get('models', ['nhm-ex'])}
+
+    def field(self, value, name):
+        mask = field_mask(self.fields[name]['bits'])
+        return (value & mask) // (mask & -mask)
+
+
+def registers():
+    layouts = {}
+    for f in load('fields.json') + load('fields_mw.json'):
+        if f.get('model', 'nhm-ex') == 'nhm-ex':
+            layouts[re.sub(r'_\{0-\d\}', '', f['reg'])] = f['fields']
+    regs = {}
+    for row in load('registers.json') + load('registers_mw.json'):
+        kind = re.sub(r'_\d$', '', row.get('type') or row['name'])
+        regs[int(row['msr'], 0)] = Register(row, layouts[kind])
+    return regs
+
+
+REGS = registers()
+PORTS = load('events_r.json')['ports']
+
+
+def box_of(pmu):
+    m = re.fullmatch(r'xeon7500_([a-z]+)(?:_(\d+))?', pmu)
+    return BOXES[m.group(1)][0], int(m.group(2) or 0)
+
+
+def find(box, instance, pattern):
+    """Addresses of the registers of a box whose name has this in it."""
+    found = []
+    for msr, r in sorted(REGS.items()):
+        if r.box != box or not re.search(pattern, r.name):
+            continue
+        if box == 'R':
+            if r.row['side'] != ('left', 'right')[instance]:
+                continue
+        elif r.row['instance'] != instance:
+            continue
+        found.append(msr)
+    return found
+
+
+# ---- what the spec wants ----
+
+class Want:
+    """One sysfs name: scale, and a check of the registers after it was opened."""
+    def __init__(self, event, umask=None, scale=None, unit=None):
+        self.event, self.umask, self.scale, self.unit = event, umask, scale, unit
+
+    def umask_value(self):
+        if self.umask is None:
+            return 0
+        return int(self.umask.get('value', self.umask.get('code', '0')), 0)
+
+
+def plain_aliases(event):
+    return [a for a in event.get('aliases', []) if re.fullmatch(r'[A-Z0-9_]+', a)]
+
+
+def scale_of(event):
+    if event.get('scale'):
+        return str(event['scale'])
+    m = re.search(r'multiply by (\d+)', event.get('note') or '')
+    return m.group(1) if m else None
+
+
+def flits_name(name):
+    return re.sub('^(PKTS|MSGS)_', 'FLITS_', name)
+
+
+def wanted(box):
+    """sysfs name -> Want, of all that the spec knows for this box."""
+    want = {}
+    for e in events_of(box):
+        if 'nhm-ex' not in e.get('models', ['nhm-ex']):
+            continue
+        subs = e.get('umasks') or e.get('subevents') or [None]
+        # Some may be asked for one unit mask bit at a time only.
+        if 'exactly one' in (e.get('note') or ''):
+            subs = [u for u in subs if bin(int(u['value'], 0)).count('1') == 1]
+        names = [e['name']] + (plain_aliases(e) if box in 'BS' else [])
+        # FVC events are interchangeable, so they have a name without the number too.
+        if e['name'] == 'FVC_EV0':
+            names.append('')
+        for name in names:
+            for u in subs:
+                full = '.'.join(n for n in (name, u['name'] if u else '') if n)
+                want[full.lower()] = Want(e, u, scale_of(e))
+        flits = e.get('flits_per_packet')
+        if flits and flits != 1:
+            want[flits_name(e['name']).lower()] = Want(e, None, str(flits), 'flits')
+    if box == 'R':
+        # The match facility itself, for filters of one's own.
+        want['xbar_mm'] = Want({'name': 'XBAR_MM', 'group': 'XBAR_MM', 'mm_cfg': '0x210000',
+                                'match': '0x0', 'mask': '0x0'})
+    return want
+
+
+WANTED = {box: wanted(box) for box, _ in BOXES.values()}
+
+
+# ---- registers of one event ----
+
+def active_counter(box, instance, state):
+    """The control register of the counter that is enabled at the box level."""
+    if box == 'U':
+        return 0xc10 if state.get(0xc00, 0) & 1 else None
+    ctl = state.get(find(box, instance, 'GLOBAL_CTL')[0], 0)
+    if box == 'W' and ctl == 1 << 31:
+        return 0x395
+    if not ctl or ctl & (ctl - 1):
+        return None
+    sels = find(box, instance, r'EV[T]?_SEL|PERF_CTL\d|PMON_CTL\d|CNT_CTL_\d')
+    return sels[ctl.bit_length() - 1] if ctl.bit_length() <= len(sels) else None
+
+
+def check_selector(want, sel, val):
+    """U, C, S and W: code, unit mask and nothing else."""
+    e = want.event
+    if e['code'] == 'fixed':
+        return sel == 0x395
+    bits = int(e['code'], 0) | want.umask_value() << 8
+    if 'reset_occ_cnt' in (e.get('needs') or ''):
+        bits |= 1 << 17
+    return val & ~(1 << 20) == bits | 1 << 22
+
+
+def check_b(want, sel, val, instance):
+    e = want.event
+    if sel != find('B', instance, 'CTL')[0] - 0x20 + 0x30 + 2 * e['counters'][0]:
+        return False
+    return val & ~(1 << 20) == int(e['code'], 0) << 1 | 1
+
+
+def check_m(want, sel, val, instance, state):
+    e = want.event
+    free = sum(field_mask(REGS[sel].fields[n]['bits']) for n in ('en', 'pmi_en', 'wrap_mode'))
+    if val & ~free != int(e['cnt_ctl'], 0) or not val & 1:
+        return False
+    for where, digits in (want.umask or {}).get('set', {}).items():
+        if digits == '0xNN':    # a value the user gives
+            continue
+        m = re.fullmatch(r'(\w+)(?:\[([\d:]+)\]|\.(\w+))', where)
+        msr = find('M', instance, f'PMU_{m.group(1)}$')[0]
+        bits = m.group(2) or REGS[msr].fields[m.group(3)]['bits']
+        mask = field_mask(bits)
+        if state.get(msr, 0) & mask != place(int(digits, 0), mask):
+            return False
+    return True
+
+
+def check_r(want, val, instance, state, port):
+    e, u = want.event, want.umask or {}
+    slot = (val >> 1 & 0x1f) - 6 * port
+    if val & ~(1 << 6) != ((6 * port + slot) << 1 | 1) or not 0 <= slot < 6:
+        return False
+    p = PORTS[4 * instance + port]
+
+    def reg(msr):
+        return state.get(int(msr, 0), 0)
+
+    if slot < 2:
+        want_val = u.get('iperf_cfg', e.get('iperf_cfg'))
+        return want_val and reg(p[f'iperf_cfg{slot}']) == int(want_val, 0)
+    if slot < 4:
+        want_val = u.get('qlx_cfg', e.get('qlx_cfg'))
+        return want_val and reg(p['qlx_cfg']) >> 8 * (slot - 2) & 0xff == int(want_val, 0)
+    regs = p[f'set{slot - 3}']
+    return all(n in e and reg(regs[n]) == int(e[n], 0) for n in ('mm_cfg', 'match', 'mask'))
+
+
+def check_registers(pmu, want, port, state):
+    box, instance = box_of(pmu)
+    sel = active_counter(box, instance, state)
+    if sel is None:
+        return False
+    val = state.get(sel, 0)
+    if box == 'B':
+        return check_b(want, sel, val, instance)
+    if box == 'M':
+        return check_m(want, sel, val, instance, state)
+    if box == 'R':
+        return check_r(want, val, instance, state, port)
+    return check_selector(want, sel, val)
+
+
+# ---- what the guest has said ----
+
+class Dump:
+    def __init__(self, text):
+        self.formats, self.events, self.opened = {}, {}, []
+        self.violations = None
+        for line in text.splitlines():
+            mark, *w = line.split(' ')
+            if mark == 'F':
+                self.formats.setdefault(w[0], {})[w[1]] = w[2]
+            elif mark == 'E':
+                self.events.setdefault(w[0], {})[w[1]] = ' '.join(w[2:])
+            elif mark == 'O':
+                self.opened.append((w[0], w[1], w[2], int(w[3]), int(w[4])))
+            elif mark == 'violations':
+                self.violations = int(w[0])
+
+
+def read_trace(path):
+    """Writes of the uncore: (ns, cpu, msr, value)."""
+    writes = []
+    with open(path, encoding='ascii') as f:
+        for line in f:
+            w = line.split()
+            if w[2] != 'wr':
+                continue
+            msr = int(w[3], 16)
+            if msr in REGS or 0xc00 <= msr < 0x1000 and msr not in NOT_UNCORE:
+                writes.append((int(w[0]), int(w[1][3:]), msr, int(w[4], 16)))
+    return writes
+
+
+# ---- comparisons; each returns what is wrong ----
+
+def check_names(pmu, events):
+    want = WANTED[box_of(pmu)[0]]
+    wrong = []
+    names = {n for n in events if not n.endswith(('.scale', '.unit'))}
+    soft = SOFT if pmu == 'xeon7500_ubox' else {}
+    wrong += [f'{pmu}: {n} is not in sysfs' for n in sorted(set(want) - names)]
+    wrong += [f'{pmu}: {n} is in no list of the spec' for n in sorted(names - set(want) - set(soft))]
+    for n in sorted(names & set(want)):
+        if events.get(n + '.scale') != want[n].scale:
+            wrong.append(f'{pmu}: {n}.scale is {events.get(n + ".scale")}, not {want[n].scale}')
+        if events.get(n + '.unit') != want[n].unit:
+            wrong.append(f'{pmu}: {n}.unit is {events.get(n + ".unit")}, not {want[n].unit}')
+    for n, (terms, unit) in soft.items():
+        if terms not in events.get(n, '').split(','):
+            wrong.append(f'{pmu}: {n} is not {terms}')
+        if events.get(n + '.unit') != unit:
+            wrong.append(f'{pmu}: {n}.unit is {events.get(n + ".unit")}, not {unit}')
+    return wrong
+
+
+def encode(formats, terms):
+    """Terms in perf's syntax -> config words, by the format attributes."""
+    words = {'config': 0, 'config1': 0, 'config2': 0}
+    for term in terms.split(','):
+        name, _, val = term.partition('=')
+        word, bits = formats[name].split(':')
+        lo, _, hi = bits.partition('-')
+        mask = field_mask(f'{hi or lo}:{lo}')
+        words[word] |= place(int(val or '1', 0), mask) & mask
+    return words
+
+
+def check_encoding(pmu, formats, events):
+    """Boxes whose config is the control register: the words perf makes of the names."""
+    box = box_of(pmu)[0]
+    wrong = []
+    if box not in 'UCSWB':
+        return wrong
+    for name, want in WANTED[box].items():
+        if name not in events:
+            continue
+        code = 0xff if want.event['code'] == 'fixed' else int(want.event['code'], 0)
+        config = code | want.umask_value() << 8
+        if box == 'B':
+            config = code << 1 | want.event['counters'][0] << 6
+        try:
+            words = encode(formats, events[name])
+        except (KeyError, ValueError) as e:
+            wrong.append(f'{pmu}: {name}: {events[name]}: {e!r}')
+            continue
+        if words != {'config': config, 'config1': 0, 'config2': 0}:
+            wrong.append(f'{pmu}: {name} is {words}, not config={config:#x}')
+    return wrong
+
+
+def port_of(pmu, terms):
+    """The port of an R-Box half, by number or by the manual's name."""
+    m = re.fullmatch(r',(port=)?(\w+)', terms)
+    if not m:
+        return 0
+    if m.group(1):
+        return int(m.group(2))
+    # S-Box0 is s0, U/B-Box1 u_b1.
+    names = [re.sub('-box', '', p['agent'].lower().replace('/', '_')) for p in PORTS]
+    return names.index(m.group(2)) - 4 * box_of(pmu)[1]
+
+
+def replay(dump, writes):
+    """What the registers hold after each event was opened, and what was written for it."""
+    state, at = {}, 0
+    for pmu, name, terms, since, until in dump.opened:
+        start = at
+        while at < len(writes) and writes[at][0] <= until:
+            _, cpu, msr, val = writes[at]
+            if cpu == 0:
+                state[msr] = val
+            at += 1
+        if name in WANTED[box_of(pmu)[0]]:
+            yield pmu, name, terms, since, state, writes[start:at]
+
+
+def check_opened(dump, writes):
+    wrong, seen = [], set()
+    for pmu, name, terms, _, state, _ in replay(dump, writes):
+        want = WANTED[box_of(pmu)[0]][name]
+        if not check_registers(pmu, want, port_of(pmu, terms), state):
+            wrong.append(f'{pmu}/{name}{terms.strip("-")}/: wrong registers')
+        seen.add((pmu, name))
+    for pmu, events in dump.events.items():
+        for n in events:
+            if n in WANTED[box_of(pmu)[0]] and (pmu, n) not in seen:
+                wrong.append(f'{pmu}/{n}/ was not opened')
+    return wrong
+
+
+def check_writes(writes):
+    wrong = set()
+    for _, _, msr, val in writes:
+        r = REGS.get(msr)
+        if not r:
+            wrong.add(f'{msr:#x} is no register')
+        elif not r.access.startswith('W') and 'W' not in r.access:
+            wrong.add(f'{r.name} is {r.access}')
+        elif val & ~r.writable:
+            wrong.add(f'{r.name} = {val:#x}: undefined bits {val & ~r.writable:#x}')
+    return sorted(wrong)
+
+
+# ---- KTAP ----
+
+class Ktap:
+    def __init__(self, plan):
+        self.num = self.failed = 0
+        print(f'KTAP version 1\n1..{plan}')
+
+    def result(self, name, wrong):
+        self.num += 1
+        for text in wrong[:20]:
+            print(f'# {text}')
+        if len(wrong) > 20:
+            print(f'# and {len(wrong) - 20} more')
+        print(f'{"not " if wrong else ""}ok {self.num} {name}', flush=True)
+        self.failed |= bool(wrong)
+
+
+# ---- does the comparison notice? ----
+
+def altered_terms(terms):
+    """The same event with each of its values changed."""
+    parts = terms.split(',')
+    for i, part in enumerate(parts):
+        name, _, val = part.partition('=')
+        other = parts[:i] + [f'{name}={int(val or "1", 0) ^ 1:#x}'] + parts[i + 1:]
+        yield ','.join(other)
+
+
+def unnoticed_names(dump):
+    missed = []
+    for pmu, events in dump.events.items():
+        if box_of(pmu)[1]:
+            continue
+        for name in events:
+            less = {n: t for n, t in events.items() if n != name}
+            if not check_names(pmu, less):
+                missed.append(f'{pmu}: {name} removed')
+            if name.endswith(('.scale', '.unit')):
+                if not check_names(pmu, {**events, name: '7'}):
+                    missed.append(f'{pmu}: {name} altered')
+                continue
+            if not check_names(pmu, {**less, name[:-1] + 'qx': events[name]}):
+                missed.append(f'{pmu}: {name} misspelled')
+            if box_of(pmu)[0] not in 'UCSWB' or name in SOFT:
+                continue
+            for terms in altered_terms(events[name]):
+                if not check_encoding(pmu, dump.formats[pmu], {**events, name: terms}):
+                    missed.append(f'{pmu}: {name} as {terms}')
+        if not check_names(pmu, {**events, 'llc_mises.all': 'event=0x1'}):
+            missed.append(f'{pmu}: a name too many')
+    formats = copy.deepcopy(dump.formats['xeon7500_cbox_0'])
+    formats['umask'] = 'config:9-16'
+    if not check_encoding('xeon7500_cbox_0', formats, dump.events['xeon7500_cbox_0']):
+        missed.append('the umask format moved')
+    return missed
+
+
+def alterations(pmu, want, since, writes):
+    """(register, bit) pairs that the registers of an event must not differ in."""
+    box, instance = box_of(pmu)
+    for ns, cpu, msr, _ in writes:
+        name = REGS[msr].name
+        if ns < since or cpu or REGS[msr].box != box or 'GLOBAL' in name or msr == 0x395:
+            continue
+        if re.search(r'SEL|CTL_?\d', name):
+            yield msr, {'B': 1 << 1, 'M': 1 << 9, 'R': 1 << 5}.get(box, 1)
+        elif re.search('IPERF|QLX|XBR', name):
+            yield msr, 1
+    for where in (want.umask or {}).get('set', {}) if box == 'M' else ():
+        m = re.fullmatch(r'(\w+)(?:\[([\d:]+)\]|\.(\w+))', where)
+        if m:
+            msr = find('M', instance, f'PMU_{m.group(1)}$')[0]
+            mask = field_mask(m.group(2) or REGS[msr].fields[m.group(3)]['bits'])
+            yield msr, mask & -mask
+
+
+def unnoticed_registers(dump, writes):
+    """Change every value that reached a control or sub-register, one after the other."""
+    missed, num = [], 0
+    for pmu, name, terms, since, state, recent in replay(dump, writes):
+        want = WANTED[box_of(pmu)[0]][name]
+        for msr, bit in alterations(pmu, want, since, recent):
+            num += 1
+            other = {**state, msr: state.get(msr, 0) ^ bit}
+            if check_registers(pmu, want, port_of(pmu, terms), other):
+                missed.append(f'{pmu}/{name}/: {REGS[msr].name} = {other[msr]:#x}')
+    print(f'# {num} alterations')
+    return missed or ([] if num else ['nothing altered'])
+
+
+def unnoticed_writes(writes):
+    missed = []
+    for msr, val in ((0xc03, 0), (0xc43, 0), (0xd00, 0x40), (0xd10, 1 << 50), (0xd11, 1 << 48),
+                     (0xe10, 1 << 62)):
+        if not check_writes(writes + [(0, 0, msr, val)]):
+            missed.append(f'a write of {val:#x} to {msr:#x}')
+    return missed
+
+
+# ---- the run ----
+
+def run_guest(kernel, directory):
+    subprocess.run([os.path.join(TOP, 'tools', 'build-modules'), kernel], check=True,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    exe, trace = os.path.join(directory, 'dump'), os.path.join(directory, f'trace-{kernel}')
+    subprocess.run(['gcc', '-O2', '-Wall', '-Wextra', '-Werror', '-static',
+                    '-I', os.path.join(TOP, 'selftests', 'lib'),
+                    '-I', os.path.join(TOP, 'tools', 'silicon', 'model'),
+                    '-o', exe, os.path.join(HERE, 'conformance', 'dump.c')], check=True)
+    out = subprocess.run([os.path.join(TOP, 'tools', 'vm', 'run'), '--kernel', kernel,
+                          '--timeout', '400', '--trace', trace, '--put', exe + ':/t/dump',
+                          '--', '/t/dump'], stdout=subprocess.PIPE, text=True, check=False)
+    if out.returncode:
+        print(f'Bail out! {kernel}: the virtual machine ended with {out.returncode}')
+        sys.exit(1)
+    return Dump(out.stdout), read_trace(trace)
+
+
+def main():
+    ktap = Ktap(6 * len(KERNELS) + 3)
+    pmus = [f'xeon7500_{n}' + (f'_{i}' if num > 1 else '')
+            for n, (_, num) in BOXES.items() for i in range(num)]
+    with tempfile.TemporaryDirectory() as directory:
+        for kernel in KERNELS:
+            dump, writes = run_guest(kernel, directory)
+            wrong = [f'no PMU {p}' for p in pmus if p not in dump.events]
+            wrong += [f'what is {p}?' for p in dump.events if p not in pmus]
+            ktap.result(f'{kernel}: every box is a PMU', wrong)
+            there = [p for p in pmus if p in dump.events]
+            ktap.result(f'{kernel}: every event of the spec by name, and no other',
+                        [w for p in there for w in check_names(p, dump.events[p])])
+            ktap.result(f'{kernel}: names give the encoding of the spec',
+                        [w for p in there
+                         for w in check_encoding(p, dump.formats[p], dump.events[p])])
+            ktap.result(f'{kernel}: {len(dump.opened)} events reach the right registers',
+                        check_opened(dump, writes))
+            ktap.result(f'{kernel}: {len(writes)} writes, all of defined bits',
+                        check_writes(writes) if writes else ['no writes'])
+            ktap.result(f'{kernel}: the silicon has nothing to complain of',
+                        [] if dump.violations == 0 else [f'{dump.violations} violations'])
+        # With the last one: what would these have noticed?
+        ktap.result('a name removed, altered or added is noticed', unnoticed_names(dump))
+        ktap.result('a wrong register value is noticed', unnoticed_registers(dump, writes))
+        ktap.result('a wrong write is noticed', unnoticed_writes(writes))
+    return ktap.failed
+
+
+if __name__ == '__main__':
+    sys.exit(main())

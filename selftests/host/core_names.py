@@ -1,0 +1,229 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""The names that intel_core_ext adds, as perf in the virtual machine encodes them,
+against the facts in spec/goldmont. The driver's tables were written from the manual;
+this test reads only the JSON.
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SPEC = os.path.join(TOP, 'spec', 'goldmont')
+MACHINES = (('goldmont', '5c', '6.1'), ('goldmont', '5c', '6.12'), ('goldmont', '5f', '6.12'),
+            ('sandybridge', '2a', '6.1'), ('sandybridge', '2a', '6.12'),
+            ('sandybridge', '2d', '6.1'))
+
+# What the guest does: its own names before and with the module, and what perf
+# makes of each. No event list of perf's own, so that only sysfs can answer.
+GUEST = r'''
+export PERF_CPUID=GenuineIntel-6-FF-0
+cpu=/sys/bus/event_source/devices/cpu
+ls $cpu/events $cpu/format | sed 's/^/before /'
+modprobe intel_core_ext || exit 1
+cd $cpu/format
+for f in *; do echo "format $f $(cat $f)"; done
+cd $cpu/events
+set --
+for f in *; do
+	echo "event $f $(cat $f)"
+	case $f in *.scale | *.unit | topdown*) continue ;; esac
+	t=$f
+	case $f in *-*) t=cpu/$f/ ;; esac
+	case $(cat $f) in *=\?*) t=cpu/$f,ocr_req=0x1/ ;; esac
+	echo "opened $f"
+	set -- "$@" -e "$t"
+done
+perf list --no-desc pmu 2>/dev/null | sed -n 's/^  \([^ ]*\) .*Kernel PMU event.*/listed \1/p'
+perf stat -vv "$@" true 2>&1 |
+	awk '/^perf_event_attr:/ { if (c) print "attr", c, b; c = "0"; b = "0" }
+	     $1 == "config" { c = $2 } /config1 }/ { b = $NF } END { print "attr", c, b }'
+'''
+
+
+def load(name):
+    with open(os.path.join(SPEC, name)) as f:
+        return json.load(f)
+
+
+def num(text):
+    return int(str(text), 0)
+
+
+def select(event):
+    return num(event['umask']) << 8 | num(event.get('code', event.get('event')))
+
+
+def run_guest(machine, model, kernel):
+    args = [os.path.join(TOP, 'tools/vm/run'), '--machine', machine, '--model', model,
+            '--kernel', kernel, '--', 'sh', '-c',
+            'modprobe -r intel_core_ext;' + GUEST]
+    done = subprocess.run(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          universal_newlines=True, check=False)
+    seen = {'before': [], 'format': {}, 'event': {}, 'opened': [], 'listed': [], 'attr': []}
+    for line in done.stdout.splitlines():
+        word = line.split()
+        if len(word) < 2:
+            continue
+        if word[0] in ('format', 'event'):
+            seen[word[0]][word[1]] = word[2]
+        elif word[0] == 'attr':
+            seen['attr'].append((num(word[1]), num(word[2])))
+        elif word[0] in seen:
+            seen[word[0]].append(word[1])
+    if done.returncode or len(seen['attr']) != len(seen['opened']):
+        raise RuntimeError('status %d, %d events, %d opened\n%s' %
+                           (done.returncode, len(seen['opened']), len(seen['attr']),
+                            done.stderr))
+    seen['encoded'] = dict(zip(seen['opened'], seen['attr']))
+    return seen
+
+
+def goldmont_names():
+    """name -> (selects allowed, config1)"""
+    offcore = load('offcore.json')
+    names = {'mem-loads': ({0x81d0}, 0), 'mem-stores': ({0x82d0}, 0), 'mem-all': ({0x83d0}, 0)}
+    for e in load('core_events.json')['events']:
+        if e['data_address']:
+            names[e['name'].lower()] = ({select(e)}, 0)
+    for c in offcore['useful_combinations']:
+        selects = {num(u) << 8 | 0xb7 for u in c['umask'].split(' or ')}
+        names['offcore_response.' + c['name']] = (selects, num(c['value']))
+    for p in offcore['average_latency']['pairs']:
+        for half, prefix in (('cycles', 'outstanding'), ('requests', 'requests')):
+            names['offcore_%s.%s' % (prefix, p['name'])] = (
+                {select(p[half])}, num(p[half]['offcore_rsp']))
+    # Asked for with ocr_req=0x1, which is demand_data_rd.
+    for prefix in ('outstanding', 'requests'):
+        names['offcore-' + prefix] = names['offcore_%s.demand_data_rd' % prefix]
+    return names
+
+
+def goldmont_valid(sel, value):
+    o = load('offcore.json')
+    reg = [r for r in o['registers'] if num(r['umask']) == sel >> 8][0]
+    if value & ~num(reg['writable_mask']) or not value & num(o['request_mask']):
+        return False
+    if value >> 38 & 1:
+        return reg['has_outstanding'] and not value & num(o['response_mask'])
+    return bool(value & num(o['response_mask']))
+
+
+def bits(fields):
+    mask = 0
+    for f in fields:
+        if 'bit' in f:
+            mask |= 1 << f['bit']
+        else:
+            hi, lo = (int(x) for x in f['bits'].split(':'))
+            mask |= (1 << hi + 1) - (1 << lo)
+    return mask
+
+
+def sandybridge_valid(model, value):
+    o = load('snb.json')['offcore']
+    any_bit = bits(f for f in o['supplier_bits'] if f['name'] == 'any')
+    if value & ~num(o['linux_valid_mask']['06_' + model.upper()]):
+        return False
+    if not value & bits(o['request_bits']):
+        return False
+    return bool(value & any_bit or (value & bits(o['supplier_bits']) and
+                                    value & bits(o['snoop_bits'])))
+
+
+class Ktap:
+    def __init__(self):
+        self.count = 0
+        self.failed = 0
+        print('KTAP version 1')
+
+    def check(self, name, problems):
+        self.count += 1
+        for p in problems:
+            print('# ' + p)
+        print('%sok %d %s' % ('not ' if problems else '', self.count, name), flush=True)
+        self.failed += bool(problems)
+
+    def end(self):
+        print('1..%d' % self.count)
+        return 1 if self.failed else 0
+
+
+def check_formats(seen, machine):
+    want = {'ocr_req': 'config1:0-15', 'ocr_rsp': 'config1:16-37', 'ldlat': 'config1:0-15'}
+    if machine == 'goldmont':
+        want['ocr_outstanding'] = 'config1:38'
+    for name, text in want.items():
+        if seen['format'].get(name) != text:
+            yield '%s is %s' % (name, seen['format'].get(name))
+
+
+def check_names(seen, names):
+    for name, (selects, config1) in names.items():
+        if name not in seen['encoded']:
+            yield name + ' is missing'
+            continue
+        got = seen['encoded'][name]
+        if got[0] not in selects or got[1] != config1:
+            yield '%s is %#x,%#x' % (name, *got)
+
+
+def check_listed(seen):
+    listed = {re.sub('^cpu/|/$', '', name).split(',')[0] for name in seen['listed']}
+    for name in seen['opened']:
+        if name not in listed:
+            yield 'perf list does not show ' + name
+
+
+def check_added(seen, valid):
+    """Whatever was added besides must mean something, too."""
+    for name, (config, config1) in seen['encoded'].items():
+        if name.startswith('offcore') and not valid(config, config1):
+            yield '%s is %#x,%#x, which counts nothing' % (name, config, config1)
+
+
+def sandybridge_names():
+    snb = load('snb.json')
+    store, pdir = snb['precise_store']['event'], snb['pdir']['event']
+    names = {store['name'].lower(): ({select(store)}, 0), pdir['name'].lower(): ({select(pdir)}, 0)}
+    # A word for each request bit, with any response.
+    words = {'dmnd_data_rd': 'demand_data_rd', 'dmnd_rfo': 'demand_rfo', 'wb': 'corewb',
+             'dmnd_ifetch': 'demand_code_rd', 'pf_data_rd': 'pf_l2_data_rd',
+             'pf_rfo': 'pf_l2_rfo', 'pf_ifetch': 'pf_l2_code_rd',
+             'pf_llc_ifetch': 'pf_llc_code_rd', 'bus_locks': 'split_lock_uc_lock',
+             'strm_st': 'streaming_stores'}
+    for r in snb['offcore']['request_bits']:
+        word = words.get(r['name'], r['name'])
+        names['offcore_response.%s.any_response' % word] = ({0x1b7}, 1 << r['bit'] | 1 << 16)
+    return names
+
+
+def main():
+    ktap = Ktap()
+    for machine, model, kernel in MACHINES:
+        where = '%s 06_%s, kernel %s' % (machine, model.upper(), kernel)
+        try:
+            seen = run_guest(machine, model, kernel)
+        except RuntimeError as e:
+            ktap.check('the guest runs: ' + where, str(e).splitlines())
+            continue
+        if machine == 'goldmont':
+            names = goldmont_names()
+            valid = goldmont_valid
+        else:
+            names = sandybridge_names()
+            valid = lambda sel, value, m=model: sandybridge_valid(m, value)
+        ktap.check('without the module there are none of them: ' + where,
+                   ['%s was there before' % n for n in names if n in seen['before']])
+        ktap.check('fields of config1: ' + where, list(check_formats(seen, machine)))
+        ktap.check('names and what perf makes of them: ' + where, list(check_names(seen, names)))
+        ktap.check('every offcore name selects something: ' + where,
+                   list(check_added(seen, valid)))
+        ktap.check('perf list shows every name: ' + where, list(check_listed(seen)))
+    return ktap.end()
+
+
+if __name__ == '__main__':
+    sys.exit(main())

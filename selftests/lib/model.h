@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Tests of the virtual silicon itself, with no driver in between: registers are
+ * written as the guide says, and what comes out is worked out here.
+ */
+#ifndef SELFTESTS_MODEL_H
+#define SELFTESTS_MODEL_H
+
+#include <stdbool.h>
+#include <time.h>
+
+#include "ktap.h"
+#include "msr.h"
+#include "synthetic.h"
+
+#define M48		((1ull << 48) - 1)
+
+#define U_CTL		0xc00
+#define U_STATUS	0xc01
+#define U_OVF		0xc02
+#define U_EN		(1u << 0)
+#define U_CORES(mask)	((unsigned int)(mask) << 1)
+#define U_EN_ALL	(1u << 28)
+#define U_RST_ALL	(1u << 29)
+#define U_FRZ_ALL	(1u << 31)
+#define U_COND		(1u << 31)
+#define U_PMI		(1u << 30)
+#define U_OV_S0		(1u << 3)
+#define U_OV_S1		(1u << 2)
+#define U_OV_W		(1u << 1)
+#define U_OV_U		(1u << 0)
+
+#define EN		(1u << 22)	/* U, C, S, W */
+#define PMI_EN		(1u << 20)	/* and B */
+#define EN_LOW		(1u << 0)	/* B, M, R */
+
+/* Box n: GLOBAL_CTL; STATUS and OVF_CTL follow, counters are at + 0x11. */
+static const unsigned int c_box[] = { 0xd00, 0xd80, 0xd40, 0xdc0, 0xd20, 0xda0, 0xd60, 0xde0 };
+static const unsigned int s_box[] = { 0xc40, 0xcc0 };
+static const unsigned int b_box[] = { 0xc20, 0xc60 };
+static const unsigned int m_box[] = { 0xca0, 0xce0 };
+static const unsigned int r_box[] = { 0xe00, 0xe20 };
+#define W_BOX		0xc80
+#define STATUS		1
+#define OVF		2
+#define SUMMARY		3		/* S */
+#define CTL(n)		(0x10 + 2 * (n))
+#define CTR(n)		(0x11 + 2 * (n))
+
+static inline void use(void)
+{
+	(void)c_box, (void)s_box, (void)b_box, (void)m_box, (void)r_box;
+}
+
+static inline uint64_t truth(int cpu, unsigned int what, unsigned int ctr)
+{
+	return msr_read(cpu, SYN_TRUTH(what, ctr));
+}
+
+static inline void wait_us(unsigned int us)
+{
+	struct timespec ts = { .tv_nsec = us * 1000L };
+
+	nanosleep(&ts, NULL);
+}
+
+/* Everything off and as after reset; all statistics at zero. */
+static inline void start_over(int cpu)
+{
+	static const struct { const unsigned int *box; int boxes, ctrs; } all[] = {
+		{ c_box, 8, 6 }, { s_box, 2, 4 }, { b_box, 2, 4 }, { m_box, 2, 6 }, { r_box, 2, 8 },
+	};
+	unsigned int i;
+	int b, n;
+
+	use();
+	msr_write(cpu, U_CTL, 0);
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		for (b = 0; b < all[i].boxes; b++) {
+			msr_write(cpu, all[i].box[b], 0);
+			for (n = 0; n < all[i].ctrs; n++)
+				msr_write(cpu, all[i].box[b] + CTL(n), 0);
+			msr_write(cpu, all[i].box[b] + OVF, (1u << all[i].ctrs) - 1);
+		}
+	}
+	for (n = 0; n < 4; n++)
+		msr_write(cpu, W_BOX + CTL(n), 0);
+	msr_write(cpu, 0x395, 0);
+	msr_write(cpu, W_BOX, 0);
+	msr_write(cpu, W_BOX + OVF, 0x8000000f);
+	msr_write(cpu, 0xc10, 0);
+	msr_write(cpu, U_OVF, 0xc000000f);
+	msr_write(cpu, U_CTL, U_RST_ALL);
+	msr_write(cpu, U_CTL, 0);
+	msr_write(cpu, SYN_TRAFFIC_RESET, 1);
+	msr_write(cpu, SYN_TRAFFIC_MIX, 1);
+	for (i = SYN_FAULT_LOSE; i <= SYN_FAULT_DEBUGCTL; i++)
+		msr_write(cpu, i, 0);
+	msr_write(cpu, SYN_CLEAR, 1);
+}
+
+static inline void set_pattern(int cpu, uint64_t sel, uint64_t pattern)
+{
+	msr_write(cpu, SYN_TRAFFIC_SEL, sel);
+	msr_write(cpu, SYN_TRAFFIC_SET, pattern);
+}
+
+/* Let the package count for a moment. */
+static inline void run_for(int cpu, unsigned int us, uint64_t u_ctl)
+{
+	msr_write(cpu, U_CTL, u_ctl | U_EN_ALL);
+	wait_us(us);
+	msr_write(cpu, U_CTL, u_ctl);
+}
+
+/* The counter equals the truth, which is not zero. Returns it. */
+static inline uint64_t check_truth(int cpu, unsigned int ctr)
+{
+	uint64_t events = truth(cpu, SYN_EVENTS, ctr), value = msr_read(cpu, ctr);
+
+	ktap_check(events && value == (events & M48), "0x%x: %llu, truth %llu", ctr,
+		   (unsigned long long)value, (unsigned long long)events);
+	return events;
+}
+
+static inline uint64_t violations(unsigned int kind)
+{
+	return msr_read(0, SYN_VIOLATION(kind));
+}
+
+#endif /* SELFTESTS_MODEL_H */

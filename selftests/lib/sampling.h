@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Sampling for tests: ring buffers, and the books that have to balance.
+ *
+ * Every overflow of a counter that the silicon knows of is a sample, a sample that
+ * found no room in its ring buffer, or one that xeon7500_ubox/lost/ reports.
+ */
+#ifndef SELFTESTS_SAMPLING_H
+#define SELFTESTS_SAMPLING_H
+
+#include <sys/mman.h>
+
+#include "silicon.h"
+
+#ifndef PERF_FORMAT_LOST
+#define PERF_FORMAT_LOST	(1U << 4)
+#endif
+
+#define SAMPLE_MAX_VALUES	16
+#define RING_MAX		128
+
+/* What every sample of ours carries; PERF_SAMPLE_READ and _CALLCHAIN may be added. */
+#define SAMPLE_BASE	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |	\
+			 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD)
+
+struct sample {
+	uint64_t ip;
+	uint32_t pid;
+	uint32_t tid;
+	uint64_t time;
+	uint32_t cpu;
+	uint64_t period;
+	/* PERF_SAMPLE_READ with PERF_FORMAT_GROUP */
+	uint64_t num_values;
+	uint64_t value[SAMPLE_MAX_VALUES];
+	/* PERF_SAMPLE_CALLCHAIN */
+	uint64_t chain_len;
+	uint64_t chain[128];
+};
+
+struct ring {
+	int fd;
+	uint64_t type;		/* sample_type of the event */
+	struct perf_event_mmap_page *page;
+	size_t size;
+	/* Records so far */
+	uint64_t samples;
+	uint64_t lost_records;	/* sum of what they say */
+	uint64_t throttles;
+	uint64_t unthrottles;
+	uint64_t others;
+};
+
+/* Unmapped by the next case, as open_events[]. */
+static struct ring rings[RING_MAX];
+static int num_rings;
+
+static inline void ring_close_all(void)
+{
+	while (num_rings) {
+		struct ring *r = &rings[--num_rings];
+
+		munmap(r->page, r->size);
+	}
+}
+
+/* A case begins. */
+static inline void sampling_start(void)
+{
+	ring_close_all();
+	silicon_start();
+}
+
+/* pages: a power of two. */
+static inline struct ring *ring_open(int fd, uint64_t type, unsigned int pages)
+{
+	struct ring *r = &rings[num_rings];
+
+	ktap_require(num_rings < RING_MAX, "too many rings");
+	memset(r, 0, sizeof(*r));
+	r->fd = fd;
+	r->type = type;
+	r->size = (pages + 1) * 4096UL;
+	r->page = mmap(NULL, r->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	ktap_require(r->page != MAP_FAILED, "ring of %u pages: %s", pages, strerror(errno));
+	num_rings++;
+	return r;
+}
+
+static inline const uint64_t *sample_take_chain(struct sample *s, const uint64_t *p)
+{
+	s->chain_len = *p++;
+	for (uint64_t i = 0; i < s->chain_len; i++) {
+		if (i < 128)
+			s->chain[i] = p[i];
+	}
+	return p + s->chain_len;
+}
+
+static inline void sample_decode(struct sample *s, uint64_t type, const uint64_t *p)
+{
+	memset(s, 0, sizeof(*s));
+	if (type & PERF_SAMPLE_IP)
+		s->ip = *p++;
+	if (type & PERF_SAMPLE_TID) {
+		s->pid = (uint32_t)*p;
+		s->tid = *p++ >> 32;
+	}
+	if (type & PERF_SAMPLE_TIME)
+		s->time = *p++;
+	if (type & PERF_SAMPLE_CPU)
+		s->cpu = (uint32_t)*p++;
+	if (type & PERF_SAMPLE_PERIOD)
+		s->period = *p++;
+	if (type & PERF_SAMPLE_READ) {
+		s->num_values = *p++;
+		for (uint64_t i = 0; i < s->num_values; i++) {
+			if (i < SAMPLE_MAX_VALUES)
+				s->value[i] = p[i];
+		}
+		p += s->num_values;
+	}
+	if (type & PERF_SAMPLE_CALLCHAIN)
+		sample_take_chain(s, p);
+}
+
+typedef void (*sample_visit)(const struct ring *r, const struct sample *s, void *arg);
+
+/* Take all records out of a ring; visit() may be NULL. */
+static inline void ring_drain(struct ring *r, sample_visit visit, void *arg)
+{
+	static union {
+		struct perf_event_header h;
+		uint64_t word[8192];
+	} rec;
+	const char *data = (const char *)r->page + 4096;
+	uint64_t size = r->size - 4096;
+	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
+	uint64_t tail = r->page->data_tail;
+
+	while (tail < head) {
+		const struct perf_event_header *h = (const void *)(data + tail % size);
+		uint64_t at = tail % size, len = h->size, first = size - at;
+		struct sample s;
+
+		ktap_require(len >= sizeof(*h) && len <= sizeof(rec), "record of %llu bytes",
+			     (unsigned long long)len);
+		memcpy(&rec, h, len < first ? len : first);
+		if (len > first)
+			memcpy((char *)&rec + first, data, len - first);
+		switch (rec.h.type) {
+		case PERF_RECORD_SAMPLE:
+			r->samples++;
+			if (visit) {
+				sample_decode(&s, r->type, rec.word + 1);
+				visit(r, &s, arg);
+			}
+			break;
+		case PERF_RECORD_LOST:
+			r->lost_records += rec.word[2];
+			break;
+		case PERF_RECORD_THROTTLE:
+			r->throttles++;
+			break;
+		case PERF_RECORD_UNTHROTTLE:
+			r->unthrottles++;
+			break;
+		default:
+			r->others++;
+		}
+		tail += len;
+	}
+	__atomic_store_n(&r->page->data_tail, tail, __ATOMIC_RELEASE);
+}
+
+static inline void rings_drain(void)
+{
+	for (int i = 0; i < num_rings; i++)
+		ring_drain(&rings[i], NULL, NULL);
+}
+
+static inline void rings_sum(struct ring *sum)
+{
+	memset(sum, 0, sizeof(*sum));
+	for (int i = 0; i < num_rings; i++) {
+		sum->samples += rings[i].samples;
+		sum->lost_records += rings[i].lost_records;
+		sum->throttles += rings[i].throttles;
+		sum->unthrottles += rings[i].unthrottles;
+	}
+}
+
+/* Samples that found no room, also those no record tells of yet. */
+static inline uint64_t ring_no_room(const struct ring *r)
+{
+	struct {
+		uint64_t value, lost;
+	} now = {};
+
+	ktap_require(read(r->fd, &now, sizeof(now)) == sizeof(now), "read: %s", strerror(errno));
+	return now.lost;
+}
+
+/*
+ * The attr of a sampling event; its file is read as value and lost, or as a group.
+ */
+static inline struct perf_event_attr sampling_attr(const char *pmu, const char *event,
+						   uint64_t period)
+{
+	struct perf_event_attr attr = event_attr(pmu, event);
+
+	attr.sample_period = period;
+	attr.sample_type = SAMPLE_BASE;
+	attr.read_format = PERF_FORMAT_LOST;
+	return attr;
+}
+
+/* Opens a sampling event with a ring. */
+static inline struct ring *sampling_open(const char *pmu, const char *event, uint64_t period,
+					 int cpu, unsigned int pages)
+{
+	struct perf_event_attr attr = sampling_attr(pmu, event, period);
+
+	return ring_open(event_open_attr(&attr, cpu, -1), attr.sample_type, pages);
+}
+
+static inline void sysctl_perf(const char *name, unsigned int val)
+{
+	char path[80], text[16];
+	int fd, len = snprintf(text, sizeof(text), "%u", val);
+
+	snprintf(path, sizeof(path), "/proc/sys/kernel/perf_%s", name);
+	fd = open(path, O_WRONLY);
+	ktap_require(fd >= 0 && write(fd, text, len) == len, "%s: %s", path, strerror(errno));
+	close(fd);
+}
+
+/*
+ * How many samples a second an event may take before it is throttled; not adjusted by
+ * how long the handler takes, which depends on the machine the test is on.
+ */
+static inline void sampling_limit(unsigned int per_second)
+{
+	sysctl_perf("cpu_time_max_percent", 25);
+	sysctl_perf("event_max_sample_rate", per_second);
+	sysctl_perf("cpu_time_max_percent", 0);
+}
+
+static inline uint64_t perf_value(int fd)
+{
+	uint64_t buf[4] = {};
+
+	ktap_require(read(fd, buf, sizeof(buf)) >= 8, "read: %s", strerror(errno));
+	return buf[0];
+}
+
+/* Run on one CPU, or with -1 on any. */
+static inline void run_on(int cpu)
+{
+	unsigned long mask = cpu < 0 ? ~0UL : 1UL << cpu;
+
+	ktap_require(!syscall(SYS_sched_setaffinity, 0, sizeof(mask), &mask), "CPU %d: %s", cpu,
+		     strerror(errno));
+}
+
+static inline uint64_t clock_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+/* Like sleep_us(), but the CPU is not idle. */
+static inline void spin_us(unsigned int us)
+{
+	uint64_t end = clock_ns() + us * 1000ULL;
+
+	while (clock_ns() < end)
+		;
+}
+
+/* Overflows of which the driver says that they gave no sample, on all packages. */
+static int lost_fd[SILICON_MAX_PACKAGES];
+static int lost_packages;
+
+static inline void lost_open(void)
+{
+	int cpus[SILICON_MAX_PACKAGES];
+
+	lost_packages = pmu_cpus("xeon7500_ubox", cpus);
+	for (int i = 0; i < lost_packages; i++) {
+		lost_fd[i] = event_open("xeon7500_ubox", "lost", cpus[i], -1);
+		perf_enable(lost_fd[i]);
+	}
+}
+
+static inline uint64_t lost_count(void)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < lost_packages; i++)
+		sum += perf_value(lost_fd[i]);
+	return sum;
+}
+
+#endif /* SELFTESTS_SAMPLING_H */

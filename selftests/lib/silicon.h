@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Tests of the uncore PMUs against what the virtual silicon knows. An event is
+ * opened by its sysfs name, counts, and is compared with the truth the model keeps
+ * of the same counter; nothing here is taken from the driver.
+ *
+ * A test program ends with SILICON_MAIN() in place of KTAP_MAIN(): it adds a last
+ * case, that the silicon has seen no access against the rules meanwhile.
+ */
+#ifndef SELFTESTS_SILICON_H
+#define SELFTESTS_SILICON_H
+
+#include <dirent.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "msr.h"
+#include "perf.h"
+#include "synthetic.h"
+
+#define SYSFS_PMU		"/sys/bus/event_source/devices"
+#define SILICON_MAX_PACKAGES	4
+#define SILICON_MAX_COUNTERS	8
+
+/* ---- the model ---- */
+
+static uint64_t silicon_violations_before;
+
+/* Statistics, truth and violations to zero; the violations are remembered. */
+static inline void silicon_clear(void)
+{
+	silicon_violations_before += msr_read(0, SYN_VIOLATIONS);
+	msr_write(0, SYN_CLEAR, 1);
+}
+
+/* The same after provoking violations on purpose. */
+static inline void silicon_forgive(void)
+{
+	msr_write(0, SYN_CLEAR, 1);
+}
+
+static inline uint64_t silicon_truth(int cpu, unsigned int what, unsigned int ctr)
+{
+	return msr_read(cpu, SYN_TRUTH(what, ctr));
+}
+
+/* Reads and writes of uncore registers since silicon_clear(), by any CPU. */
+static inline unsigned int silicon_accesses(void)
+{
+	return msr_read(0, SYN_ACCESS_ALL(SYN_RANGE_UNCORE, 0)) +
+	       msr_read(0, SYN_ACCESS_ALL(SYN_RANGE_UNCORE, 1));
+}
+
+/* From now on an event happens as the pattern says (see synthetic.h). */
+static inline void silicon_traffic(int cpu, uint64_t sel, uint64_t pattern)
+{
+	msr_write(cpu, SYN_TRAFFIC_SEL, sel);
+	msr_write(cpu, SYN_TRAFFIC_SET, pattern);
+}
+
+static inline void silicon_no_violation(void)
+{
+	uint64_t num = silicon_violations_before + msr_read(0, SYN_VIOLATIONS);
+	unsigned int kind;
+
+	for (kind = 0; kind < SYN_V_KINDS; kind++) {
+		uint64_t n = msr_read(0, SYN_VIOLATION(kind));
+
+		if (n)
+			ktap_note("%llu of kind %u", (unsigned long long)n, kind);
+	}
+	ktap_check(!num, "%llu violations", (unsigned long long)num);
+}
+
+#define SILICON_MAIN(...)						\
+	KTAP_MAIN(__VA_ARGS__,						\
+		  { "no access against the rules of the silicon", silicon_no_violation })
+
+/* ---- packages ---- */
+
+/* The CPUs that a PMU wants its events on, one for each package. */
+static inline int pmu_cpus(const char *pmu, int cpus[SILICON_MAX_PACKAGES])
+{
+	char path[300], text[64] = "", *s;
+	int num = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), SYSFS_PMU "/%s/cpumask", pmu);
+	f = fopen(path, "r");
+	ktap_require(f, "%s: %s", path, strerror(errno));
+	if (!fgets(text, sizeof(text), f))
+		text[0] = 0;
+	fclose(f);
+	for (s = strtok(text, ",\n"); s; s = strtok(NULL, ",\n")) {
+		int cpu = 0, last = 0;
+
+		if (sscanf(s, "%d-%d", &cpu, &last) == 1)
+			last = cpu;
+		for (; cpu <= last && num < SILICON_MAX_PACKAGES; cpu++)
+			cpus[num++] = cpu;
+	}
+	return num;
+}
+
+/* The CPU in charge of a package, -1 if there is none. */
+static inline int package_cpu(unsigned int package)
+{
+	int cpus[SILICON_MAX_PACKAGES];
+	int num = pmu_cpus("xeon7500_ubox", cpus);
+	int i;
+
+	for (i = 0; i < num; i++) {
+		if (msr_read(cpus[i], SYN_PACKAGE) == package)
+			return cpus[i];
+	}
+	return -1;
+}
+
+/* ---- boxes: addresses of the counters, from the register tables of the guide ---- */
+
+static inline int box_instance(const char *pmu)
+{
+	const char *s = strrchr(pmu, '_');
+
+	return s && s[1] >= '0' && s[1] <= '9' ? atoi(s + 1) : 0;
+}
+
+static inline bool box_is(const char *pmu, const char *name)
+{
+	return !strncmp(pmu + strlen("xeon7500_"), name, strlen(name));
+}
+
+/* Fills in the counters of a box and returns their number. */
+static inline int box_counters(const char *pmu, uint16_t ctr[SILICON_MAX_COUNTERS])
+{
+	static const uint16_t c[] = { 0xd11, 0xd91, 0xd51, 0xdd1, 0xd31, 0xdb1, 0xd71, 0xdf1 };
+	static const uint16_t s[] = { 0xc51, 0xcd1 }, b[] = { 0xc31, 0xc71 };
+	static const uint16_t m[] = { 0xcb1, 0xcf1 }, r[] = { 0xe11, 0xe31 };
+	int n = box_instance(pmu), num = 0, first = 0, i;
+
+	if (box_is(pmu, "ubox"))
+		first = 0xc11, num = 1;
+	else if (box_is(pmu, "wbox"))
+		first = 0xc91, num = 4;
+	else if (box_is(pmu, "cbox"))
+		first = c[n & 7], num = 6;
+	else if (box_is(pmu, "sbox"))
+		first = s[n & 1], num = 4;
+	else if (box_is(pmu, "bbox"))
+		first = b[n & 1], num = 4;
+	else if (box_is(pmu, "mbox"))
+		first = m[n & 1], num = 6;
+	else if (box_is(pmu, "rbox"))
+		first = r[n & 1], num = 8;
+	ktap_require(num, "%s: no such box", pmu);
+	for (i = 0; i < num; i++)
+		ctr[i] = first + 2 * i;
+	if (box_is(pmu, "wbox"))
+		ctr[num++] = 0x394;
+	return num;
+}
+
+/* The control register of a counter. */
+static inline unsigned int counter_ctl(unsigned int ctr)
+{
+	return ctr == 0x394 ? 0x395 : ctr - 1;
+}
+
+/* Some truth, summed over the counters of a box. */
+static inline uint64_t box_truth(int cpu, unsigned int what, const char *pmu)
+{
+	uint16_t ctr[SILICON_MAX_COUNTERS];
+	int num = box_counters(pmu, ctr), i;
+	uint64_t sum = 0;
+
+	for (i = 0; i < num; i++)
+		sum += silicon_truth(cpu, what, ctr[i]);
+	return sum;
+}
+
+/* Calls visit() for each PMU of ours. */
+static inline void for_each_pmu(void (*visit)(const char *pmu, void *arg), void *arg)
+{
+	struct dirent **list;
+	int num = scandir(SYSFS_PMU, &list, NULL, alphasort), i;
+
+	ktap_require(num >= 0, SYSFS_PMU ": %s", strerror(errno));
+	for (i = 0; i < num; i++) {
+		if (!strncmp(list[i]->d_name, "xeon7500_", 9))
+			visit(list[i]->d_name, arg);
+		free(list[i]);
+	}
+	free(list);
+}
+
+/* ---- events by their sysfs names ---- */
+
+static inline void sysfs_read(const char *pmu, const char *dir, const char *name, char *text,
+			      int size)
+{
+	char path[300];
+	FILE *f;
+
+	snprintf(path, sizeof(path), SYSFS_PMU "/%s/%s/%s", pmu, dir, name);
+	f = fopen(path, "r");
+	ktap_require(f, "%s: %s", path, strerror(errno));
+	if (!fgets(text, size, f))
+		text[0] = 0;
+	fclose(f);
+	text[strcspn(text, "\n")] = 0;
+}
+
+/* Puts a value where a format attribute says: "config1:0-7", "config:18", "config:1,6-9". */
+static inline void attr_set_field(struct perf_event_attr *attr, const char *format, uint64_t val)
+{
+	uint64_t word = 0;
+	const char *s = strchr(format, ':');
+
+	ktap_require(s, "format '%s'", format);
+	while (s && *s) {
+		int lo, hi, len = 0;
+
+		if (sscanf(s + 1, "%d-%d%n", &lo, &hi, &len) != 2) {
+			ktap_require(sscanf(s + 1, "%d%n", &lo, &len) == 1, "format '%s'", format);
+			hi = lo;
+		}
+		for (; lo <= hi; lo++, val >>= 1)
+			word |= (val & 1) << lo;
+		s = s[len + 1] == ',' ? s + len + 1 : NULL;
+	}
+	ktap_require(!val, "value too large for format '%s'", format);
+	if (!strncmp(format, "config1", 7))
+		attr->config1 |= word;
+	else if (!strncmp(format, "config2", 7))
+		attr->config2 |= word;
+	else
+		attr->config |= word;
+}
+
+/* Adds terms in perf's syntax: "event=0x14,umask=0x7,edge". */
+static inline void attr_add_terms(struct perf_event_attr *attr, const char *pmu, const char *terms)
+{
+	char copy[256], format[64], *term, *save;
+
+	snprintf(copy, sizeof(copy), "%s", terms);
+	for (term = strtok_r(copy, ",", &save); term; term = strtok_r(NULL, ",", &save)) {
+		char *eq = strchr(term, '=');
+
+		if (eq)
+			*eq = 0;
+		sysfs_read(pmu, "format", term, format, sizeof(format));
+		attr_set_field(attr, format, eq ? strtoull(eq + 1, NULL, 0) : 1);
+	}
+}
+
+/* Is this file of an events directory an event that a counter of the hardware serves? */
+static inline bool is_counter_event(const char *pmu, const char *name)
+{
+	const char *ext = strrchr(name, '.');
+	char terms[256];
+
+	if (name[0] == '.' || (ext && (!strcmp(ext, ".scale") || !strcmp(ext, ".unit"))))
+		return false;
+	sysfs_read(pmu, "events", name, terms, sizeof(terms));
+	return !strstr(terms, "soft=");
+}
+
+/* The attr of "llc_misses.all" or "llc_misses.all,thresh=2", as perf would make it. */
+static inline struct perf_event_attr event_attr(const char *pmu, const char *event)
+{
+	struct perf_event_attr attr = perf_attr(pmu, 0);
+	char name[128], terms[256];
+	int len = strcspn(event, ",");
+
+	snprintf(name, sizeof(name), "%.*s", len, event);
+	sysfs_read(pmu, "events", name, terms, sizeof(terms));
+	attr_add_terms(&attr, pmu, terms);
+	if (event[len])
+		attr_add_terms(&attr, pmu, event + len + 1);
+	return attr;
+}
+
+/* Open events; whatever a failed case leaves behind is closed by the next one. */
+static int open_events[256];
+static int num_open_events;
+
+static inline void event_close_all(void)
+{
+	while (num_open_events)
+		close(open_events[--num_open_events]);
+}
+
+/* A case begins: no event is open and everything counts from zero. */
+static inline void silicon_start(void)
+{
+	event_close_all();
+	silicon_clear();
+}
+
+static inline int event_open_attr(struct perf_event_attr *attr, int cpu, int group)
+{
+	int fd = perf_open(attr, cpu, group);
+
+	ktap_require(fd >= 0, "config %#llx,%#llx,%#llx on CPU %d: %s",
+		     (unsigned long long)attr->config, (unsigned long long)attr->config1,
+		     (unsigned long long)attr->config2, cpu, strerror(-fd));
+	ktap_require(num_open_events < 256, "too many events");
+	open_events[num_open_events++] = fd;
+	return fd;
+}
+
+/* Opens an event by name, disabled unless it is to follow a group leader. */
+static inline int event_open(const char *pmu, const char *event, int cpu, int group)
+{
+	struct perf_event_attr attr = event_attr(pmu, event);
+
+	attr.disabled = group < 0;
+	return event_open_attr(&attr, cpu, group);
+}
+
+static inline void sleep_us(unsigned int us)
+{
+	struct timespec ts = { us / 1000000, us % 1000000 * 1000L };
+
+	while (nanosleep(&ts, &ts))
+		;
+}
+
+#endif /* SELFTESTS_SILICON_H */

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A group that is read at once belongs to one moment: PERF_FORMAT_GROUP of running
+ * events, and the group in a sample.
+ *
+ * VM: --sockets 2 --cores 2 --icount --timeout 300
+ */
+#include "sampling.h"
+
+#define ull	unsigned long long
+
+struct group {
+	uint64_t num;
+	uint64_t val[8];
+};
+
+static void read_group(int leader, struct group *g, unsigned int num)
+{
+	ssize_t size = 8 + 8 * num;
+
+	ktap_require(read(leader, g, sizeof(*g)) == size && g->num == num, "read: %s",
+		     strerror(errno));
+}
+
+/* The leader is read as a group. */
+static int open_group(const char *pmu, const char *event, int num, int cpu)
+{
+	struct perf_event_attr attr = event_attr(pmu, event);
+	int leader, i;
+
+	attr.read_format = PERF_FORMAT_GROUP;
+	leader = event_open_attr(&attr, cpu, -1);
+	attr.disabled = 0;
+	for (i = 1; i < num; i++)
+		event_open_attr(&attr, cpu, leader);
+	return leader;
+}
+
+/* As many times the same event as fit: each read finds them all alike. */
+static void same_event(const char *pmu, const char *event, int num, int cpu)
+{
+	uint16_t ctr[SILICON_MAX_COUNTERS];
+	uint64_t last = 0, windows;
+	struct group g;
+	int leader, i, n;
+
+	silicon_start();
+	leader = open_group(pmu, event, num, cpu);
+	perf_enable(leader);
+	for (i = 0; i < 100; i++) {
+		uint64_t before = box_truth(cpu, SYN_EVENTS, pmu), after;
+
+		read_group(leader, &g, num);
+		after = box_truth(cpu, SYN_EVENTS, pmu);
+		for (n = 1; n < num; n++) {
+			if (!ktap_check(g.val[n] == g.val[0], "%s/%s/: %llu and %llu", pmu, event,
+					(ull)g.val[n], (ull)g.val[0]))
+				return;
+		}
+		if (!ktap_check(g.val[0] > last && before <= num * g.val[0] &&
+				num * g.val[0] <= after, "%s/%s/: %d times %llu, truth %llu to %llu",
+				pmu, event, num, (ull)g.val[0], (ull)before, (ull)after))
+			return;
+		last = g.val[0];
+	}
+	perf_disable(leader);
+	read_group(leader, &g, num);
+	ktap_check(g.val[0] * num == box_truth(cpu, SYN_EVENTS, pmu));
+	/* They stand while they are read, all of them, and nothing else does it. */
+	box_counters(pmu, ctr);
+	windows = box_truth(cpu, SYN_WINDOWS, pmu);
+	ktap_check(windows == 101ULL * num, "%s: %llu windows of %d counters", pmu, (ull)windows,
+		   num);
+}
+
+static void each_box(void)
+{
+	int cpu = package_cpu(0);
+
+	same_event("xeon7500_cbox_0", "llc_hits.all", 6, cpu);
+	same_event("xeon7500_cbox_5", "occupancy_maf", 2, cpu);
+	same_event("xeon7500_wbox", "c_cycles_turbo.c_all", 4, cpu);
+	same_event("xeon7500_sbox_1", "to_r_ndr_msgq_occupancy", 4, cpu);
+	same_event("xeon7500_mbox_0", "cycles", 6, cpu);
+	same_event("xeon7500_rbox_0", "flits_sent,port=1", 8, cpu);
+	cpu = package_cpu(1);
+	same_event("xeon7500_cbox_7", "trans_irq", 6, cpu);
+	same_event("xeon7500_rbox_1", "flits_sent,port=3", 8, cpu);
+}
+
+/* One event in every cycle, another thrice, the third every fourth cycle: exact ratios. */
+static void ratios(void)
+{
+	const char *pmu = "xeon7500_cbox_2";
+	struct perf_event_attr attr;
+	int cpu, leader, i;
+	struct group g;
+
+	silicon_start();
+	cpu = package_cpu(1);
+	silicon_traffic(cpu, SYN_SEL(SYN_BOX_C, 2, 0x1f, SYN_ANY), SYN_PATTERN(2, 0, 4, 1));
+	silicon_traffic(cpu, SYN_SEL(SYN_BOX_C, 2, 0x1e, SYN_ANY), SYN_PATTERN(2, 0, 4, 3));
+	silicon_traffic(cpu, SYN_SEL(SYN_BOX_C, 2, 0x19, SYN_ANY), SYN_PATTERN(2, 0, 1, 1));
+	attr = event_attr(pmu, "trans_maf");
+	attr.read_format = PERF_FORMAT_GROUP;
+	leader = event_open_attr(&attr, cpu, -1);
+	event_open(pmu, "occupancy_maf", cpu, leader);
+	event_open(pmu, "trans_irq", cpu, leader);
+	perf_enable(leader);
+	for (i = 0; i < 200; i++) {
+		/* The quarter loses up to one where a window begins or ends. */
+		read_group(leader, &g, 3);
+		if (!ktap_check(g.val[1] == 3 * g.val[0] && g.val[2] * 4 + 4 * (i + 2) > g.val[0] &&
+				g.val[2] * 4 < g.val[0] + 4 * (i + 2),
+				"%llu, %llu, %llu", (ull)g.val[0], (ull)g.val[1], (ull)g.val[2]))
+			break;
+	}
+	msr_write(cpu, SYN_TRAFFIC_RESET, 1);
+}
+
+static void check_cost(const char *what, unsigned int reads, unsigned int writes)
+{
+	unsigned int rd = msr_read(0, SYN_ACCESS_ALL(SYN_RANGE_UNCORE, 0));
+	unsigned int wr = msr_read(0, SYN_ACCESS_ALL(SYN_RANGE_UNCORE, 1));
+
+	ktap_check(rd == reads && wr == writes, "%s: %u reads, %u writes", what, rd, wr);
+}
+
+static void cost(void)
+{
+	int cpu, leader, single, gate;
+	struct group g;
+
+	silicon_start();
+	cpu = package_cpu(0);
+	leader = open_group("xeon7500_cbox_4", "llc_hits.all", 5, cpu);
+	single = open_group("xeon7500_cbox_4", "llc_hits.m", 1, cpu);
+	perf_enable(leader);
+	perf_enable(single);
+	silicon_clear();
+	read_group(leader, &g, 5);
+	check_cost("five running events", 5, 2);
+	ktap_check(silicon_truth(cpu, SYN_WINDOWS, 0xd31 + 10) == 1,
+		   "the sixth counter stood still for the others");
+	silicon_clear();
+	read_group(single, &g, 1);
+	check_cost("one running event", 1, 0);
+	perf_disable(single);
+	perf_disable(leader);
+	silicon_clear();
+	read_group(leader, &g, 5);
+	check_cost("a stopped group", 0, 0);
+
+	/* Behind a closed gate they stand already. */
+	gate = event_open("xeon7500_ubox", "gate", cpu, -1);
+	perf_enable(leader);
+	silicon_clear();
+	read_group(leader, &g, 5);
+	check_cost("behind a closed gate", 5, 0);
+	perf_enable(gate);
+	perf_disable(leader);
+}
+
+/* ---- groups in samples ---- */
+
+struct seen {
+	int num;
+	uint64_t samples;
+	uint64_t last;
+	bool failed;
+};
+
+static void check_group(const struct ring *r, const struct sample *s, void *arg)
+{
+	struct seen *seen = arg;
+	int i;
+
+	(void)r;
+	seen->samples++;
+	if (seen->failed)
+		return;
+	for (i = 1; i < seen->num; i++)
+		seen->failed |= s->value[i] != s->value[0];
+	seen->failed |= s->num_values != (uint64_t)seen->num || s->value[0] <= seen->last;
+	ktap_check(!seen->failed, "sample %llu: %llu values, %llu %llu %llu, last %llu",
+		   (ull)seen->samples, (ull)s->num_values, (ull)s->value[0], (ull)s->value[1],
+		   (ull)s->value[2], (ull)seen->last);
+	seen->last = s->value[0];
+}
+
+/* A sampled leader and siblings that count the same, or sample it too. */
+static struct ring *open_sampled(const char *pmu, const char *event, int num, uint64_t period,
+				 int cpu)
+{
+	struct perf_event_attr attr = sampling_attr(pmu, event, period);
+	struct ring *r;
+	int leader, i;
+
+	attr.sample_type |= PERF_SAMPLE_READ;
+	attr.read_format = PERF_FORMAT_GROUP;
+	leader = event_open_attr(&attr, cpu, -1);
+	r = ring_open(leader, attr.sample_type, 256);
+	attr = event_attr(pmu, event);
+	attr.read_format = PERF_FORMAT_GROUP;
+	attr.disabled = 0;
+	for (i = 1; i < num; i++)
+		event_open_attr(&attr, cpu, leader);
+	return r;
+}
+
+static void sampled_group(const char *pmu, const char *event, int num, uint64_t period, int cpu,
+			  unsigned int us)
+{
+	struct seen seen = { .num = num };
+	uint64_t truth;
+	struct group g;
+	struct ring *r;
+
+	sampling_start();
+	sampling_limit(1000000);
+	r = open_sampled(pmu, event, num, period, cpu);
+	perf_enable(r->fd);
+	sleep_us(us);
+	perf_disable(r->fd);
+	ring_drain(r, check_group, &seen);
+	ktap_check(seen.samples > 5, "%s: %llu samples", pmu, (ull)seen.samples);
+	read_group(r->fd, &g, num);
+	truth = box_truth(cpu, SYN_EVENTS, pmu);
+	ktap_check(g.val[0] * num == truth, "%s: %d times %llu, %llu, ..., %llu, truth %llu", pmu,
+		   num, (ull)g.val[0], (ull)g.val[1], (ull)g.val[num - 1], (ull)truth);
+}
+
+static void sampled_groups(void)
+{
+	int cpu, i;
+
+	/* Of all lengths, to end at any instruction of the handler. */
+	for (i = 0; i < 20; i++) {
+		cpu = package_cpu(i & 1);
+		sampled_group("xeon7500_cbox_0", "llc_hits.all", 6, 40000, cpu, 1000 + i);
+		sampled_group("xeon7500_cbox_6", "occupancy_irq", 6, 100001, cpu, 1000 + i);
+		sampled_group("xeon7500_wbox", "c_cycles_turbo.c_all", 4, 100003, cpu, 1000 + i);
+		sampled_group("xeon7500_sbox_0", "to_r_ndr_msgq_occupancy", 4, 100007, cpu, 1000 + i);
+		sampled_group("xeon7500_mbox_1", "cycles", 6, 40001, cpu, 1000 + i);
+		sampled_group("xeon7500_rbox_1", "flits_sent,port=2", 8, 30001, cpu, 1000 + i);
+	}
+}
+
+/*
+ * Samples that interrupt reads of the very group, at any instruction: from the CPU of
+ * the package, so that they are served there. The samples are coherent; of the reads
+ * perf can only promise that they do not go backwards, since a sample between two
+ * values it copies has updated the second.
+ */
+static void reads_and_samples(void)
+{
+	struct seen seen = { .num = 6 };
+	uint64_t reads = 0, torn = 0;
+	struct group g, last = {};
+	struct ring *r;
+	int n;
+
+	sampling_start();
+	sampling_limit(1000000);
+	run_on(package_cpu(1));
+	r = open_sampled("xeon7500_cbox_3", "llc_hits.all", 6, 7001, package_cpu(1));
+	perf_enable(r->fd);
+	while (seen.samples < 3000) {
+		read_group(r->fd, &g, 6);
+		reads++;
+		for (n = 0; n < 6; n++) {
+			ktap_require(g.val[n] > last.val[n], "%llu after %llu", (ull)g.val[n],
+				     (ull)last.val[n]);
+			torn += g.val[n] != g.val[0];
+		}
+		last = g;
+		if (reads % 64 == 0)
+			ring_drain(r, check_group, &seen);
+	}
+	perf_disable(r->fd);
+	run_on(-1);
+	ktap_note("%llu reads, %llu values of them not of one moment, %llu samples", (ull)reads,
+		  (ull)torn, (ull)seen.samples);
+	read_group(r->fd, &g, 6);
+	ktap_check(g.val[0] * 6 == box_truth(package_cpu(1), SYN_EVENTS, "xeon7500_cbox_3"));
+}
+
+SILICON_MAIN({ "the same event several times", each_box },
+	     { "exact ratios", ratios },
+	     { "what it costs", cost },
+	     { "groups in samples", sampled_groups },
+	     { "samples in the middle of reads", reads_and_samples })

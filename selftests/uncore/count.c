@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What an event counts between enable and disable is exactly what happened.
+ *
+ * VM: --sockets 2 --cores 2
+ */
+#include "silicon.h"
+
+/* Events that count packets which pass a filter may find none. */
+static bool may_be_zero(const char *event)
+{
+	return strstr(event, "match") || strstr(event, "prog_ev") || strstr(event, "xbar_mm");
+}
+
+/* Count for a moment; the truth is that of all counters of the box. */
+static void count_one(const char *pmu, const char *event, int cpu, unsigned int us)
+{
+	struct perf_count count;
+	uint64_t truth;
+	int fd;
+
+	silicon_start();
+	fd = event_open(pmu, event, cpu, -1);
+	perf_enable(fd);
+	sleep_us(us);
+	perf_disable(fd);
+	count = perf_count(fd);
+	truth = box_truth(cpu, SYN_EVENTS, pmu);
+	ktap_check(count.value == truth && (count.value || may_be_zero(event)) &&
+		   count.running == count.enabled,
+		   "%s/%s/ on CPU %d: %llu, truth %llu, %llu of %llu ns", pmu, event, cpu,
+		   (unsigned long long)count.value, (unsigned long long)truth,
+		   (unsigned long long)count.running, (unsigned long long)count.enabled);
+}
+
+struct each {
+	unsigned int package;
+	unsigned int num;
+};
+
+static void count_each_of(const char *pmu, void *arg)
+{
+	int cpus[SILICON_MAX_PACKAGES];
+	struct each *each = arg;
+	char dir[96];
+	DIR *d;
+
+	ktap_require(pmu_cpus(pmu, cpus) == 2, "%s: not two CPUs in the cpumask", pmu);
+	snprintf(dir, sizeof(dir), SYSFS_PMU "/%s/events", pmu);
+	d = opendir(dir);
+	ktap_require(d, "%s: %s", dir, strerror(errno));
+	for (struct dirent *e = readdir(d); e; e = readdir(d)) {
+		if (!is_counter_event(pmu, e->d_name))
+			continue;
+		count_one(pmu, e->d_name, cpus[each->package], 100);
+		each->num++;
+	}
+	closedir(d);
+}
+
+static void count_each(unsigned int package)
+{
+	struct each each = { .package = package };
+
+	for_each_pmu(count_each_of, &each);
+	ktap_note("%u events", each.num);
+	ktap_check(each.num > 800);
+}
+
+static void each_event_first_package(void)
+{
+	count_each(0);
+}
+
+static void each_event_second_package(void)
+{
+	count_each(1);
+}
+
+/* The counter of a box whose control register has this event; they all differ. */
+static unsigned int counter_of(int cpu, const char *pmu, const struct perf_event_attr *attr)
+{
+	uint16_t ctr[SILICON_MAX_COUNTERS];
+	int num = box_counters(pmu, ctr), i;
+
+	for (i = 0; i < num; i++) {
+		if ((msr_read(cpu, counter_ctl(ctr[i])) & 0xffff) == (attr->config & 0xffff))
+			return ctr[i];
+	}
+	ktap_require(0, "%s: event %#llx is on no counter", pmu, (unsigned long long)attr->config);
+	return 0;
+}
+
+/* All counters of all C-Boxes of both packages, each with another event. */
+static void all_counters_at_once(void)
+{
+	static const char * const events[6] = {
+		"llc_misses.all", "llc_hits.m", "occupancy_irq", "snps.remote_any",
+		"arb_wins.ad_sb", "trans_maf",
+	};
+	int fd[2][8][6];
+	char pmu[32];
+	int p, b, i;
+
+	silicon_start();
+	for (p = 0; p < 2; p++) {
+		for (b = 0; b < 8; b++) {
+			snprintf(pmu, sizeof(pmu), "xeon7500_cbox_%d", b);
+			for (i = 0; i < 6; i++) {
+				fd[p][b][i] = event_open(pmu, events[i], package_cpu(p), -1);
+				perf_enable(fd[p][b][i]);
+			}
+		}
+	}
+	sleep_us(20000);
+	for (p = 0; p < 2; p++) {
+		for (b = 0; b < 8; b++) {
+			for (i = 0; i < 6; i++)
+				perf_disable(fd[p][b][i]);
+		}
+	}
+	for (p = 0; p < 2; p++) {
+		for (b = 0; b < 8; b++) {
+			snprintf(pmu, sizeof(pmu), "xeon7500_cbox_%d", b);
+			for (i = 0; i < 6; i++) {
+				struct perf_event_attr attr = event_attr(pmu, events[i]);
+				int cpu = package_cpu(p);
+				struct perf_count count = perf_count(fd[p][b][i]);
+				uint64_t truth = silicon_truth(cpu, SYN_EVENTS,
+							       counter_of(cpu, pmu, &attr));
+
+				ktap_check(count.value == truth && truth,
+					   "package %d %s %s: %llu, truth %llu", p, pmu, events[i],
+					   (unsigned long long)count.value,
+					   (unsigned long long)truth);
+				ktap_check(count.running == count.enabled, "%s was multiplexed",
+					   events[i]);
+			}
+		}
+	}
+}
+
+/* The same event on both packages at once: two counts, each that of its package. */
+static void two_packages(void)
+{
+	struct perf_count count[2];
+	int fd[2], p;
+
+	silicon_start();
+	for (p = 0; p < 2; p++) {
+		fd[p] = event_open("xeon7500_cbox_3", "llc_hits.all", package_cpu(p), -1);
+		perf_enable(fd[p]);
+	}
+	sleep_us(20000);
+	for (p = 0; p < 2; p++)
+		perf_disable(fd[p]);
+	for (p = 0; p < 2; p++) {
+		uint64_t truth = box_truth(package_cpu(p), SYN_EVENTS, "xeon7500_cbox_3");
+
+		count[p] = perf_count(fd[p]);
+		ktap_check(count[p].value == truth && truth, "package %d: %llu, truth %llu", p,
+			   (unsigned long long)count[p].value, (unsigned long long)truth);
+	}
+	ktap_check(count[0].value != count[1].value, "both %llu",
+		   (unsigned long long)count[0].value);
+}
+
+/* One count for each cycle of the window, no more and no less. */
+static void uncore_clock(void)
+{
+	uint64_t opened, closed;
+	struct perf_count count;
+	int cpu, fd;
+
+	silicon_start();
+	cpu = package_cpu(1);
+	fd = event_open("xeon7500_wbox", "uncore_clock", cpu, -1);
+	perf_enable(fd);
+	sleep_us(10000);
+	perf_disable(fd);
+	count = perf_count(fd);
+	opened = silicon_truth(cpu, SYN_OPENED, 0x394);
+	closed = silicon_truth(cpu, SYN_CLOSED, 0x394);
+	ktap_check(count.value == closed - opened && count.value, "%llu, window %llu",
+		   (unsigned long long)count.value, (unsigned long long)(closed - opened));
+}
+
+/* A read of a running counter lies between the truth before and after it. */
+static void read_while_running(void)
+{
+	uint64_t before, after, last = 0;
+	int cpu, fd, i;
+
+	silicon_start();
+	cpu = package_cpu(0);
+	fd = event_open("xeon7500_cbox_5", "occupancy_maf", cpu, -1);
+	perf_enable(fd);
+	for (i = 0; i < 1000; i++) {
+		struct perf_count count;
+
+		before = box_truth(cpu, SYN_EVENTS, "xeon7500_cbox_5");
+		count = perf_count(fd);
+		after = box_truth(cpu, SYN_EVENTS, "xeon7500_cbox_5");
+		if (!ktap_check(before <= count.value && count.value <= after && count.value > last,
+				"%llu, truth %llu to %llu, last read %llu",
+				(unsigned long long)count.value, (unsigned long long)before,
+				(unsigned long long)after, (unsigned long long)last))
+			break;
+		last = count.value;
+	}
+	perf_disable(fd);
+	ktap_check(perf_count(fd).value == box_truth(cpu, SYN_EVENTS, "xeon7500_cbox_5"));
+}
+
+/* Nothing is lost or counted twice where windows end and begin. */
+static void many_windows(void)
+{
+	struct perf_count count;
+	uint64_t windows, truth;
+	int cpu, fd, i;
+
+	silicon_start();
+	cpu = package_cpu(1);
+	fd = event_open("xeon7500_cbox_2", "occupancy_irq", cpu, -1);
+	for (i = 0; i < 200; i++) {
+		perf_enable(fd);
+		if (i % 3 == 0)
+			perf_count(fd);
+		perf_disable(fd);
+		if (i % 5 == 0)
+			perf_count(fd);
+	}
+	count = perf_count(fd);
+	truth = box_truth(cpu, SYN_EVENTS, "xeon7500_cbox_2");
+	windows = box_truth(cpu, SYN_WINDOWS, "xeon7500_cbox_2");
+	ktap_check(count.value == truth && truth, "%llu, truth %llu",
+		   (unsigned long long)count.value, (unsigned long long)truth);
+	ktap_check(windows == 200, "%llu windows", (unsigned long long)windows);
+}
+
+/* PERF_EVENT_IOC_RESET sets perf's count to zero without touching the counter. */
+static void reset_while_running(void)
+{
+	uint64_t at_reset_lo, at_reset_hi, truth;
+	struct perf_count count;
+	int cpu, fd;
+
+	silicon_start();
+	cpu = package_cpu(0);
+	fd = event_open("xeon7500_cbox_0", "llc_misses.all", cpu, -1);
+	perf_enable(fd);
+	sleep_us(5000);
+	at_reset_lo = box_truth(cpu, SYN_EVENTS, "xeon7500_cbox_0");
+	ktap_require(!ioctl(fd, PERF_EVENT_IOC_RESET, 0), "reset: %s", strerror(errno));
+	at_reset_hi = box_truth(cpu, SYN_EVENTS, "xeon7500_cbox_0");
+	sleep_us(5000);
+	perf_disable(fd);
+	count = perf_count(fd);
+	truth = box_truth(cpu, SYN_EVENTS, "xeon7500_cbox_0");
+	ktap_check(count.value <= truth - at_reset_lo && count.value >= truth - at_reset_hi,
+		   "%llu, truth %llu to %llu", (unsigned long long)count.value,
+		   (unsigned long long)(truth - at_reset_hi),
+		   (unsigned long long)(truth - at_reset_lo));
+}
+
+SILICON_MAIN({ "each event of each box, package 0", each_event_first_package },
+	     { "each event of each box, package 1", each_event_second_package },
+	     { "all 96 C-Box counters at once", all_counters_at_once },
+	     { "two packages", two_packages },
+	     { "the fixed counter counts the clock", uncore_clock },
+	     { "reads while running", read_while_running },
+	     { "many windows", many_windows },
+	     { "reset while running", reset_while_running })

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * CPUs that come and go while events count. The CPU in charge of a package hands its
+ * events to another CPU of the package; no count gets lost on the way.
+ *
+ * CPUs 0 and 1 are package 0, 2 and 3 package 1.
+ *
+ * VM: --sockets 2 --cores 2
+ */
+#include "silicon.h"
+
+static void set_online(int cpu, bool online)
+{
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
+	f = fopen(path, "w");
+	ktap_require(f && fputs(online ? "1" : "0", f) >= 0 && !fclose(f), "%s: %s", path,
+		     strerror(errno));
+}
+
+static bool is_online(int cpu)
+{
+	char path[64];
+	int val = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
+	f = fopen(path, "r");
+	if (f) {
+		if (fscanf(f, "%d", &val) != 1)
+			val = 0;
+		fclose(f);
+	}
+	return val;
+}
+
+/*
+ * A package that comes back is tried out with the first counter of C-Box 0 and the fixed
+ * one. A test that has to tell what they did before leaves them out.
+ */
+static bool spare_tried;
+
+/* All CPUs there, 2 in charge of package 1. */
+static void start(void)
+{
+	spare_tried = false;
+	event_close_all();
+	if (!is_online(2))
+		set_online(2, true);
+	if (!is_online(3))
+		set_online(3, true);
+	if (package_cpu(1) != 2) {
+		set_online(3, false);
+		set_online(3, true);
+	}
+	ktap_require(package_cpu(1) == 2, "CPU %d has package 1", package_cpu(1));
+	silicon_start();
+}
+
+/* One event on each box of package 1; the C-Boxes have six and a group of two besides. */
+#define MAX_EVENTS	80
+static int fds[MAX_EVENTS], num_fds;
+static const char *const cbox_events[] = {
+	"llc_misses.all", "llc_hits.all", "occupancy_irq", "occupancy_maf,thresh=2", "trans_irq",
+	"trans_maf",
+};
+
+static void open_many(int cpu)
+{
+	char pmu[32];
+	int i, n, leader;
+
+	num_fds = 0;
+	for (i = spare_tried; i < 8; i++) {
+		snprintf(pmu, sizeof(pmu), "xeon7500_cbox_%d", i);
+		for (n = 0; n < 6; n++)
+			fds[num_fds++] = event_open(pmu, cbox_events[n], cpu, -1);
+		leader = event_open(pmu, "snps.remote_rd", cpu, -1);
+		fds[num_fds++] = leader;
+		fds[num_fds++] = event_open(pmu, "snps.remote_rfo", cpu, leader);
+	}
+	fds[num_fds++] = event_open("xeon7500_ubox", "woken", cpu, -1);
+	if (!spare_tried)
+		fds[num_fds++] = event_open("xeon7500_wbox", "uncore_clock", cpu, -1);
+	fds[num_fds++] = event_open("xeon7500_wbox", "prochot", cpu, -1);
+}
+
+static void enable_many(void)
+{
+	int i;
+
+	for (i = 0; i < num_fds; i++)
+		perf_enable(fds[i]);
+}
+
+static void disable_many(void)
+{
+	int i;
+
+	for (i = 0; i < num_fds; i++)
+		perf_disable(fds[i]);
+}
+
+static uint64_t sum_of_counts(void)
+{
+	uint64_t sum = 0;
+	int i;
+
+	for (i = 0; i < num_fds; i++)
+		sum += perf_count(fds[i]).value;
+	return sum;
+}
+
+static void add_truth(const char *pmu, void *arg)
+{
+	uint64_t *sum = arg;
+
+	if (spare_tried && !strcmp(pmu, "xeon7500_cbox_0"))
+		return;
+	*sum += box_truth(package_cpu(1), SYN_EVENTS, pmu);
+	if (spare_tried && !strcmp(pmu, "xeon7500_wbox"))
+		*sum -= silicon_truth(package_cpu(1), SYN_EVENTS, 0x394);
+}
+
+static void check_sums(void)
+{
+	uint64_t truth = 0, sum = sum_of_counts();
+
+	for_each_pmu(add_truth, &truth);
+	ktap_check(sum == truth && sum, "%llu, truth %llu", (unsigned long long)sum,
+		   (unsigned long long)truth);
+}
+
+static void event_moves(void)
+{
+	struct perf_count first, second;
+	int fd;
+
+	start();
+	fd = event_open("xeon7500_cbox_1", "llc_misses.all", 2, -1);
+	perf_enable(fd);
+	sleep_us(3000);
+	set_online(2, false);
+	ktap_check(package_cpu(1) == 3, "CPU %d has package 1", package_cpu(1));
+	first = perf_count(fd);
+	sleep_us(3000);
+	second = perf_count(fd);
+	ktap_check(first.value && second.value > first.value, "%llu, then %llu",
+		   (unsigned long long)first.value, (unsigned long long)second.value);
+	perf_disable(fd);
+	ktap_check(perf_count(fd).value == box_truth(3, SYN_EVENTS, "xeon7500_cbox_1"));
+	/* The old one comes back and is not in charge any more. */
+	set_online(2, true);
+	ktap_check(package_cpu(1) == 3, "CPU %d has package 1", package_cpu(1));
+	perf_enable(fd);
+	sleep_us(3000);
+	perf_disable(fd);
+	ktap_check(perf_count(fd).value > second.value);
+	ktap_check(perf_count(fd).value == box_truth(3, SYN_EVENTS, "xeon7500_cbox_1"));
+}
+
+static void many_events_move(void)
+{
+	start();
+	open_many(2);
+	enable_many();
+	sleep_us(30000);
+	set_online(2, false);
+	sleep_us(30000);
+	disable_many();
+	check_sums();
+}
+
+/*
+ * A disabled event moves too. perf enables it on the way (perf_pmu_migrate_context()
+ * knows no disabled state), so it counts from there on; but it counts right.
+ */
+static void disabled_event_moves(void)
+{
+	int fd;
+
+	start();
+	fd = event_open("xeon7500_cbox_4", "llc_misses.all", 2, -1);
+	set_online(2, false);
+	perf_enable(fd);
+	sleep_us(2000);
+	perf_disable(fd);
+	ktap_check(perf_count(fd).value &&
+		   perf_count(fd).value == box_truth(3, SYN_EVENTS, "xeon7500_cbox_4"));
+}
+
+static void other_cpu_goes(void)
+{
+	int fd;
+
+	start();
+	fd = event_open("xeon7500_cbox_0", "occupancy_irq", 2, -1);
+	perf_enable(fd);
+	set_online(3, false);
+	ktap_check(package_cpu(1) == 2, "CPU %d has package 1", package_cpu(1));
+	sleep_us(2000);
+	set_online(3, true);
+	perf_disable(fd);
+	ktap_check(perf_count(fd).value == box_truth(2, SYN_EVENTS, "xeon7500_cbox_0"));
+	/* One window: nothing was stopped for it. */
+	ktap_check(box_truth(2, SYN_WINDOWS, "xeon7500_cbox_0") == 1);
+}
+
+/* With its last CPU a package stops; its events keep their counts. */
+static void whole_package_goes(void)
+{
+	int cpus[SILICON_MAX_PACKAGES], fd;
+	uint64_t gone, truth = 0;
+
+	start();
+	spare_tried = true;
+	open_many(2);
+	enable_many();
+	sleep_us(5000);
+	set_online(2, false);
+	sleep_us(5000);
+	set_online(3, false);
+	ktap_check(pmu_cpus("xeon7500_cbox_0", cpus) == 1 && package_cpu(1) < 0);
+	gone = sum_of_counts();
+	sleep_us(5000);
+	ktap_check(gone && sum_of_counts() == gone, "%llu, then %llu", (unsigned long long)gone,
+		   (unsigned long long)sum_of_counts());
+
+	set_online(3, true);
+	ktap_check(package_cpu(1) == 3, "CPU %d has package 1", package_cpu(1));
+	for_each_pmu(add_truth, &truth);
+	spare_tried = false;
+	ktap_check(truth == gone, "%llu, truth %llu", (unsigned long long)gone,
+		   (unsigned long long)truth);
+	ktap_check(!(msr_read(3, 0xc00) & 1 << 28), "still enabled");
+	event_close_all();
+
+	silicon_start();
+	fd = event_open("xeon7500_cbox_0", "llc_misses.all", 3, -1);
+	perf_enable(fd);
+	sleep_us(2000);
+	perf_disable(fd);
+	ktap_check(perf_count(fd).value &&
+		   perf_count(fd).value == box_truth(3, SYN_EVENTS, "xeon7500_cbox_0"));
+}
+
+/* The same counter before a package goes and after it has come back. */
+static void same_counter_again(void)
+{
+	int fd;
+
+	start();
+	fd = event_open("xeon7500_cbox_0", "llc_misses.all", 2, -1);
+	perf_enable(fd);
+	sleep_us(1000);
+	set_online(2, false);
+	set_online(3, false);
+	set_online(3, true);
+	event_close_all();
+	silicon_start();
+	fd = event_open("xeon7500_cbox_0", "llc_misses.all", 3, -1);
+	perf_enable(fd);
+	sleep_us(2000);
+	perf_disable(fd);
+	ktap_check(perf_count(fd).value &&
+		   perf_count(fd).value == box_truth(3, SYN_EVENTS, "xeon7500_cbox_0"), "%llu",
+		   (unsigned long long)perf_count(fd).value);
+}
+
+/* A package whose CPUs come only after the module was loaded. */
+static void package_comes_later(void)
+{
+	int cpus[SILICON_MAX_PACKAGES], fd;
+
+	start();
+	set_online(2, false);
+	set_online(3, false);
+	ktap_require(!system("modprobe -r xeon7500_uncore && modprobe xeon7500_uncore"),
+		     "cannot be loaded again");
+	ktap_check(pmu_cpus("xeon7500_cbox_0", cpus) == 1);
+	set_online(3, true);
+	ktap_check(pmu_cpus("xeon7500_cbox_0", cpus) == 2 && package_cpu(1) == 3);
+	set_online(2, true);
+	ktap_check(package_cpu(1) == 3, "CPU %d has package 1", package_cpu(1));
+	silicon_start();
+	fd = event_open("xeon7500_cbox_0", "llc_misses.all", 3, -1);
+	perf_enable(fd);
+	sleep_us(2000);
+	perf_disable(fd);
+	ktap_check(perf_count(fd).value &&
+		   perf_count(fd).value == box_truth(3, SYN_EVENTS, "xeon7500_cbox_0"));
+}
+
+/* There and back under full load, with reads in between. */
+static void many_moves(void)
+{
+	uint64_t last = 0, now;
+	int i;
+
+	start();
+	open_many(2);
+	enable_many();
+	for (i = 0; i < 16; i++) {
+		int cpu = package_cpu(1);
+
+		set_online(cpu, false);
+		now = sum_of_counts();
+		ktap_check(now > last, "round %d: %llu, before %llu", i, (unsigned long long)now,
+			   (unsigned long long)last);
+		last = now;
+		set_online(cpu, true);
+		ktap_check(package_cpu(1) == 5 - cpu);
+	}
+	disable_many();
+	check_sums();
+}
+
+SILICON_MAIN({ "an event moves to the other CPU and goes on", event_moves },
+	     { "67 events in all boxes move", many_events_move },
+	     { "a disabled event moves", disabled_event_moves },
+	     { "a CPU goes that is not in charge", other_cpu_goes },
+	     { "the last CPU of a package goes and comes back", whole_package_goes },
+	     { "the same counter before and after that", same_counter_again },
+	     { "a package comes after the module", package_comes_later },
+	     { "many moves", many_moves })

@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The virtual silicon: what counts when, and how much.
+ *
+ * VM: --driver none --sockets 2 --cores 2 --threads 2
+ */
+#include "model.h"
+
+#define CPUS		8
+#define LLC_MISSES	0x14
+
+/* Events in cycles [from, to) of a pattern as SYN_PATTERN(log2, 0, active, inc), shaped. */
+static uint64_t expect(uint64_t from, uint64_t to, unsigned int log2, unsigned int active,
+		       unsigned int inc, unsigned int threshold, bool invert, bool edge)
+{
+	uint64_t sum = 0, period = 1ull << log2, whole = (to - from) / period, one = 0, c;
+	unsigned int level, before;
+
+#define AT(cycle)	((cycle) % period < active ? inc : 0)
+#define LEVEL(cycle)	(!threshold ? AT(cycle) : \
+			 invert ? AT(cycle) < threshold : AT(cycle) >= threshold)
+	for (c = from; c < from + period || c < to; c++) {
+		if (c >= from + 2 * period)
+			break;
+		level = LEVEL(c);
+		before = LEVEL(c + period - 1);
+		if (edge)
+			level = level && !before;
+		if (c < from + period)
+			one += level;
+		if (c < from + (to - from) % period)
+			sum += level;
+	}
+	return sum + whole * one;
+}
+
+static void identity(void)
+{
+	int cpu;
+
+	ktap_check(msr_read(0, SYN_ID) == SYN_MAGIC, "no silicon");
+	for (cpu = 0; cpu < CPUS; cpu++) {
+		ktap_check(msr_read(cpu, SYN_PACKAGE) == (uint64_t)cpu / 4, "CPU %d", cpu);
+		ktap_check(msr_read(cpu, SYN_CORE) == (uint64_t)cpu / 2 % 2, "CPU %d", cpu);
+		ktap_check(msr_read(cpu, SYN_THREAD) == (uint64_t)cpu % 2, "CPU %d", cpu);
+	}
+}
+
+static void three_levels(void)
+{
+	unsigned int ctl, level;
+
+	start_over(0);
+	for (level = 0; level < 8; level++) {
+		ctl = c_box[3] + CTL(2);
+		msr_write(0, ctl, 0x700 | LLC_MISSES | (level & 1 ? EN : 0));
+		msr_write(0, c_box[3], level & 2 ? 1 << 2 : 0x3f & ~(1 << 2));
+		msr_write(0, U_CTL, level & 4 ? U_EN_ALL : 0);
+		wait_us(100);
+		msr_write(0, U_CTL, 0);
+		ktap_check(!!msr_read(0, ctl + 1) == (level == 7), "enables %u", level);
+		msr_write(0, ctl, 0);
+	}
+	check_truth(0, ctl + 1);
+	/* The U-Box has its second level in U_CTL. */
+	start_over(0);
+	msr_write(0, 0xc10, EN | 0xf9);
+	run_for(0, 100, 0);
+	ktap_check(!msr_read(0, 0xc11), "U counts without its enable");
+	run_for(0, 100, U_EN);
+	check_truth(0, 0xc11);
+}
+
+/* Every counter of both packages, each on its own event, against the truth. */
+static void all_counters(void)
+{
+	int cpu, b, n;
+
+	for (cpu = 0; cpu < CPUS; cpu += 4) {
+		start_over(cpu);
+		for (b = 0; b < 8; b++) {
+			for (n = 0; n < 6; n++)
+				msr_write(cpu, c_box[b] + CTL(n), EN | 0x100 | (LLC_MISSES + n % 2));
+			msr_write(cpu, c_box[b], 0x3f);
+		}
+		for (b = 0; b < 2; b++) {
+			for (n = 0; n < 4; n++) {
+				msr_write(cpu, s_box[b] + CTL(n), EN | 0x160);
+				msr_write(cpu, b_box[b] + CTL(n), EN_LOW | 2 * (n < 3 ? 7 : 2));
+			}
+			for (n = 0; n < 6; n++)
+				msr_write(cpu, m_box[b] + CTL(n), EN_LOW | 0x40 | 0x11 << 9);
+			msr_write(cpu, 0xe04 + 4 * b, 1u << 31);
+			for (n = 0; n < 8; n++)
+				msr_write(cpu, r_box[b] + CTL(n), EN_LOW);
+			msr_write(cpu, s_box[b], 0xf);
+			msr_write(cpu, b_box[b], 0xf);
+			msr_write(cpu, m_box[b], 0x3f);
+			msr_write(cpu, r_box[b], 0xff);
+		}
+		for (n = 0; n < 4; n++)
+			msr_write(cpu, W_BOX + CTL(n), EN | 0x104);
+		msr_write(cpu, W_BOX, 0xf);
+		msr_write(cpu, 0xc10, EN | 0xf9);
+		run_for(cpu, 1000, U_EN);
+		for (b = 0; b < 8; b++) {
+			for (n = 0; n < 6; n++)
+				check_truth(cpu, c_box[b] + CTR(n));
+		}
+		for (b = 0; b < 2; b++) {
+			for (n = 0; n < 4; n++) {
+				check_truth(cpu, s_box[b] + CTR(n));
+				check_truth(cpu, b_box[b] + CTR(n));
+			}
+			for (n = 0; n < 6; n++)
+				check_truth(cpu, m_box[b] + CTR(n));
+			for (n = 0; n < 8; n++)
+				check_truth(cpu, r_box[b] + CTR(n));
+		}
+		for (n = 0; n < 4; n++)
+			check_truth(cpu, W_BOX + CTR(n));
+		check_truth(cpu, 0xc11);
+		/* One write started and one stopped them: no skew at all. */
+		ktap_check(truth(cpu, SYN_OPENED, 0xc11) == truth(cpu, SYN_OPENED, 0xe3f) &&
+			   truth(cpu, SYN_CLOSED, 0xc11) == truth(cpu, SYN_CLOSED, 0xd11), "skew");
+		ktap_check(!msr_read(cpu, SYN_VIOLATIONS), "violations");
+		/* The other package stood still. */
+		ktap_check(!truth(4 - cpu, SYN_WINDOWS, 0xd11), "package %d too", 1 - cpu / 4);
+		msr_write(cpu, 0xe04, 0);
+		msr_write(cpu, 0xe08, 0);
+	}
+}
+
+static void shapes(void)
+{
+	static const struct { unsigned int log2, active, inc; } patterns[] = {
+		{ 0, 1, 1 }, { 6, 0, 5 }, { 6, 20, 8 }, { 12, 1000, 3 }, { 4, 15, 24 },
+	};
+	static const unsigned int thresholds[] = { 0, 1, 3, 4, 8, 9, 24, 255 };
+	unsigned int p, t, flags, ctr = c_box[5] + CTR(1);
+
+	start_over(0);
+	msr_write(0, c_box[5], 2);
+	for (p = 0; p < sizeof(patterns) / sizeof(patterns[0]); p++) {
+		set_pattern(0, SYN_SEL(SYN_BOX_C, 5, 0x18, SYN_ANY),
+			    SYN_PATTERN(patterns[p].log2, 0, patterns[p].active, patterns[p].inc));
+		for (t = 0; t < 8; t++) {
+			for (flags = 0; flags < 4; flags++) {
+				uint64_t want;
+
+				msr_write(0, ctr - 1, EN | 0x18 | thresholds[t] << 24 |
+					  (flags & 1) << 23 | (flags & 2) << 17);
+				msr_write(0, ctr, 0);
+				run_for(0, 20, 0);
+				want = expect(truth(0, SYN_OPENED, ctr), truth(0, SYN_CLOSED, ctr),
+					      patterns[p].log2, patterns[p].active,
+					      patterns[p].inc, thresholds[t], flags & 1, flags & 2);
+				ktap_check(msr_read(0, ctr) == want,
+					   "pattern %u threshold %u invert %u edge %u: %llu not %llu",
+					   p, thresholds[t], flags & 1, flags >> 1,
+					   (unsigned long long)msr_read(0, ctr),
+					   (unsigned long long)want);
+			}
+		}
+	}
+}
+
+/* The sum of the parts is the whole, and keeps to the limit of the event. */
+static void unit_masks(void)
+{
+	unsigned int n;
+	uint64_t sum = 0;
+
+	start_over(0);
+	for (n = 0; n < 3; n++)
+		msr_write(0, c_box[0] + CTL(n), EN | LLC_MISSES | 0x100u << n);
+	msr_write(0, c_box[0] + CTL(3), EN | LLC_MISSES | 0x700);
+	msr_write(0, c_box[0] + CTL(4), EN | LLC_MISSES | 0x700 | 2u << 24);
+	msr_write(0, c_box[0] + CTL(5), EN | LLC_MISSES);
+	msr_write(0, c_box[0], 0x3f);
+	run_for(0, 1000, 0);
+	for (n = 0; n < 3; n++)
+		sum += check_truth(0, c_box[0] + CTR(n));
+	ktap_check(check_truth(0, c_box[0] + CTR(3)) == sum, "not the sum");
+	ktap_check(!msr_read(0, c_box[0] + CTR(4)), "two misses in a cycle");
+	ktap_check(!msr_read(0, c_box[0] + CTR(5)), "no bit, but a count");
+}
+
+/* Same event on another counter: same count. Another box, event or package: another. */
+static void events_differ(void)
+{
+	uint64_t a, b;
+
+	start_over(0);
+	start_over(4);
+	msr_write(0, c_box[0] + CTL(0), EN | 0x18);
+	msr_write(0, c_box[0] + CTL(4), EN | 0x18);
+	msr_write(0, c_box[0] + CTL(5), EN | 0x1a);
+	msr_write(0, c_box[0], 0x31);
+	msr_write(0, c_box[1] + CTL(0), EN | 0x18);
+	msr_write(0, c_box[1], 0x1);
+	run_for(0, 1000, 0);
+	a = check_truth(0, c_box[0] + CTR(0));
+	ktap_check(a == check_truth(0, c_box[0] + CTR(4)), "counters differ");
+	ktap_check(a != check_truth(0, c_box[0] + CTR(5)), "events do not");
+	ktap_check(a != check_truth(0, c_box[1] + CTR(0)), "boxes do not");
+	a = a * 1000 / truth(0, SYN_ENABLED, c_box[0] + CTR(0));
+	msr_write(4, c_box[0] + CTL(0), EN | 0x18);
+	msr_write(4, c_box[0], 1);
+	run_for(4, 1000, 0);
+	b = check_truth(4, c_box[0] + CTR(0)) * 1000 / truth(4, SYN_ENABLED, c_box[0] + CTR(0));
+	ktap_check(a != b, "packages do not: %llu", (unsigned long long)a);
+}
+
+static void nine_bit_codes(void)
+{
+	uint64_t a, b;
+
+	start_over(0);
+	set_pattern(0, SYN_SEL(SYN_BOX_U, 0, 0xe4, SYN_ANY), SYN_PATTERN(0, 0, 1, 1));
+	msr_write(0, 0xc10, EN | 0x1e4);
+	ktap_check(msr_read(0, 0xc10) == (EN | 0xe4), "%#llx",
+		   (unsigned long long)msr_read(0, 0xc10));
+	run_for(0, 100, U_EN);
+	a = check_truth(0, 0xc11);
+	b = truth(0, SYN_ENABLED, 0xc11);
+	ktap_check(a == b, "%llu in %llu cycles", (unsigned long long)a, (unsigned long long)b);
+	ktap_check(!msr_read(0, SYN_VIOLATIONS), "violations");
+}
+
+static void rst_all(void)
+{
+	start_over(0);
+	msr_write(0, c_box[2] + CTR(3), 12345);
+	msr_write(0, 0xc11, 1);
+	msr_write(0, 0x394, 0x1234567);
+	msr_write(0, U_CTL, U_RST_ALL);
+	ktap_check(!msr_read(0, c_box[2] + CTR(3)) && !msr_read(0, 0xc11), "not cleared");
+	ktap_check(msr_read(0, 0x394) == 0x1000000, "W fixed %#llx",
+		   (unsigned long long)msr_read(0, 0x394));
+	msr_write(0, U_CTL, 0);
+	msr_write(0, c_box[2] + CTR(3), 12345);
+	ktap_check(msr_read(0, c_box[2] + CTR(3)) == 12345, "still held");
+	ktap_check(!msr_read(0, SYN_VIOLATIONS), "violations");
+}
+
+/* W reads with low 24 bits 0 or 1 come out 0x1000000 too high. */
+static void w_erratum(void)
+{
+	static const struct { uint64_t is, reads; } cases[] = {
+		{ 0, 0x1000000 }, { 1, 0x1000001 }, { 2, 2 }, { 0xfffffd, 0xfffffd },
+		{ 0x7000000, 0x8000000 }, { 0xffffff000001, 1 }, { 0xffffff000002, 0xffffff000002 },
+	};
+	unsigned int i, n;
+
+	start_over(0);
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		for (n = 0; n < 5; n++) {
+			unsigned int ctr = n < 4 ? W_BOX + CTR(n) : 0x394;
+
+			msr_write(0, ctr, cases[i].is);
+			ktap_check(msr_read(0, ctr) == cases[i].reads, "0x%x = %#llx reads %#llx",
+				   ctr, (unsigned long long)cases[i].is,
+				   (unsigned long long)msr_read(0, ctr));
+		}
+	}
+}
+
+static void w_fixed(void)
+{
+	uint64_t cycles;
+
+	start_over(0);
+	msr_write(0, 0x394, 0x100);
+	msr_write(0, 0x395, 1);
+	run_for(0, 100, 0);
+	ktap_check(msr_read(0, 0x394) == 0x100, "runs without GLOBAL_CTL[31]");
+	msr_write(0, W_BOX, 1u << 31);
+	run_for(0, 1000, 0);
+	cycles = truth(0, SYN_ENABLED, 0x394);
+	ktap_check(cycles > 1000000 && msr_read(0, 0x394) == 0x100 + cycles, "%llu",
+		   (unsigned long long)cycles);
+}
+
+/* Idle CPUs do not stop the uncore, and no access is needed to keep it going. */
+static void halted_time(void)
+{
+	uint64_t num = msr_read(0, SYN_HZ_NUM), den = msr_read(0, SYN_HZ_DEN), cycles;
+
+	start_over(0);
+	msr_write(0, 0x395, 1);
+	msr_write(0, W_BOX, 1u << 31);
+	msr_write(0, SYN_CLEAR, 1);
+	run_for(0, 200000, 0);
+	cycles = truth(0, SYN_EVENTS, 0x394);
+	ktap_check(cycles > 200000000ull * num / den, "%llu cycles", (unsigned long long)cycles);
+	ktap_check(msr_read(0, SYN_ACCESS_ALL(SYN_RANGE_UNCORE, 1)) == 2, "%llu writes",
+		   (unsigned long long)msr_read(0, SYN_ACCESS_ALL(SYN_RANGE_UNCORE, 1)));
+	ktap_check(!msr_read(0, SYN_ACCESS_ALL(SYN_RANGE_UNCORE, 0)), "reads");
+}
+
+static void occupancy_tally(void)
+{
+	unsigned int ctl = s_box[1] + CTL(2);
+	uint64_t events, value;
+
+	start_over(0);
+	set_pattern(0, SYN_SEL(SYN_BOX_S, 1, 0x0a, SYN_ANY), SYN_PATTERN(0, 0, 1, 5));
+	msr_write(0, s_box[1], 0xf);
+	msr_write(0, ctl, EN | 1u << 17 | 0x0a);
+	run_for(0, 100, 0);
+	check_truth(0, ctl + 1);
+	ktap_check(!violations(SYN_V_OCCUPANCY), "a violation");
+	/* Enabled again, the tally still holds 5 and adds it in every cycle. */
+	msr_write(0, ctl, 0);
+	msr_write(0, ctl + 1, 0);
+	msr_write(0, SYN_CLEAR, 1);
+	msr_write(0, ctl, EN | 0x0a);
+	run_for(0, 100, 0);
+	events = truth(0, SYN_EVENTS, ctl + 1);
+	value = msr_read(0, ctl + 1);
+	ktap_check(events && value == 2 * events, "%llu, truth %llu", (unsigned long long)value,
+		   (unsigned long long)events);
+	ktap_check(violations(SYN_V_OCCUPANCY) == 1, "no violation");
+}
+
+/* B sub-counters run on while nobody counts, so windows add up to the whole. */
+static void sub_counters(void)
+{
+	static const struct { unsigned int code, inc, div; } events[] = {
+		{ 0x07, 7, 32 }, { 0x04, 100, 256 }, { 0x1c, 256, 256 },
+	};
+	unsigned int i, ctr = b_box[0] + CTR(0);
+
+	start_over(0);
+	msr_write(0, b_box[0], 1);
+	for (i = 0; i < 3; i++) {
+		uint64_t opened, closed, want;
+
+		set_pattern(0, SYN_SEL(SYN_BOX_B, 0, SYN_CODE_B(0, events[i].code), SYN_ANY),
+			    SYN_PATTERN(0, 0, 1, events[i].inc));
+		msr_write(0, ctr - 1, EN_LOW | events[i].code << 1);
+		msr_write(0, ctr, 0);
+		run_for(0, 100, 0);
+		opened = truth(0, SYN_OPENED, ctr);
+		closed = truth(0, SYN_CLOSED, ctr);
+		want = closed * events[i].inc / events[i].div -
+		       opened * events[i].inc / events[i].div;
+		ktap_check(msr_read(0, ctr) == want, "event 0x%x: %llu not %llu", events[i].code,
+			   (unsigned long long)msr_read(0, ctr), (unsigned long long)want);
+	}
+	/* R-Box: one count for 128 allocations. */
+	msr_write(0, 0xe05, 3u << 17);
+	msr_write(0, 0xe25, 3u << 17 | 1u << 21);
+	msr_write(0, r_box[0] + CTL(0), EN_LOW | 6 << 1);
+	msr_write(0, r_box[0] + CTL(7), EN_LOW | 7 << 1);
+	msr_write(0, r_box[0], 0x81);
+	run_for(0, 10000, 0);
+	i = msr_read(0, r_box[0] + CTR(7)) / 128 - msr_read(0, r_box[0] + CTR(0));
+	ktap_check(msr_read(0, r_box[0] + CTR(0)) && i + 1 <= 2, "%llu and %llu",
+		   (unsigned long long)msr_read(0, r_box[0] + CTR(7)),
+		   (unsigned long long)msr_read(0, r_box[0] + CTR(0)));
+	ktap_check(!msr_read(0, SYN_VIOLATIONS), "violations");
+}
+
+/* M-Box modes: down, halt at the wrap, conditions. */
+static void m_modes(void)
+{
+	unsigned int ctl = m_box[0] + CTL(0);
+	uint64_t cycles, events;
+
+	start_over(0);
+	msr_write(0, m_box[0], 0x3f);
+	/* CYCLES, down */
+	msr_write(0, ctl, EN_LOW | 1 << 2 | 0x40 | 0x1b << 9);
+	msr_write(0, ctl + 1, 1000000000);
+	run_for(0, 100, 0);
+	cycles = truth(0, SYN_ENABLED, ctl + 1);
+	ktap_check(cycles == truth(0, SYN_EVENTS, ctl + 1), "not every cycle");
+	ktap_check(msr_read(0, ctl + 1) == 1000000000 - cycles, "does not go down");
+	/* wrap_mode 0: stays at 0 until its status bit is cleared. */
+	msr_write(0, ctl, EN_LOW | 0x1b << 9);
+	msr_write(0, ctl + 1, M48 - 1000);
+	run_for(0, 100, 0);
+	ktap_check(!msr_read(0, ctl + 1), "%#llx", (unsigned long long)msr_read(0, ctl + 1));
+	ktap_check(msr_read(0, m_box[0] + STATUS) == 1, "no status");
+	msr_write(0, m_box[0] + OVF, 1);
+	run_for(0, 100, 0);
+	ktap_check(msr_read(0, ctl + 1), "still halted");
+	/* Cycles in the four scheduler modes; then page hits in one of them. */
+	set_pattern(0, SYN_SEL(SYN_BOX_M, 0, SYN_CODE_M_FLAG(1), 2), SYN_PATTERN(6, 8, 16, 1));
+	set_pattern(0, SYN_SEL(SYN_BOX_M, 0, SYN_CODE_M(0x14), SYN_ANY), SYN_PATTERN(6, 0, 16, 1));
+	msr_write(0, 0xca6, 2 << 4);
+	msr_write(0, ctl, EN_LOW | 0x40 | 0x80 | 1 << 19);
+	msr_write(0, ctl + 1, 0);
+	msr_write(0, SYN_CLEAR, 1);
+	msr_write(0, ctl + 2, EN_LOW | 0x40 | 0x80 | 1 << 19 | 1 << 4 | 0x14 << 9);
+	run_for(0, 1000, 0);
+	events = check_truth(0, ctl + 1);
+	cycles = truth(0, SYN_ENABLED, ctl + 3);
+	ktap_check(events > cycles / 4 - 64 && events < cycles / 4 + 64, "%llu of %llu",
+		   (unsigned long long)events, (unsigned long long)cycles);
+	events = check_truth(0, ctl + 3);
+	ktap_check(events > cycles / 8 - 64 && events < cycles / 8 + 64, "%llu of %llu",
+		   (unsigned long long)events, (unsigned long long)cycles);
+	ktap_check(!msr_read(0, SYN_VIOLATIONS), "violations");
+}
+
+/* What a shared register says makes another event of it. */
+static void sub_registers(void)
+{
+	unsigned int ctl = m_box[1] + CTL(1), i;
+	uint64_t last = 0;
+
+	start_over(0);
+	msr_write(0, m_box[1], 2);
+	msr_write(0, ctl, EN_LOW | 0x40 | 0x0d << 9);
+	for (i = 0; i < 4; i++) {
+		uint64_t rate;
+
+		msr_write(0, 0xceb, 5 << 11 | i << 5);
+		msr_write(0, ctl + 1, 0);
+		msr_write(0, SYN_CLEAR, 1);
+		run_for(0, 1000, 0);
+		rate = check_truth(0, ctl + 1) * 100000 / truth(0, SYN_ENABLED, ctl + 1);
+		ktap_check(rate != last, "command %u counts like the one before", i);
+		last = rate;
+	}
+	msr_write(0, r_box[1] + CTL(3), EN_LOW | 15 << 1);
+	msr_write(0, r_box[1], 8);
+	for (i = 0; i < 4; i++) {
+		uint64_t rate;
+
+		msr_write(0, 0xe2e, (i << 4 | 5) << 8);
+		msr_write(0, r_box[1] + CTR(3), 0);
+		msr_write(0, SYN_CLEAR, 1);
+		run_for(0, 1000, 0);
+		rate = check_truth(0, r_box[1] + CTR(3)) * 100000 /
+		       truth(0, SYN_ENABLED, r_box[1] + CTR(3));
+		ktap_check(rate != last, "class %u counts like the one before", i);
+		last = rate;
+	}
+	ktap_check(!msr_read(0, SYN_VIOLATIONS), "violations");
+	msr_write(0, 0xceb, 0);
+	msr_write(0, 0xe2e, 0);
+}
+
+KTAP_MAIN({ "packages, cores and threads", identity },
+	  { "three levels of enable", three_levels },
+	  { "every counter counts the truth, with no skew", all_counters },
+	  { "threshold, invert and edge", shapes },
+	  { "unit mask bits add up", unit_masks },
+	  { "events differ by what and where, not by counter", events_differ },
+	  { "nine-bit codes of the U-Box", nine_bit_codes },
+	  { "rst_all", rst_all },
+	  { "W-Box read erratum", w_erratum },
+	  { "W-Box fixed counter", w_fixed },
+	  { "time the CPUs sleep counts", halted_time },
+	  { "S-Box occupancy sub-counter", occupancy_tally },
+	  { "B-Box and R-Box sub-counters", sub_counters },
+	  { "M-Box modes", m_modes },
+	  { "sub-registers choose the event", sub_registers })

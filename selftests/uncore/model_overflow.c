@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The virtual silicon: overflow on its way up, freeze, PMI and its accidents.
+ * No PMI arrives here, IA32_DEBUGCTL bit 13 is 0: what would have been
+ * delivered shows in the statistics of the CPUs.
+ *
+ * VM: --driver none --sockets 2 --cores 2 --threads 2
+ */
+#include "model.h"
+
+#define LLC_MISSES	0x714
+
+/* A counter and where its overflow shows. */
+struct place {
+	const char *name;
+	unsigned int box, n;		/* n 31: the W fixed counter */
+	uint64_t sel, pmi_en;
+	unsigned int side;		/* S-Box, 2: none */
+	uint64_t summary, u;
+};
+
+static const struct place places[] = {
+	{ "C0", 0xd00, 5, EN | LLC_MISSES, PMI_EN, 0, 1 << 2, U_OV_S0 },
+	{ "C1", 0xd80, 0, EN | LLC_MISSES, PMI_EN, 0, 1 << 2, U_OV_S0 },
+	{ "C2", 0xd40, 1, EN | LLC_MISSES, PMI_EN, 0, 1 << 0, U_OV_S0 },
+	{ "C3", 0xdc0, 2, EN | LLC_MISSES, PMI_EN, 0, 1 << 0, U_OV_S0 },
+	{ "C4", 0xd20, 3, EN | LLC_MISSES, PMI_EN, 1, 1 << 2, U_OV_S1 },
+	{ "C5", 0xda0, 4, EN | LLC_MISSES, PMI_EN, 1, 1 << 2, U_OV_S1 },
+	{ "C6", 0xd60, 0, EN | LLC_MISSES, PMI_EN, 1, 1 << 0, U_OV_S1 },
+	{ "C7", 0xde0, 5, EN | LLC_MISSES, PMI_EN, 1, 1 << 0, U_OV_S1 },
+	{ "S0", 0xc40, 3, EN | 0x160, PMI_EN, 0, 1 << 18, U_OV_S0 },
+	{ "S1", 0xcc0, 0, EN | 0x160, PMI_EN, 1, 1 << 18, U_OV_S1 },
+	{ "B0", 0xc20, 2, EN_LOW | 7 << 1, PMI_EN, 0, 1 << 16, U_OV_S0 },
+	{ "B1", 0xc60, 3, EN_LOW | 2 << 1, PMI_EN, 1, 1 << 16, U_OV_S1 },
+	{ "M0", 0xca0, 0, EN_LOW | 0x40 | 0x1b << 9, 1 << 1, 0, 1 << 16, U_OV_S0 },
+	{ "M1", 0xce0, 5, EN_LOW | 0x40 | 0x1b << 9, 1 << 1, 1, 1 << 16, U_OV_S1 },
+	{ "R left", 0xe00, 7, EN_LOW, 1 << 6, 0, 1 << 19, U_OV_S0 },
+	{ "R right", 0xe20, 1, EN_LOW, 1 << 6, 1, 1 << 19, U_OV_S1 },
+	{ "W", 0xc80, 2, EN | 0x104, PMI_EN, 2, 0, U_OV_W },
+	{ "W fixed", 0xc80, 31, 1, 1 << 2, 2, 0, U_OV_W },
+	{ "U", 0, 0, EN | 0xf9, PMI_EN, 2, 0, U_OV_U },
+};
+
+#define PLACES	(sizeof(places) / sizeof(places[0]))
+
+static unsigned int ctr_of(const struct place *p)
+{
+	return !p->box ? 0xc11 : p->n == 31 ? 0x394 : p->box + CTR(p->n);
+}
+
+static unsigned int ctl_of(const struct place *p)
+{
+	return !p->box ? 0xc10 : p->n == 31 ? 0x395 : p->box + CTL(p->n);
+}
+
+/* To overflow after about `events` events, PMI or not. */
+static void arm(const struct place *p, uint64_t events, bool pmi)
+{
+	if (p->box == 0xe00 || p->box == 0xe20)
+		msr_write(0, p->box == 0xe00 ? 0xe04 : 0xe08, 1u << 31);
+	msr_write(0, ctl_of(p), p->sel | (pmi ? p->pmi_en : 0));
+	msr_write(0, ctr_of(p), (M48 + 1) - events);
+	if (p->box)
+		msr_write(0, p->box, msr_read(0, p->box) | 1ull << p->n);
+}
+
+static uint64_t pmi(unsigned int what)
+{
+	return msr_read(0, SYN_PMI(what));
+}
+
+static uint64_t arrived(int cpu)
+{
+	return msr_read(cpu, SYN_PMI_CPU(SYN_PMI_NO_DEBUGCTL));
+}
+
+/* From each counter to the top, and down again from the bottom. */
+static void up_and_down(void)
+{
+	unsigned int i, j;
+
+	for (i = 0; i < PLACES; i++) {
+		const struct place *p = &places[i];
+		uint64_t u, s;
+
+		start_over(0);
+		arm(p, 1000, false);
+		run_for(0, 100, U_EN);
+		u = msr_read(0, U_STATUS);
+		ktap_check(u == p->u, "%s: U status %#llx", p->name, (unsigned long long)u);
+		for (j = 0; j < 2; j++) {
+			s = msr_read(0, s_box[j] + SUMMARY);
+			ktap_check(s == (j == p->side ? p->summary : 0), "%s: S%u summary %#llx",
+				   p->name, j, (unsigned long long)s);
+		}
+		ktap_check(truth(0, SYN_OVERFLOWS, ctr_of(p)) == 1, "%s: %llu overflows", p->name,
+			   (unsigned long long)truth(0, SYN_OVERFLOWS, ctr_of(p)));
+		ktap_check(!pmi(SYN_PMI_REQUESTED), "%s: PMI without pmi_en", p->name);
+		if (!p->box) {
+			msr_write(0, U_OVF, U_OV_U);
+		} else {
+			ktap_check(msr_read(0, p->box + STATUS) == 1ull << p->n, "%s: status",
+				   p->name);
+			/* Another bit does nothing. */
+			msr_write(0, p->box + OVF, p->n ? 1 : 2);
+			ktap_check(msr_read(0, U_STATUS) == p->u, "%s: cleared by another",
+				   p->name);
+			msr_write(0, p->box + OVF, 1ull << p->n);
+			ktap_check(!msr_read(0, p->box + STATUS), "%s: status stays", p->name);
+		}
+		ktap_check(!msr_read(0, U_STATUS), "%s: U status stays", p->name);
+		ktap_check(!msr_read(0, SYN_VIOLATIONS), "%s: violations", p->name);
+	}
+}
+
+/* A summary bit is down when the last of those below is. */
+static void shared_summary(void)
+{
+	start_over(0);
+	arm(&places[10], 100, false);	/* B0 */
+	arm(&places[12], 100, false);	/* M0 */
+	run_for(0, 100, 0);
+	ktap_check(msr_read(0, s_box[0] + SUMMARY) == 1 << 16, "ov_mb");
+	msr_write(0, 0xc20 + OVF, 0xf);
+	ktap_check(msr_read(0, s_box[0] + SUMMARY) == 1 << 16, "M0 forgotten");
+	ktap_check(msr_read(0, U_STATUS) == U_OV_S0, "ov_s0");
+	/* The U-Box bit can be cleared by itself. */
+	msr_write(0, U_OVF, U_OV_S0);
+	ktap_check(!msr_read(0, U_STATUS), "U OVF_CTL");
+	ktap_check(msr_read(0, s_box[0] + SUMMARY) == 1 << 16, "went too far");
+	msr_write(0, 0xca0 + OVF, 1);
+	ktap_check(!msr_read(0, s_box[0] + SUMMARY), "ov_mb stays");
+}
+
+static void freezing(void)
+{
+	uint64_t latency = msr_read(0, SYN_FREEZE_LATENCY), value, cycles;
+	unsigned int i;
+
+	for (i = 0; i < PLACES; i++) {
+		const struct place *p = &places[i];
+		unsigned int fixed = p->n == 31 ? places[16].box + CTR(2) : 0x394;
+
+		start_over(0);
+		/* A second counter, to be stopped at the same moment. */
+		arm(p->n == 31 ? &places[16] : &places[17], 1ull << 40, false);
+		arm(p, 1000, true);
+		msr_write(0, U_CTL, U_EN | U_FRZ_ALL | U_EN_ALL);
+		wait_us(500);
+		ktap_check(msr_read(0, U_CTL) == (U_EN | U_FRZ_ALL), "%s: U_CTL %#llx", p->name,
+			   (unsigned long long)msr_read(0, U_CTL));
+		ktap_check(msr_read(0, U_STATUS) == (U_COND | U_PMI | p->u), "%s: U status %#llx",
+			   p->name, (unsigned long long)msr_read(0, U_STATUS));
+		/* It went on until the freeze got through. */
+		value = msr_read(0, ctr_of(p));
+		if (p->box == 0xc80)	/* the read erratum */
+			value -= value >= 0x1000000 ? 0x1000000 : 0;
+		ktap_check(value <= latency, "%s: %llu after the wrap", p->name,
+			   (unsigned long long)value);
+		ktap_check(truth(0, SYN_EVENTS, ctr_of(p)) == 1000 + value, "%s: truth", p->name);
+		ktap_check(truth(0, SYN_CLOSED, ctr_of(p)) == truth(0, SYN_CLOSED, fixed),
+			   "%s: stopped alone", p->name);
+		ktap_check(msr_read(0, SYN_FREEZES) == 1, "%s: freezes", p->name);
+		cycles = msr_read(0, SYN_FROZEN_CYCLES);
+		ktap_check(cycles > 1000, "%s: frozen %llu cycles", p->name,
+			   (unsigned long long)cycles);
+		ktap_check(pmi(SYN_PMI_REQUESTED) == 1, "%s: requests", p->name);
+		ktap_check(!arrived(0) && !arrived(1), "%s: PMI though no core was chosen", p->name);
+	}
+}
+
+/* No new freeze while the cause of the last one stands. */
+static void refreezing(void)
+{
+	const struct place *a = &places[3], *b = &places[9];
+
+	start_over(0);
+	arm(a, 1000, true);
+	msr_write(0, U_CTL, U_FRZ_ALL | U_EN_ALL);
+	wait_us(200);
+	ktap_check(msr_read(0, SYN_FREEZES) == 1, "no freeze");
+	arm(b, 1000, true);
+	msr_write(0, U_CTL, U_FRZ_ALL | U_EN_ALL);
+	wait_us(200);
+	ktap_check(msr_read(0, SYN_FREEZES) == 1, "froze again");
+	ktap_check(msr_read(0, U_CTL) & U_EN_ALL, "stopped");
+	ktap_check(pmi(SYN_PMI_REFREEZE) == 1, "refusals: %llu",
+		   (unsigned long long)pmi(SYN_PMI_REFREEZE));
+	/* Both bits are up; the one of the cause is what matters. */
+	msr_write(0, b->box + OVF, 1ull << b->n);
+	msr_write(0, ctr_of(b), M48 - 1000);
+	wait_us(200);
+	ktap_check(msr_read(0, SYN_FREEZES) == 1, "froze again");
+	msr_write(0, a->box + OVF, 1ull << a->n);
+	msr_write(0, b->box + OVF, 1ull << b->n);
+	msr_write(0, ctr_of(b), M48 - 1000);
+	wait_us(200);
+	ktap_check(msr_read(0, SYN_FREEZES) == 2, "no second freeze");
+}
+
+/* An overflow while its bit is up asks for nothing. */
+static void unnoticed(void)
+{
+	const struct place *p = &places[0];
+	unsigned int i;
+
+	start_over(0);
+	arm(p, 1000, true);
+	msr_write(0, U_CTL, U_EN_ALL);
+	for (i = 0; i < 3; i++) {
+		wait_us(100);
+		msr_write(0, ctr_of(p), M48 - 1000);
+	}
+	wait_us(100);
+	ktap_check(truth(0, SYN_OVERFLOWS, ctr_of(p)) == 4, "overflows");
+	ktap_check(truth(0, SYN_SKIPPED, ctr_of(p)) == 3, "skipped");
+	ktap_check(pmi(SYN_PMI_REQUESTED) == 1 && pmi(SYN_PMI_SKIPPED) == 3, "requests");
+	msr_write(0, p->box + OVF, 1ull << p->n);
+	msr_write(0, ctr_of(p), M48 - 1000);
+	wait_us(100);
+	ktap_check(pmi(SYN_PMI_REQUESTED) == 2, "requests");
+}
+
+/* The status is right when read, timer or not. */
+static void no_timer(void)
+{
+	const struct place *p = &places[4];
+
+	start_over(0);
+	arm(p, 10, false);
+	msr_write(0, U_CTL, U_EN_ALL);
+	wait_us(10);
+	ktap_check(msr_read(0, p->box + STATUS) == 1ull << p->n, "status");
+	msr_write(0, U_CTL, 0);
+}
+
+/* Every thread of the cores chosen, of this package only. */
+static void routing(void)
+{
+	unsigned int mask;
+	int cpu;
+
+	for (mask = 0; mask < 8; mask++) {
+		start_over(0);
+		arm(&places[0], 1000, true);
+		run_for(0, 300, U_CORES(mask));
+		for (cpu = 0; cpu < 8; cpu++) {
+			uint64_t want = cpu < 4 && (mask >> (cpu / 2) & 1);
+
+			ktap_check(arrived(cpu) == want, "mask %u CPU %d: %llu", mask, cpu,
+				   (unsigned long long)arrived(cpu));
+			ktap_check(!msr_read(cpu, SYN_PMI_CPU(SYN_PMI_SENT)), "sent");
+		}
+		ktap_check(pmi(SYN_PMI_NO_CORE) == (mask == 4), "mask %u: absent core", mask);
+	}
+}
+
+static void one_pmi(unsigned int us)
+{
+	arm(&places[0], 1000, true);
+	msr_write(0, 0xd00 + OVF, 0x3f);
+	run_for(0, us, U_CORES(1));
+}
+
+static void accidents(void)
+{
+	start_over(0);
+	msr_write(0, SYN_FAULT_LOSE, 2);
+	one_pmi(100);
+	one_pmi(100);
+	ktap_check(!arrived(0) && pmi(SYN_PMI_LOST) == 2, "lost");
+	one_pmi(100);
+	ktap_check(arrived(0) == 1 && arrived(1) == 1, "lost too many");
+
+	start_over(0);
+	msr_write(0, SYN_FAULT_DOUBLE, 1);
+	one_pmi(500);
+	one_pmi(500);
+	ktap_check(arrived(0) == 3 && arrived(1) == 3 && pmi(SYN_PMI_DOUBLED) == 1, "doubled");
+
+	start_over(0);
+	msr_write(0, SYN_FAULT_DELAY_NS, 30000000);
+	one_pmi(1000);
+	ktap_check(!arrived(0), "too early");
+	msr_write(0, SYN_FAULT_DELAY_NS, 0);
+	wait_us(60000);
+	ktap_check(arrived(0) == 1 && pmi(SYN_PMI_DELAYED) == 1, "never arrived");
+
+	start_over(0);
+	msr_write(0, SYN_FAULT_SIBLING, 1);
+	one_pmi(100);
+	ktap_check(!arrived(0) && arrived(1) == 1, "sibling");
+	one_pmi(100);
+	ktap_check(arrived(0) == 1 && arrived(1) == 2, "for ever");
+
+	start_over(0);
+	ktap_check(!(msr_read(0, 0x1d9) >> 13 & 1), "DEBUGCTL[13] is set");
+	msr_write(0, SYN_FAULT_DEBUGCTL, 1);
+	msr_write(0, 0x1d9, 1 << 13);
+	ktap_check(!(msr_read(0, 0x1d9) >> 13 & 1), "DEBUGCTL[13] can be set");
+}
+
+/* Wraps are counted however often, and the value goes on. */
+static void wraps(void)
+{
+	unsigned int ctr = c_box[2] + CTR(0), i;
+	uint64_t events;
+
+	start_over(0);
+	msr_write(0, ctr - 1, EN | LLC_MISSES);
+	msr_write(0, c_box[2], 1);
+	for (i = 1; i < 5; i++) {
+		msr_write(0, ctr, M48 - 5);
+		run_for(0, 100, 0);
+		ktap_check(truth(0, SYN_OVERFLOWS, ctr) == i, "overflows");
+	}
+	msr_write(0, SYN_CLEAR, 1);
+	msr_write(0, ctr, M48 - 5);
+	run_for(0, 100, 0);
+	events = truth(0, SYN_EVENTS, ctr);
+	ktap_check(msr_read(0, ctr) == ((M48 - 5 + events) & M48), "value");
+}
+
+KTAP_MAIN({ "overflow shows at each level and goes with the lowest", up_and_down },
+	  { "bits that summarize two boxes", shared_summary },
+	  { "freeze, from every counter", freezing },
+	  { "no freeze before the cause of the last one is cleared", refreezing },
+	  { "overflow with the status bit up", unnoticed },
+	  { "status without PMI", no_timer },
+	  { "PMI to the cores chosen", routing },
+	  { "PMI lost, doubled, late, misrouted", accidents },
+	  { "wraps", wraps })

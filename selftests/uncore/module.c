@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Loading and unloading: who may, when, and what is left behind.
+ *
+ * VM: --sockets 2 --cores 2
+ * PUT: ../tools/modprobe.d/xeon7500-uncore.conf ../spec/xeon7500/registers.json ../spec/xeon7500/registers_mw.json
+ */
+#include <sys/utsname.h>
+#include <sys/wait.h>
+
+#include "kmsg.h"
+#include "silicon.h"
+
+#define OURS		"xeon7500_uncore"
+#define MAINLINE	"intel_uncore"
+#define MAX_REGS	400
+
+static bool loaded(const char *module)
+{
+	char line[256];
+	bool found = false;
+	FILE *f = fopen("/proc/modules", "r");
+
+	ktap_require(f, "/proc/modules: %s", strerror(errno));
+	while (fgets(line, sizeof(line), f)) {
+		if (!strncmp(line, module, strlen(module)) && line[strlen(module)] == ' ')
+			found = true;
+	}
+	fclose(f);
+	return found;
+}
+
+/* 0 or errno. */
+static int unload(const char *module)
+{
+	return syscall(SYS_delete_module, module, O_NONBLOCK) ? errno : 0;
+}
+
+/* 0 or errno; dir is below that of the kernel's modules. */
+static int load(const char *dir, const char *file)
+{
+	struct utsname uts;
+	char path[256];
+	int fd, err;
+
+	uname(&uts);
+	snprintf(path, sizeof(path), "/lib/modules/%s/%s/%s.ko", uts.release, dir, file);
+	fd = open(path, O_RDONLY);
+	ktap_require(fd >= 0, "%s: %s", path, strerror(errno));
+	err = syscall(SYS_finit_module, fd, "", 0) ? errno : 0;
+	close(fd);
+	return err;
+}
+
+static int load_ours(void)
+{
+	return load("updates", "xeon7500_uncore");
+}
+
+static int load_mainline(void)
+{
+	return load("kernel/arch/x86/events/intel", "intel-uncore");
+}
+
+static void run(const char *command)
+{
+	int status = system(command);
+
+	ktap_check(!status, "%s: status %#x", command, status);
+}
+
+/* A case begins with the module loaded and ends with it loaded. */
+static void start(void)
+{
+	event_close_all();
+	if (loaded(MAINLINE))
+		unload(MAINLINE);
+	if (!loaded(OURS))
+		load_ours();
+	silicon_start();
+}
+
+/* ---- every register of a package that can be read ---- */
+
+struct dump {
+	uint16_t msr[MAX_REGS];
+	uint64_t val[MAX_REGS];
+	int num;
+};
+
+/* The readable registers of a file of the spec; those that change by themselves do not count. */
+static void find_registers(const char *path, struct dump *d)
+{
+	static char text[1 << 17];
+	FILE *f = fopen(path, "r");
+	char *s = text, *access;
+
+	ktap_require(f, "%s: %s", path, strerror(errno));
+	text[fread(text, 1, sizeof(text) - 1, f)] = 0;
+	fclose(f);
+	while ((s = strstr(s, "\"name\": \""))) {
+		bool timestamp = !strncmp(s + 9, "M_MSR_PMU_TIMESTAMP", 19);
+
+		s = strstr(s, "\"msr\": \"");
+		access = s ? strstr(s, "\"access\": \"R") : NULL;
+		ktap_require(s && strstr(s, "\"access\": \""), "%s: not as expected", path);
+		if (access == strstr(s, "\"access\": \"") && !timestamp) {
+			ktap_require(d->num < MAX_REGS, "too many registers");
+			d->msr[d->num++] = strtoul(s + 8, NULL, 16);
+		}
+	}
+}
+
+static void dump_registers(int cpu, struct dump *d)
+{
+	int i;
+
+	d->num = 0;
+	find_registers("/t/registers.json", d);
+	find_registers("/t/registers_mw.json", d);
+	ktap_require(d->num > 300, "%d registers", d->num);
+	for (i = 0; i < d->num; i++)
+		d->val[i] = msr_read(cpu, d->msr[i]);
+}
+
+static void dump_packages(struct dump d[2])
+{
+	dump_registers(0, &d[0]);
+	dump_registers(2, &d[1]);
+}
+
+static void compare_dumps(const struct dump before[2], const struct dump after[2])
+{
+	int p, i;
+
+	for (p = 0; p < 2; p++) {
+		for (i = 0; i < before[p].num; i++)
+			ktap_check(before[p].msr[i] == after[p].msr[i] &&
+				   before[p].val[i] == after[p].val[i],
+				   "package %d: MSR %#x was %#llx, now %#llx", p, before[p].msr[i],
+				   (unsigned long long)before[p].val[i],
+				   (unsigned long long)after[p].val[i]);
+	}
+}
+
+static struct dump before[2], after[2];
+
+static void load_and_unload(void)
+{
+	start();
+	ktap_require(!unload(OURS), "in use");
+	dump_packages(before);
+	ktap_require(!load_ours(), "cannot be loaded");
+	dump_packages(after);
+	compare_dumps(before, after);
+	ktap_check(!unload(OURS), "in use");
+	dump_packages(after);
+	compare_dumps(before, after);
+}
+
+/* Keeps some events of each kind of box busy for a moment. */
+static void use_it(void)
+{
+	static const struct {
+		const char *pmu, *event;
+	} uses[] = {
+		{ "xeon7500_ubox", "woken" },
+		{ "xeon7500_cbox_0", "llc_misses.all" },
+		{ "xeon7500_cbox_0", "occupancy_irq,thresh=3,edge" },
+		{ "xeon7500_cbox_5", "llc_hits.all" },
+		{ "xeon7500_wbox", "uncore_clock" },
+		{ "xeon7500_wbox", "prochot" },
+	};
+	unsigned int i, p;
+
+	for (p = 0; p < 2; p++) {
+		for (i = 0; i < sizeof(uses) / sizeof(uses[0]); i++)
+			perf_enable(event_open(uses[i].pmu, uses[i].event, package_cpu(p), -1));
+	}
+	sleep_us(2000);
+	event_close_all();
+}
+
+/* What an earlier user has left in the registers comes back when we go. */
+static void leaves_no_trace(void)
+{
+	static const struct {
+		uint16_t msr;
+		uint64_t val;
+	} junk[] = {
+		{ 0xc00, 0x1 }, { 0xc10, 0x4400f8 }, { 0xd00, 0x15 }, { 0xd10, 0x400714 },
+		{ 0xd12, 0x2c40001e }, { 0xda0, 0x3f }, { 0xdb0, 0x400015 }, { 0xc80, 0x8000000f },
+		{ 0xc90, 0x400002 }, { 0x395, 1 },
+	};
+	unsigned int i;
+	int cpu;
+
+	start();
+	ktap_require(!unload(OURS), "in use");
+	for (i = 0; i < sizeof(junk) / sizeof(junk[0]); i++) {
+		for (cpu = 0; cpu <= 2; cpu += 2)
+			msr_write(cpu, junk[i].msr, junk[i].val);
+	}
+	dump_packages(before);
+	ktap_require(!load_ours(), "cannot be loaded");
+	use_it();
+	ktap_check(!unload(OURS), "in use");
+	dump_packages(after);
+	compare_dumps(before, after);
+	for (i = 0; i < sizeof(junk) / sizeof(junk[0]); i++) {
+		for (cpu = 0; cpu <= 2; cpu += 2)
+			msr_write(cpu, junk[i].msr, 0);
+	}
+}
+
+/* What was left enabled does not count beside our events, nor into them. */
+static void ignores_leftovers(void)
+{
+	uint64_t count;
+	int i, fd;
+
+	start();
+	ktap_require(!unload(OURS), "in use");
+	for (i = 0; i < 6; i++)
+		msr_write(0, 0xd10 + 2 * i, 0x400714);
+	msr_write(0, 0xd00, 0x3f);
+	msr_write(0, 0xc00, 1 << 28);
+	ktap_require(!load_ours(), "cannot be loaded");
+	silicon_clear();
+	fd = event_open("xeon7500_cbox_0", "llc_hits.all", 0, -1);
+	perf_enable(fd);
+	sleep_us(2000);
+	perf_disable(fd);
+	count = perf_count(fd).value;
+	ktap_check(count && count == silicon_truth(0, SYN_EVENTS, 0xd11));
+	ktap_check(box_truth(0, SYN_WINDOWS, "xeon7500_cbox_0") == 1, "%llu windows",
+		   (unsigned long long)box_truth(0, SYN_WINDOWS, "xeon7500_cbox_0"));
+	event_close_all();
+	ktap_check(!unload(OURS), "in use");
+	ktap_check(msr_read(0, 0xc00) == 1 << 28 && msr_read(0, 0xd00) == 0x3f);
+	msr_write(0, 0xc00, 0);
+	msr_write(0, 0xd00, 0);
+	for (i = 0; i < 6; i++)
+		msr_write(0, 0xd10 + 2 * i, 0);
+}
+
+/* ---- who may ---- */
+
+static void event_open_holds_it(void)
+{
+	int fd;
+
+	start();
+	fd = event_open("xeon7500_cbox_1", "llc_misses.all", package_cpu(0), -1);
+	ktap_check(unload(OURS) == EWOULDBLOCK);
+	perf_enable(fd);
+	ktap_check(unload(OURS) == EWOULDBLOCK);
+	sleep_us(1000);
+	perf_disable(fd);
+	ktap_check(perf_count(fd).value == box_truth(package_cpu(0), SYN_EVENTS, "xeon7500_cbox_1"));
+	event_close_all();
+	ktap_check(!unload(OURS), "in use");
+	ktap_check(pmu_type("xeon7500_cbox_1") < 0);
+	ktap_check(!load_ours(), "cannot be loaded");
+	ktap_check(pmu_type("xeon7500_cbox_1") >= 0);
+}
+
+static void many_times(void)
+{
+	int i;
+
+	start();
+	for (i = 0; i < 20; i++) {
+		int fd = event_open("xeon7500_cbox_1", "llc_misses.all", package_cpu(1), -1);
+
+		perf_enable(fd);
+		event_close_all();
+		ktap_require(!unload(OURS), "round %d: in use", i);
+		ktap_require(!load_ours(), "round %d: cannot be loaded", i);
+	}
+}
+
+static void mainline_comes_second(void)
+{
+	start();
+	kmsg_mark();
+	silicon_clear();
+	ktap_check(load_mainline() == EBUSY);
+	ktap_check(!silicon_accesses(), "%u register accesses", silicon_accesses());
+	ktap_check(kmsg_count("refusing " MAINLINE) == 1);
+	ktap_check(!loaded(MAINLINE) && pmu_type("uncore_cbox_0") < 0);
+	ktap_check(pmu_type("xeon7500_cbox_0") >= 0);
+}
+
+static void mainline_comes_first(void)
+{
+	start();
+	ktap_require(!unload(OURS), "in use");
+	ktap_require(!load_mainline(), "mainline cannot be loaded");
+	ktap_require(pmu_type("uncore_cbox_0") >= 0, "mainline has no C-Box");
+	kmsg_mark();
+	silicon_clear();
+	ktap_check(load_ours() == EBUSY);
+	ktap_check(!silicon_accesses(), "%u register accesses", silicon_accesses());
+	ktap_check(kmsg_count(OURS ": ") == 1);
+	ktap_check(!loaded(OURS) && pmu_type("xeon7500_ubox") < 0);
+	ktap_check(pmu_type("uncore_cbox_0") >= 0);
+	ktap_check(!unload(MAINLINE));
+	ktap_check(!load_ours(), "cannot be loaded");
+}
+
+/* As udev does it, with our file in modprobe.d. */
+static void autoload(void)
+{
+	start();
+	ktap_require(!unload(OURS), "in use");
+	run("mkdir -p /etc/modprobe.d; cp /t/xeon7500-uncore.conf /etc/modprobe.d/");
+	run("modprobe -b -a \"$(cat /sys/devices/system/cpu/modalias)\"");
+	ktap_check(loaded(OURS) && !loaded(MAINLINE));
+	ktap_check(pmu_type("xeon7500_cbox_0") >= 0);
+}
+
+SILICON_MAIN({ "load and unload leave every register as it was", load_and_unload },
+	     { "so does use, whatever was in them", leaves_no_trace },
+	     { "what was left running does not count", ignores_leftovers },
+	     { "an open event holds the module", event_open_holds_it },
+	     { "load and unload many times", many_times },
+	     { "intel_uncore is refused beside us", mainline_comes_second },
+	     { "we are refused beside intel_uncore", mainline_comes_first },
+	     { "loaded by modalias", autoload })

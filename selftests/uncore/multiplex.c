@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * More events than counters: perf lets them take turns. Whatever the turns, no
+ * event may lose or gain a count when its counter is handed on.
+ *
+ * The truth belongs to a counter register, which serves many events in turn. So the
+ * sum over all events is compared with the sum over all counters; and to see that no
+ * event has got what another one counted, all but one of them are made silent.
+ *
+ * VM: --sockets 2 --cores 2
+ */
+#include "silicon.h"
+
+#define PMU	"xeon7500_cbox_2"
+#define NUM	14
+
+static const char * const events[NUM] = {
+	"trans_irq", "trans_ipq", "trans_viq", "trans_maf", "trans_rwrf", "trans_rspf", "maf_ack",
+	"occupancy_irq", "occupancy_ipq", "occupancy_viq", "occupancy_maf", "occupancy_rwrf",
+	"occupancy_rspf", "sinks_s2p_bl",
+};
+
+static struct perf_count count[NUM];
+
+/* Turns of one millisecond in place of four. */
+static void hurry(void)
+{
+	FILE *f = fopen(SYSFS_PMU "/" PMU "/perf_event_mux_interval_ms", "w");
+
+	ktap_require(f && fputs("1", f) >= 0 && !fclose(f), "mux interval: %s", strerror(errno));
+}
+
+static void count_all(int cpu, unsigned int us)
+{
+	int fd[NUM], i;
+
+	hurry();
+	for (i = 0; i < NUM; i++) {
+		fd[i] = event_open(PMU, events[i], cpu, -1);
+		perf_enable(fd[i]);
+	}
+	sleep_us(us);
+	for (i = 0; i < NUM; i++)
+		perf_disable(fd[i]);
+	for (i = 0; i < NUM; i++)
+		count[i] = perf_count(fd[i]);
+}
+
+/* Few windows would mean that nothing was handed on and nothing tested. */
+static void check_turns(int cpu)
+{
+	uint64_t windows = box_truth(cpu, SYN_WINDOWS, PMU);
+
+	ktap_check(windows > 2 * NUM, "%llu windows", (unsigned long long)windows);
+}
+
+static void sums_agree(void)
+{
+	uint64_t sum = 0, truth;
+	int cpu, i;
+
+	silicon_start();
+	cpu = package_cpu(1);
+	count_all(cpu, 200000);
+	for (i = 0; i < NUM; i++) {
+		sum += count[i].value;
+		ktap_check(count[i].value && count[i].running < count[i].enabled,
+			   "%s: %llu in %llu of %llu ns", events[i],
+			   (unsigned long long)count[i].value,
+			   (unsigned long long)count[i].running,
+			   (unsigned long long)count[i].enabled);
+	}
+	truth = box_truth(cpu, SYN_EVENTS, PMU);
+	ktap_check(sum == truth, "%llu, truth %llu", (unsigned long long)sum,
+		   (unsigned long long)truth);
+	check_turns(cpu);
+}
+
+static void each_gets_its_own(void)
+{
+	int cpu, loud, i;
+
+	cpu = package_cpu(0);
+	for (loud = 0; loud < NUM; loud++) {
+		struct perf_event_attr attr = event_attr(PMU, events[loud]);
+		uint64_t truth;
+
+		silicon_start();
+		silicon_traffic(cpu, SYN_SEL(SYN_BOX_C, 2, SYN_ANY_CODE, SYN_ANY),
+				SYN_PATTERN(0, 0, 0, 0));
+		silicon_traffic(cpu, SYN_SEL(SYN_BOX_C, 2, attr.config & 0xff, SYN_ANY),
+				SYN_PATTERN(2, 0, 3, 1));
+		count_all(cpu, 60000);
+		truth = box_truth(cpu, SYN_EVENTS, PMU);
+		for (i = 0; i < NUM; i++)
+			ktap_check(count[i].value == (i == loud ? truth : 0),
+				   "%s: %llu, while %s had %llu", events[i],
+				   (unsigned long long)count[i].value, events[loud],
+				   (unsigned long long)truth);
+		ktap_check(truth, "%s", events[loud]);
+		check_turns(cpu);
+		msr_write(cpu, SYN_TRAFFIC_RESET, 1);
+	}
+}
+
+/* The time perf scales with is the time the counter was on. */
+static void scaled_counts(void)
+{
+	struct perf_event_attr attr;
+	double rate, est;
+	int cpu, i;
+
+	silicon_start();
+	cpu = package_cpu(0);
+	attr = event_attr(PMU, events[0]);
+	silicon_traffic(cpu, SYN_SEL(SYN_BOX_C, 2, attr.config & 0xff, SYN_ANY),
+			SYN_PATTERN(0, 0, 1, 1));
+	count_all(cpu, 500000);
+	msr_write(cpu, SYN_TRAFFIC_RESET, 1);
+	rate = (double)msr_read(cpu, SYN_HZ_NUM) / msr_read(cpu, SYN_HZ_DEN);
+	est = rate * count[0].running;
+	/* The clocks are read some instructions apart, once for each turn. */
+	ktap_check(count[0].value > est * 0.9 && count[0].value < est * 1.1,
+		   "%llu, %.0f expected of %llu ns", (unsigned long long)count[0].value, est,
+		   (unsigned long long)count[0].running);
+	for (i = 0; i < NUM; i++)
+		ktap_check(count[i].running * NUM / 3 > count[i].enabled,
+			   "%s: only %llu of %llu ns", events[i],
+			   (unsigned long long)count[i].running,
+			   (unsigned long long)count[i].enabled);
+}
+
+/* Pinned events keep their counters; the others share what is left. */
+static void pinned(void)
+{
+	struct perf_event_attr attr;
+	uint64_t sum = 0;
+	int cpu, fd[2], i;
+
+	silicon_start();
+	cpu = package_cpu(1);
+	for (i = 0; i < 2; i++) {
+		attr = event_attr(PMU, i ? "llc_hits.all" : "llc_misses.all");
+		attr.pinned = 1;
+		fd[i] = event_open_attr(&attr, cpu, -1);
+		perf_enable(fd[i]);
+	}
+	count_all(cpu, 100000);
+	for (i = 0; i < 2; i++)
+		perf_disable(fd[i]);
+	for (i = 0; i < 2; i++) {
+		struct perf_count c = perf_count(fd[i]);
+
+		ktap_check(c.value && c.running == c.enabled, "%llu of %llu ns",
+			   (unsigned long long)c.running, (unsigned long long)c.enabled);
+		sum += c.value;
+	}
+	for (i = 0; i < NUM; i++)
+		sum += count[i].value;
+	ktap_check(sum == box_truth(cpu, SYN_EVENTS, PMU), "%llu, truth %llu",
+		   (unsigned long long)sum,
+		   (unsigned long long)box_truth(cpu, SYN_EVENTS, PMU));
+}
+
+SILICON_MAIN({ "14 events on 6 counters: the sums agree", sums_agree },
+	     { "each event has counts of its own only", each_gets_its_own },
+	     { "running times fit the counts", scaled_counts },
+	     { "beside pinned events", pinned })

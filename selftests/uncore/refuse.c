@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What cannot be counted is refused: with the errno perf can make sense of, with a
+ * reason in the log for those who switch on dynamic debug, and without a single access
+ * to the hardware.
+ *
+ * VM: --sockets 2 --cores 2
+ */
+#include <sys/wait.h>
+
+#include "kmsg.h"
+#include "silicon.h"
+
+static void want_reasons(void)
+{
+	const char *file = "/proc/dynamic_debug/control";
+	int fd = open(file, O_WRONLY);
+	const char *on = "module xeon7500_uncore +p";
+
+	ktap_require(fd >= 0 && write(fd, on, strlen(on)) > 0, "%s: %s", file, strerror(errno));
+	close(fd);
+}
+
+/* Refused with this errno, and told why under the name of the PMU? */
+static bool refused(struct perf_event_attr *attr, const char *pmu, pid_t pid, int cpu, int want,
+		    bool reason)
+{
+	char line[1024], why[1024] = "", prefix[64];
+	int fd, err;
+
+	kmsg_mark();
+	fd = syscall(SYS_perf_event_open, attr, pid, cpu, -1, 0);
+	err = fd < 0 ? errno : 0;
+	if (fd >= 0)
+		close(fd);
+	snprintf(prefix, sizeof(prefix), "%s: config ", pmu);
+	while (kmsg_next(line, sizeof(line))) {
+		const char *s = strstr(line, prefix);
+
+		s = s ? strstr(s + strlen(prefix), ": ") : NULL;
+		if (s)
+			snprintf(why, sizeof(why), "%s", s + 2);
+	}
+	return ktap_check(err == want && !!why[0] == reason,
+			  "%s, config %#llx,%#llx,%#llx: %s, wanted %s; reason '%s'", pmu,
+			  (unsigned long long)attr->config, (unsigned long long)attr->config1,
+			  (unsigned long long)attr->config2, err ? strerror(err) : "accepted",
+			  strerror(want), why);
+}
+
+static void start(void)
+{
+	silicon_start();
+	want_reasons();
+}
+
+static void untouched(void)
+{
+	ktap_check(!silicon_accesses(), "%u register accesses", silicon_accesses());
+}
+
+/* ---- attributes ---- */
+
+static void privilege_levels(void)
+{
+	struct perf_event_attr attr;
+	int cpu;
+
+	start();
+	cpu = package_cpu(0);
+	attr = event_attr("xeon7500_cbox_0", "llc_misses.all");
+	attr.exclude_user = 1;
+	refused(&attr, "xeon7500_cbox_0", -1, cpu, EOPNOTSUPP, true);
+	attr.exclude_user = 0;
+	attr.exclude_kernel = 1;
+	refused(&attr, "xeon7500_cbox_0", -1, cpu, EOPNOTSUPP, true);
+	attr.exclude_kernel = 0;
+	attr.exclude_hv = 1;
+	refused(&attr, "xeon7500_cbox_0", -1, cpu, EOPNOTSUPP, true);
+	attr.exclude_hv = 0;
+	attr.exclude_idle = 1;
+	refused(&attr, "xeon7500_cbox_0", -1, cpu, EOPNOTSUPP, true);
+	attr.exclude_idle = 0;
+	attr.exclude_guest = 1;
+	refused(&attr, "xeon7500_cbox_0", -1, cpu, EINVAL, true);
+	attr.exclude_guest = 0;
+	attr.exclude_host = 1;
+	refused(&attr, "xeon7500_cbox_0", -1, cpu, EINVAL, true);
+	untouched();
+}
+
+static void tasks(void)
+{
+	struct perf_event_attr attr;
+
+	start();
+	attr = event_attr("xeon7500_wbox", "uncore_clock");
+	refused(&attr, "xeon7500_wbox", 0, -1, EINVAL, true);
+	refused(&attr, "xeon7500_wbox", getpid(), package_cpu(0), EINVAL, true);
+	untouched();
+}
+
+static void other_cpus(void)
+{
+	struct perf_event_attr attr;
+	int cpu, cpus = sysconf(_SC_NPROCESSORS_ONLN), tried = 0;
+
+	start();
+	attr = event_attr("xeon7500_cbox_7", "llc_misses.all");
+	for (cpu = 0; cpu < cpus; cpu++) {
+		if (cpu == package_cpu(0) || cpu == package_cpu(1))
+			continue;
+		refused(&attr, "xeon7500_cbox_7", -1, cpu, EINVAL, true);
+		tried++;
+	}
+	ktap_check(tried == 2, "%d CPUs", tried);
+	/* No such CPU: perf itself says so. */
+	refused(&attr, "xeon7500_cbox_7", -1, 1000, EINVAL, false);
+	untouched();
+}
+
+static void branch_stack(void)
+{
+	struct perf_event_attr attr;
+
+	start();
+	attr = event_attr("xeon7500_cbox_1", "llc_misses.all");
+	attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
+	attr.branch_sample_type = PERF_SAMPLE_BRANCH_ANY;
+	refused(&attr, "xeon7500_cbox_1", -1, package_cpu(0), EOPNOTSUPP, true);
+	untouched();
+}
+
+/* Types that are not ours: nothing of it comes near the uncore. */
+static void other_types(void)
+{
+	struct perf_event_attr attr;
+	int fd;
+
+	start();
+	attr = event_attr("xeon7500_cbox_0", "llc_misses.all");
+	attr.type = 9999;
+	refused(&attr, "xeon7500_", -1, package_cpu(0), ENOENT, false);
+	attr.type = PERF_TYPE_HARDWARE;
+	attr.config = 999;
+	fd = perf_open(&attr, package_cpu(0), -1);
+	ktap_check(fd == -EINVAL || fd == -ENOENT, "%d", fd);
+	untouched();
+}
+
+/* ---- config words ---- */
+
+static uint64_t known[3];
+
+static void know_format(const char *pmu, const char *name)
+{
+	struct perf_event_attr attr = {};
+	char format[64];
+	int lo, hi;
+
+	sysfs_read(pmu, "format", name, format, sizeof(format));
+	switch (sscanf(strchr(format, ':') + 1, "%d-%d", &lo, &hi)) {
+	case 1:
+		hi = lo;
+		/* fall through */
+	case 2:
+		break;
+	default:
+		ktap_require(0, "format '%s'", format);
+	}
+	attr_set_field(&attr, format, hi - lo == 63 ? ~0ULL : (1ULL << (hi - lo + 1)) - 1);
+	known[0] |= attr.config;
+	known[1] |= attr.config1;
+	known[2] |= attr.config2;
+}
+
+/* Each bit that no format attribute covers. */
+static void unknown_bits_of(const char *pmu, void *arg)
+{
+	int cpu = package_cpu(0), word, bit, *tried = arg;
+	struct dirent **list;
+	char dir[96], event[128] = "";
+	int num, i;
+
+	memset(known, 0, sizeof(known));
+	snprintf(dir, sizeof(dir), SYSFS_PMU "/%s/format", pmu);
+	num = scandir(dir, &list, NULL, alphasort);
+	ktap_require(num > 2, "%s: %s", dir, strerror(errno));
+	for (i = 0; i < num; i++) {
+		if (list[i]->d_name[0] != '.')
+			know_format(pmu, list[i]->d_name);
+	}
+	snprintf(dir, sizeof(dir), SYSFS_PMU "/%s/events", pmu);
+	num = scandir(dir, &list, NULL, alphasort);
+	for (i = 0; i < num && !event[0]; i++) {
+		if (is_counter_event(pmu, list[i]->d_name))
+			snprintf(event, sizeof(event), "%.100s", list[i]->d_name);
+	}
+	for (word = 0; word < 3; word++) {
+		for (bit = 0; bit < 64; bit++) {
+			struct perf_event_attr attr = event_attr(pmu, event);
+
+			if (known[word] >> bit & 1)
+				continue;
+			if (word == 0)
+				attr.config |= 1ULL << bit;
+			else if (word == 1)
+				attr.config1 |= 1ULL << bit;
+			else
+				attr.config2 |= 1ULL << bit;
+			if (!refused(&attr, pmu, -1, cpu, EINVAL, true))
+				return;
+			++*tried;
+		}
+	}
+}
+
+static void unknown_bits(void)
+{
+	int tried = 0;
+
+	start();
+	for_each_pmu(unknown_bits_of, &tried);
+	ktap_note("%d bits", tried);
+	ktap_check(tried > 10 * 64, "%d", tried);
+	untouched();
+}
+
+/* Kernels since 6.3 have a fourth word, of which we use nothing. */
+static void fourth_word(void)
+{
+	struct {
+		struct perf_event_attr attr;
+		uint64_t room[2];
+	} big = {};
+	const uint32_t size = 136; /* PERF_ATTR_SIZE_VER8 */
+	int fd;
+
+	start();
+	big.attr = event_attr("xeon7500_cbox_0", "llc_misses.all");
+	big.attr.size = size;
+	fd = perf_open(&big.attr, package_cpu(0), -1);
+	ktap_require(fd >= 0, "%s", strerror(-fd));
+	close(fd);
+	((uint64_t *)&big)[size / 8 - 1] = 1;
+	fd = perf_open(&big.attr, package_cpu(0), -1);
+	/* An older kernel tells by another errno that it knows three words. */
+	ktap_check(fd == -EINVAL || fd == -E2BIG, "%d", fd);
+	untouched();
+}
+
+/* ---- events ---- */
+
+/* The unit mask bits of each event code, from sysfs; -1 for codes nothing has. */
+static int umasks[512];
+
+static void learn_events(const char *pmu)
+{
+	struct dirent **list;
+	char dir[96], terms[256];
+	int num, i;
+
+	memset(umasks, -1, sizeof(umasks));
+	snprintf(dir, sizeof(dir), SYSFS_PMU "/%s/events", pmu);
+	num = scandir(dir, &list, NULL, alphasort);
+	for (i = 0; i < num; i++) {
+		unsigned int event = 0, umask = 0;
+		const char *s;
+
+		if (!is_counter_event(pmu, list[i]->d_name))
+			continue;
+		sysfs_read(pmu, "events", list[i]->d_name, terms, sizeof(terms));
+		ktap_require(sscanf(terms, "event=%x", &event) == 1 && event < 512, "%s", terms);
+		s = strstr(terms, "umask=");
+		if (s)
+			umask = strtoul(s + 6, NULL, 0);
+		umasks[event] = (umasks[event] < 0 ? 0 : umasks[event]) | umask;
+	}
+}
+
+static void unknown_events(void)
+{
+	/* One box of each kind that selects by code and unit mask. */
+	static const struct {
+		const char *pmu;
+		unsigned int codes, umask;
+	} boxes[] = {
+		{ "xeon7500_ubox", 512, 0 },
+		{ "xeon7500_cbox_0", 256, 255 },
+		{ "xeon7500_wbox", 256, 255 },
+	};
+	unsigned int i, code, bit, tried = 0;
+	int cpu;
+
+	start();
+	cpu = package_cpu(0);
+	for (i = 0; i < sizeof(boxes) / sizeof(boxes[0]); i++) {
+		const char *pmu = boxes[i].pmu;
+
+		learn_events(pmu);
+		for (code = 0; code < boxes[i].codes; code++) {
+			struct perf_event_attr attr = perf_attr(pmu, code);
+			uint64_t wrong = boxes[i].umask & ~umasks[code];
+
+			if (umasks[code] < 0) {
+				refused(&attr, pmu, -1, cpu, EINVAL, true);
+				tried++;
+				continue;
+			}
+			if (umasks[code]) {
+				/* None of its unit masks: it would count nothing. */
+				refused(&attr, pmu, -1, cpu, EINVAL, true);
+				tried++;
+			}
+			for (bit = 0; bit < 8; bit++) {
+				if (!(wrong >> bit & 1))
+					continue;
+				attr.config = code | umasks[code] << 8 | 0x100 << bit;
+				refused(&attr, pmu, -1, cpu, EINVAL, true);
+				tried++;
+			}
+		}
+	}
+	ktap_note("%u choices", tried);
+	ktap_check(tried > 1000, "%u", tried);
+	untouched();
+}
+
+static void senseless_options(void)
+{
+	struct perf_event_attr attr;
+	int cpu;
+
+	start();
+	cpu = package_cpu(1);
+	attr = event_attr("xeon7500_cbox_0", "occupancy_irq,inv");
+	refused(&attr, "xeon7500_cbox_0", -1, cpu, EINVAL, true);
+	attr = event_attr("xeon7500_wbox", "uncore_clock,edge");
+	refused(&attr, "xeon7500_wbox", -1, cpu, EINVAL, true);
+	attr = event_attr("xeon7500_wbox", "uncore_clock,thresh=1");
+	refused(&attr, "xeon7500_wbox", -1, cpu, EINVAL, true);
+	attr = event_attr("xeon7500_wbox", "uncore_clock,umask=1");
+	refused(&attr, "xeon7500_wbox", -1, cpu, EINVAL, true);
+	untouched();
+}
+
+/* Without privileges perf's own rules hold. */
+static void unprivileged(void)
+{
+	struct perf_event_attr attr;
+	int fd, status = -1;
+	FILE *f;
+
+	start();
+	f = fopen("/proc/sys/kernel/perf_event_paranoid", "w");
+	ktap_require(f && fputs("2", f) >= 0 && !fclose(f), "paranoid: %s", strerror(errno));
+	attr = event_attr("xeon7500_cbox_0", "llc_misses.all");
+	if (!fork()) {
+		if (setuid(65534))
+			_exit(100);
+		fd = perf_open(&attr, 0, -1);
+		_exit(fd < 0 ? -fd : 0);
+	}
+	wait(&status);
+	ktap_check(WIFEXITED(status) && WEXITSTATUS(status) == EACCES, "status %#x", status);
+	f = fopen("/proc/sys/kernel/perf_event_paranoid", "w");
+	ktap_require(f && fputs("-1", f) >= 0 && !fclose(f), "paranoid: %s", strerror(errno));
+	untouched();
+}
+
+SILICON_MAIN({ "exclude_*", privilege_levels },
+	     { "events of a task", tasks },
+	     { "CPUs outside the cpumask", other_cpus },
+	     { "branch stacks", branch_stack },
+	     { "types of other PMUs", other_types },
+	     { "each bit that no format covers", unknown_bits },
+	     { "the fourth config word", fourth_word },
+	     { "events and unit masks the manual does not have", unknown_events },
+	     { "options that make no sense", senseless_options },
+	     { "without privileges", unprivileged })

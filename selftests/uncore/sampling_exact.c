@@ -1,0 +1,526 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sampling against the truth: every overflow of the silicon is a sample, or one of
+ * which perf or the driver says that it is none; and the count is what happened.
+ *
+ * VM: --sockets 2 --cores 2 --icount --timeout 400
+ */
+#include "sampling.h"
+
+#define ull	unsigned long long
+
+static const struct {
+	const char *pmu;
+	const char *event;
+} kinds[] = {
+	{ "xeon7500_ubox", "woken" },
+	{ "xeon7500_cbox_0", "llc_misses.all" },
+	{ "xeon7500_cbox_1", "llc_hits.all" },
+	{ "xeon7500_cbox_2", "occupancy_irq" },
+	{ "xeon7500_cbox_3", "trans_maf" },
+	{ "xeon7500_cbox_4", "occupancy_maf,thresh=3,edge" },
+	{ "xeon7500_cbox_5", "arb_wins.ad_sb" },
+	{ "xeon7500_cbox_6", "snps.remote_any" },
+	{ "xeon7500_cbox_7", "llc_misses.s" },
+	{ "xeon7500_wbox", "uncore_clock" },
+	{ "xeon7500_wbox", "c_cycles_turbo.c_all" },
+	{ "xeon7500_sbox_0", "to_r_ndr_msgq_occupancy" },
+	{ "xeon7500_sbox_1", "to_r_snp_msgq_cycles_ne" },
+	{ "xeon7500_bbox_0", "msgs_in_non_snoop" },
+	{ "xeon7500_bbox_1", "imt_inserts_all" },
+	{ "xeon7500_mbox_0", "cycles" },
+	{ "xeon7500_mbox_1", "bbox_cmds.reads" },
+	{ "xeon7500_rbox_0", "flits_sent,port=1" },
+	{ "xeon7500_rbox_1", "flits_sent,port=2" },
+};
+
+#define KINDS	(int)(sizeof(kinds) / sizeof(kinds[0]))
+
+/* How often the event happens in 1000 uncore cycles. */
+static uint64_t rate(const char *pmu, const char *event, int cpu)
+{
+	uint64_t cycles = msr_read(cpu, SYN_CYCLES), count;
+	int fd = event_open(pmu, event, cpu, -1);
+
+	perf_enable(fd);
+	sleep_us(100);
+	perf_disable(fd);
+	count = perf_value(fd);
+	cycles = msr_read(cpu, SYN_CYCLES) - cycles;
+	return count * 1000 / cycles;
+}
+
+/* Overflows of all counters of all packages. */
+static void add_overflows(const char *pmu, void *arg)
+{
+	int cpus[SILICON_MAX_PACKAGES], num = pmu_cpus(pmu, cpus), i;
+
+	for (i = 0; i < num; i++)
+		*(uint64_t *)arg += box_truth(cpus[i], SYN_OVERFLOWS, pmu);
+}
+
+static uint64_t all_overflows(void)
+{
+	uint64_t sum = 0;
+
+	for_each_pmu(add_overflows, &sum);
+	return sum;
+}
+
+struct books {
+	uint64_t overflows;
+	struct ring rings;
+	uint64_t no_room;
+	uint64_t lost;
+};
+
+/* To be called when nothing runs any more. */
+static struct books check_books(const char *what)
+{
+	struct books b = { .overflows = all_overflows(), .lost = lost_count() };
+	int i;
+
+	rings_drain();
+	rings_sum(&b.rings);
+	for (i = 0; i < num_rings; i++)
+		b.no_room += ring_no_room(&rings[i]);
+	ktap_check(b.overflows == b.rings.samples + b.no_room + b.lost,
+		   "%s: %llu overflows, %llu samples, %llu without room, %llu lost", what,
+		   (ull)b.overflows, (ull)b.rings.samples, (ull)b.no_room, (ull)b.lost);
+	return b;
+}
+
+static void start(void)
+{
+	sampling_start();
+	sampling_limit(1000000);
+	lost_open();
+}
+
+/* ---- each kind of box ---- */
+
+struct periods {
+	uint64_t want;
+	uint64_t last;
+	uint64_t sum;
+	uint64_t wrong;
+	uint64_t backwards;
+	int cpu;
+};
+
+static void check_sample(const struct ring *r, const struct sample *s, void *arg)
+{
+	struct periods *p = arg;
+
+	(void)r;
+	p->wrong += s->period != p->want || (int)s->cpu != p->cpu || !s->ip;
+	p->backwards += s->time <= p->last;
+	p->last = s->time;
+	p->sum += s->period;
+}
+
+static void sample_one(const char *pmu, const char *event, uint64_t period, int cpu,
+		       unsigned int us, const char *options)
+{
+	struct periods p = { .want = period, .cpu = cpu };
+	char name[128], what[200];
+	uint64_t count, truth;
+	struct ring *r;
+	struct books b;
+
+	start();
+	snprintf(name, sizeof(name), "%s%s", event, options);
+	snprintf(what, sizeof(what), "%s/%s/ every %llu on CPU %d", pmu, name, (ull)period, cpu);
+	r = sampling_open(pmu, name, period, cpu, 64);
+	perf_enable(r->fd);
+	sleep_us(us);
+	perf_disable(r->fd);
+	ring_drain(r, check_sample, &p);
+	count = perf_value(r->fd);
+	truth = box_truth(cpu, SYN_EVENTS, pmu);
+	b = check_books(what);
+	ktap_check(count == truth && count, "%s: count %llu, truth %llu", what, (ull)count,
+		   (ull)truth);
+	ktap_check(!p.wrong && !p.backwards, "%s: %llu of %llu samples are wrong, %llu too early",
+		   what, (ull)p.wrong, (ull)r->samples, (ull)p.backwards);
+	ktap_check(b.overflows && r->samples, "%s: no sample", what);
+	/*
+	 * What was counted beyond a period goes into the next one, unless it is as much
+	 * again: while it is not frozen, a counter is faster than any handler.
+	 */
+	if (period >= (strstr(options, "freeze=2") ? 100000 : 10000))
+		ktap_check(p.sum <= count && count - p.sum < 2 * period,
+			   "%s: count %llu, periods %llu", what, (ull)count, (ull)p.sum);
+}
+
+static void each_kind(int package, const char *options)
+{
+	int i;
+
+	for (i = 0; i < KINDS; i++) {
+		int cpu = package_cpu(package);
+		uint64_t per_1000, period;
+
+		start();
+		per_1000 = rate(kinds[i].pmu, kinds[i].event, cpu);
+		ktap_check(per_1000, "%s/%s/ does not happen", kinds[i].pmu, kinds[i].event);
+		/* Every 60 us or so, and no round number. */
+		period = per_1000 * 137 + 11;
+		sample_one(kinds[i].pmu, kinds[i].event, period, cpu, 1500, options);
+	}
+}
+
+static void each_kind_first(void)
+{
+	each_kind(0, "");
+}
+
+static void each_kind_second(void)
+{
+	each_kind(1, "");
+}
+
+static void each_kind_unfrozen(void)
+{
+	each_kind(1, ",freeze=2");
+}
+
+/* ---- periods ---- */
+
+static void many_periods(void)
+{
+	static const uint64_t periods[] = {
+		10000, 10007, 12345, 16384, 32768, 65535, 65536, 99991, 131071, 1000000,
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(periods) / sizeof(periods[0]); i++) {
+		sample_one("xeon7500_cbox_3", "occupancy_maf", periods[i], package_cpu(0), 1000, "");
+		sample_one("xeon7500_cbox_3", "occupancy_maf", periods[i], package_cpu(0), 1000,
+			   ",freeze=2");
+		sample_one("xeon7500_wbox", "uncore_clock", periods[i], package_cpu(1), 1000, "");
+	}
+}
+
+/*
+ * Periods that are over before a handler can be. Nothing hangs; perf throttles the
+ * event until the next tick.
+ */
+static void tiny_periods(void)
+{
+	static const uint64_t periods[] = { 1, 2, 3, 4, 7, 16, 100, 999 };
+	static const char * const options[] = { "occupancy_maf", "occupancy_maf,freeze=2" };
+	unsigned int i, j;
+
+	for (i = 0; i < sizeof(periods) / sizeof(periods[0]); i++) {
+		for (j = 0; j < 2; j++) {
+			int cpu = package_cpu(j);
+			struct books b;
+			struct ring *r;
+
+			start();
+			sampling_limit(50000);	/* 200 in a tick of 4 ms */
+			r = sampling_open("xeon7500_cbox_4", options[j], periods[i], cpu, 256);
+			run_on(cpu);	/* ticks stop on an idle CPU */
+			perf_enable(r->fd);
+			spin_us(13000);
+			perf_disable(r->fd);
+			run_on(-1);
+			b = check_books(options[j]);
+			ktap_check(r->throttles >= 2 && r->unthrottles + 1 >= r->throttles,
+				   "every %llu: %llu throttles, %llu unthrottles", (ull)periods[i],
+				   (ull)r->throttles, (ull)r->unthrottles);
+			ktap_check(b.overflows > 300 && b.overflows < 1500,
+				   "every %llu: %llu overflows", (ull)periods[i], (ull)b.overflows);
+			ktap_check(perf_value(r->fd) ==
+				   box_truth(cpu, SYN_EVENTS, "xeon7500_cbox_4"));
+		}
+	}
+}
+
+/* ---- several at once ---- */
+
+static void count_running(void)
+{
+	int i;
+
+	for (i = 0; i < num_rings; i++)
+		perf_enable(rings[i].fd);
+	sleep_us(8000);
+	for (i = 0; i < num_rings; i++)
+		perf_disable(rings[i].fd);
+}
+
+static void all_kinds_at_once(void)
+{
+	struct books b;
+	int i, p;
+
+	start();
+	for (p = 0; p < 2; p++) {
+		for (i = 0; i < KINDS; i++) {
+			int cpu = package_cpu(p);
+			uint64_t period = 2000 + rate(kinds[i].pmu, kinds[i].event, cpu) * 300;
+
+			sampling_open(kinds[i].pmu, kinds[i].event, period + 17 * i, cpu, 8);
+		}
+	}
+	silicon_clear();
+	count_running();
+	b = check_books("all kinds of boxes");
+	ktap_note("%llu overflows, %llu lost", (ull)b.overflows, (ull)b.lost);
+	for (i = 0; i < num_rings; i++)
+		ktap_check(rings[i].samples > 4, "%s/%s/: %llu samples", kinds[i % KINDS].pmu,
+			   kinds[i % KINDS].event, (ull)rings[i].samples);
+	/* Opening and closing moves events about, which may cost a few. */
+	ktap_check(b.overflows > 1000 && b.lost < b.overflows / 50);
+}
+
+/* All counters of a box; two overflow at the very same cycle again and again. */
+static void all_counters_of_a_box(void)
+{
+	static const unsigned int period[6] = { 40000, 40000, 20000, 10000, 15000, 33333 };
+	uint64_t count = 0;
+	struct books b;
+	int i;
+
+	start();
+	for (i = 0; i < 6; i++)
+		sampling_open("xeon7500_cbox_1", "trans_maf", period[i], package_cpu(0), 32);
+	for (i = 0; i < 6; i++)
+		sampling_open("xeon7500_cbox_6", "trans_maf", period[i], package_cpu(0), 32);
+	count_running();
+	b = check_books("twelve counters");
+	for (i = 0; i < 12; i++)
+		count += perf_value(rings[i].fd);
+	ktap_check(count == box_truth(package_cpu(0), SYN_EVENTS, "xeon7500_cbox_1") +
+		   box_truth(package_cpu(0), SYN_EVENTS, "xeon7500_cbox_6"));
+	ktap_check(b.overflows > 1000, "%llu", (ull)b.overflows);
+}
+
+/* Events come and go beside one that samples; none of its overflows is forgotten. */
+static void coming_and_going(void)
+{
+	struct ring *r;
+	struct books b;
+	int i;
+
+	start();
+	r = sampling_open("xeon7500_cbox_2", "occupancy_irq", 30000, package_cpu(1), 256);
+	perf_enable(r->fd);
+	for (i = 0; i < 300; i++) {
+		int fd = event_open("xeon7500_cbox_2", "llc_hits.m", package_cpu(1), -1);
+
+		perf_enable(fd);
+		if (i % 7 == 0)
+			perf_value(r->fd);
+		perf_disable(fd);
+		close(open_events[--num_open_events]);
+	}
+	perf_disable(r->fd);
+	b = check_books("a busy neighbour");
+	ktap_note("%llu overflows, %llu lost", (ull)b.overflows, (ull)b.lost);
+	ktap_check(b.overflows > 200, "%llu", (ull)b.overflows);
+}
+
+/* Twice as many events as counters: they take turns. */
+static void multiplexed(void)
+{
+	struct books b;
+	int i;
+
+	start();
+	for (i = 0; i < 12; i++)
+		sampling_open("xeon7500_cbox_5", "occupancy_maf", 60000 + i, package_cpu(0), 32);
+	for (i = 0; i < 12; i++)
+		perf_enable(rings[i].fd);
+	sleep_us(60000);
+	for (i = 0; i < 12; i++)
+		perf_disable(rings[i].fd);
+	b = check_books("twelve events on six counters");
+	for (i = 0; i < 12; i++)
+		ktap_check(rings[i].samples > 10, "event %d: %llu samples", i,
+			   (ull)rings[i].samples);
+	ktap_note("%llu overflows, %llu lost", (ull)b.overflows, (ull)b.lost);
+}
+
+/* A ring buffer that nobody empties: what has no room is told. */
+static void no_room(void)
+{
+	struct ring *r;
+	struct books b;
+
+	start();
+	r = sampling_open("xeon7500_wbox", "uncore_clock", 40000, package_cpu(0), 1);
+	perf_enable(r->fd);
+	sleep_us(10000);
+	ring_drain(r, NULL, NULL);
+	sleep_us(1000);
+	perf_disable(r->fd);
+	b = check_books("a full ring");
+	ktap_check(b.no_room > 100 && r->lost_records == b.no_room,
+		   "%llu without room, LOST records say %llu", (ull)b.no_room,
+		   (ull)r->lost_records);
+}
+
+/* ---- what perf asks of an event ---- */
+
+/* -F: the period follows the rate. */
+static void frequency(void)
+{
+	struct perf_event_attr attr;
+	struct ring *r;
+	struct books b;
+
+	start();
+	attr = event_attr("xeon7500_cbox_0", "llc_misses.all");
+	attr.freq = 1;
+	attr.sample_freq = 5000;
+	attr.sample_type = SAMPLE_BASE;
+	attr.read_format = PERF_FORMAT_LOST;
+	r = ring_open(event_open_attr(&attr, package_cpu(0), -1), attr.sample_type, 256);
+	perf_enable(r->fd);
+	/* It begins with a period of 1 and is throttled until the first ticks. */
+	sleep_us(100000);
+	ring_drain(r, NULL, NULL);
+	r->samples = 0;
+	silicon_clear();
+	msr_read(0, SYN_ID);
+	sleep_us(200000);
+	perf_disable(r->fd);
+	ring_drain(r, NULL, NULL);
+	ktap_check(r->samples > 700 && r->samples < 1300, "%llu samples in 0.2 s at 5000/s",
+		   (ull)r->samples);
+	b.overflows = all_overflows();
+	ktap_check(b.overflows + 1 >= r->samples + lost_count() &&
+		   b.overflows <= r->samples + lost_count() + 1,
+		   "%llu overflows, %llu samples", (ull)b.overflows, (ull)r->samples);
+}
+
+static void refresh(void)
+{
+	struct ring *r;
+	uint64_t value;
+	int cpu;
+
+	start();
+	cpu = package_cpu(1);
+	r = sampling_open("xeon7500_cbox_0", "llc_misses.all", 50000, cpu, 8);
+	ktap_require(!ioctl(r->fd, PERF_EVENT_IOC_REFRESH, 7), "%s", strerror(errno));
+	sleep_us(3000);
+	ring_drain(r, NULL, NULL);
+	ktap_check(r->samples == 7, "%llu samples", (ull)r->samples);
+	value = perf_value(r->fd);
+	ktap_check(value == box_truth(cpu, SYN_EVENTS, "xeon7500_cbox_0") && value >= 350000);
+	sleep_us(1000);
+	ktap_check(perf_value(r->fd) == value);
+	/* Some more, in two portions. */
+	ktap_require(!ioctl(r->fd, PERF_EVENT_IOC_REFRESH, 2), "%s", strerror(errno));
+	ktap_require(!ioctl(r->fd, PERF_EVENT_IOC_REFRESH, 3), "%s", strerror(errno));
+	sleep_us(3000);
+	check_books("refresh");
+	ktap_check(r->samples == 12, "%llu samples", (ull)r->samples);
+}
+
+static void last_period(const struct ring *r, const struct sample *s, void *arg)
+{
+	(void)r;
+	*(uint64_t *)arg = s->period;
+}
+
+static void period_change(void)
+{
+	uint64_t periods[] = { 20000, 123457, 7777 }, last = 0, before = 0;
+	struct ring *r;
+	unsigned int i;
+
+	start();
+	r = sampling_open("xeon7500_wbox", "c_cycles_turbo.c_all", 50000, package_cpu(0), 64);
+	perf_enable(r->fd);
+	for (i = 0; i < 3; i++) {
+		ktap_require(!ioctl(r->fd, PERF_EVENT_IOC_PERIOD, &periods[i]), "%s",
+			     strerror(errno));
+		sleep_us(1500);
+		ring_drain(r, last_period, &last);
+		ktap_check(last == periods[i] && r->samples > before, "%llu, asked for %llu",
+			   (ull)last, (ull)periods[i]);
+		before = r->samples;
+	}
+	perf_disable(r->fd);
+	/* Also while it is stopped. */
+	ktap_require(!ioctl(r->fd, PERF_EVENT_IOC_PERIOD, &periods[1]), "%s", strerror(errno));
+	perf_enable(r->fd);
+	sleep_us(2000);
+	perf_disable(r->fd);
+	ring_drain(r, last_period, &last);
+	ktap_check(last == periods[1]);
+	check_books("new periods");
+	ktap_check(perf_value(r->fd) == box_truth(package_cpu(0), SYN_EVENTS, "xeon7500_wbox"));
+}
+
+/* Where it happened: of a process that does nothing but spin, in user space. */
+struct where {
+	uint64_t ours, user, chained, num;
+	uint64_t from, to;
+	int pid;
+};
+
+static void check_where(const struct ring *r, const struct sample *s, void *arg)
+{
+	struct where *w = arg;
+
+	(void)r;
+	w->num++;
+	w->ours += (int)s->pid == w->pid;
+	w->user += s->ip >> 63 == 0;
+	/* A context marker and the address itself, at least. */
+	w->chained += s->chain_len >= 2 && (s->chain[1] == s->ip);
+	if (s->time < w->from || s->time > w->to)
+		ktap_check(false, "sampled at %llu, not in %llu to %llu", (ull)s->time,
+			   (ull)w->from, (ull)w->to);
+}
+
+static void where_and_when(void)
+{
+	struct where w = { .pid = getpid() };
+	struct perf_event_attr attr;
+	volatile unsigned int spin;
+	struct ring *r;
+
+	start();
+	run_on(package_cpu(0));
+	attr = sampling_attr("xeon7500_cbox_0", "llc_misses.all", 50000);
+	attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
+	attr.use_clockid = 1;
+	attr.clockid = CLOCK_MONOTONIC;
+	r = ring_open(event_open_attr(&attr, package_cpu(0), -1), attr.sample_type, 64);
+	perf_enable(r->fd);
+	w.from = clock_ns();
+	for (spin = 0; spin < 3000000; spin++)
+		;
+	w.to = clock_ns();
+	perf_disable(r->fd);
+	w.to = clock_ns();
+	run_on(-1);
+	ring_drain(r, check_where, &w);
+	ktap_check(w.num > 50, "%llu samples", (ull)w.num);
+	ktap_check(w.ours * 10 > w.num * 9 && w.user * 10 > w.num * 8 && w.chained == w.num,
+		   "of %llu samples %llu in this process, %llu in user space, %llu with chain",
+		   (ull)w.num, (ull)w.ours, (ull)w.user, (ull)w.chained);
+	check_books("where");
+}
+
+SILICON_MAIN({ "each kind of box, package 0", each_kind_first },
+	     { "each kind of box, package 1", each_kind_second },
+	     { "each kind of box, without freeze", each_kind_unfrozen },
+	     { "many periods", many_periods },
+	     { "periods too small to serve", tiny_periods },
+	     { "all kinds of boxes of two packages at once", all_kinds_at_once },
+	     { "all counters of two boxes", all_counters_of_a_box },
+	     { "other events come and go", coming_and_going },
+	     { "more events than counters", multiplexed },
+	     { "no room in the ring buffer", no_room },
+	     { "a frequency", frequency },
+	     { "REFRESH", refresh },
+	     { "PERIOD", period_change },
+	     { "IP, process, callchain, time", where_and_when })

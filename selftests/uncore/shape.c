@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Threshold, invert and edge. The test sets what happens in each cycle and works
+ * out the counts from the cycles of the window, without help from the model.
+ *
+ * VM: --sockets 2 --cores 2
+ */
+#include "silicon.h"
+
+#define PMU	"xeon7500_cbox_6"
+#define CTR	0xd71	/* the first counter of that box: alone, an event gets it */
+#define CODE	0x1e	/* occupancy_maf, at most 16 per cycle */
+
+#define PERIOD	64
+static unsigned int pattern[PERIOD];
+
+/* In each period: active cycles of inc from phase on, then 0. */
+static void set_pattern(int cpu, unsigned int phase, unsigned int active, unsigned int inc)
+{
+	unsigned int i;
+
+	for (i = 0; i < PERIOD; i++)
+		pattern[i] = ((i - phase) & (PERIOD - 1)) < active ? inc : 0;
+	silicon_traffic(cpu, SYN_SEL(SYN_BOX_C, 6, CODE, SYN_ANY),
+			SYN_PATTERN(6, phase, active, inc));
+}
+
+static unsigned int shaped(uint64_t cycle, unsigned int thresh, bool inv)
+{
+	unsigned int inc = pattern[cycle % PERIOD];
+
+	return !thresh ? inc : inv ? inc < thresh : inc >= thresh;
+}
+
+/* What the counter of such an event gains in cycles [from, to). */
+static uint64_t expected(uint64_t from, uint64_t to, unsigned int thresh, bool inv, bool edge)
+{
+	uint64_t in_period = 0, sum = 0, cycle;
+
+	for (cycle = PERIOD; cycle < 2 * PERIOD; cycle++) {
+		unsigned int now = shaped(cycle, thresh, inv);
+
+		in_period += edge ? now && !shaped(cycle - 1, thresh, inv) : now;
+	}
+	sum = (to - from) / PERIOD * in_period;
+	for (cycle = to - (to - from) % PERIOD; cycle < to; cycle++) {
+		unsigned int now = shaped(cycle, thresh, inv);
+
+		sum += edge ? now && !shaped(cycle - 1, thresh, inv) : now;
+	}
+	return sum;
+}
+
+static void check(const char *options, unsigned int thresh, bool inv, bool edge)
+{
+	uint64_t want, from, to;
+	struct perf_count count;
+	char event[64];
+	int cpu, fd;
+
+	event_close_all();
+	cpu = package_cpu(1);
+	snprintf(event, sizeof(event), "occupancy_maf%s", options);
+	fd = event_open(PMU, event, cpu, -1);
+	perf_enable(fd);
+	sleep_us(2000);
+	perf_disable(fd);
+	count = perf_count(fd);
+	from = silicon_truth(cpu, SYN_OPENED, CTR);
+	to = silicon_truth(cpu, SYN_CLOSED, CTR);
+	ktap_require(from && to > from, "no window");
+	want = expected(from, to, thresh, inv, edge);
+	ktap_check(count.value == want, "%s, cycles %llu to %llu: %llu, expected %llu", event,
+		   (unsigned long long)from, (unsigned long long)to,
+		   (unsigned long long)count.value, (unsigned long long)want);
+}
+
+static void check_all(unsigned int phase, unsigned int active, unsigned int inc)
+{
+	unsigned int thresh;
+	char options[64];
+
+	silicon_start();
+	set_pattern(package_cpu(1), phase, active, inc);
+	check("", 0, false, false);
+	for (thresh = 1; thresh <= 17; thresh += 4) {
+		snprintf(options, sizeof(options), ",thresh=%u", thresh);
+		check(options, thresh, false, false);
+		strcat(options, ",edge");
+		check(options, thresh, false, true);
+		snprintf(options, sizeof(options), ",thresh=%u,inv", thresh);
+		check(options, thresh, true, false);
+		strcat(options, ",edge");
+		check(options, thresh, true, true);
+	}
+	check(",thresh=255", 255, false, false);
+	check(",thresh=255,inv", 255, true, false);
+	msr_write(package_cpu(1), SYN_TRAFFIC_RESET, 1);
+}
+
+static void sparse(void)
+{
+	check_all(5, 3, 9);
+}
+
+static void dense(void)
+{
+	check_all(60, 61, 16);
+}
+
+static void never(void)
+{
+	check_all(0, 0, 1);
+}
+
+static void always(void)
+{
+	check_all(0, PERIOD, 13);
+}
+
+/* edge alone counts how often an event of one bit begins. */
+static void edge_of_one_bit(void)
+{
+	static const struct {
+		const char *pmu, *event;
+		unsigned int box, inst, code, ctr;
+	} on[] = {
+		{ PMU, "trans_maf,edge", SYN_BOX_C, 6, 0x1f, CTR },
+		{ "xeon7500_ubox", "ipis_sent,edge", SYN_BOX_U, 0, 0xf9, 0xc11 },
+		{ "xeon7500_wbox", "prochot,edge", SYN_BOX_W, 0, 0x02, 0xc91 },
+	};
+	uint64_t want, from, to;
+	struct perf_count count;
+	unsigned int i;
+	int cpu, fd;
+
+	cpu = package_cpu(0);
+	for (i = 0; i < sizeof(on) / sizeof(on[0]); i++) {
+		silicon_start();
+		set_pattern(cpu, 7, 20, 1);
+		silicon_traffic(cpu, SYN_SEL(on[i].box, on[i].inst, on[i].code, SYN_ANY),
+				SYN_PATTERN(6, 7, 20, 1));
+		fd = event_open(on[i].pmu, on[i].event, cpu, -1);
+		perf_enable(fd);
+		sleep_us(2000);
+		perf_disable(fd);
+		count = perf_count(fd);
+		from = silicon_truth(cpu, SYN_OPENED, on[i].ctr);
+		to = silicon_truth(cpu, SYN_CLOSED, on[i].ctr);
+		want = expected(from, to, 0, false, true);
+		ktap_check(count.value == want && want, "%s: %llu, expected %llu", on[i].event,
+			   (unsigned long long)count.value, (unsigned long long)want);
+		msr_write(cpu, SYN_TRAFFIC_RESET, 1);
+	}
+}
+
+SILICON_MAIN({ "short bursts", sparse },
+	     { "short pauses", dense },
+	     { "an event that never happens", never },
+	     { "an event in every cycle", always },
+	     { "edge of one-bit events in C, U and W", edge_of_one_bit })
