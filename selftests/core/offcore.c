@@ -93,7 +93,8 @@ static void zero(void)
 	ktap_check(!count(0x01b7, 0x1));
 	ktap_check(!count(0x01b7, 0x10000));
 	ktap_check(!count(0x02b7, 0));
-	ktap_check(core_stat(0, SYN_CORE_S_OFFCORE_ZERO) == before + 3);
+	/* At least: a counter starts again whenever its task gets the CPU back. */
+	ktap_check(core_stat(0, SYN_CORE_S_OFFCORE_ZERO) >= before + 3);
 	ext_load("enforce=1");
 	ktap_check(try_open(0x01b7, 0x1, 0) == -EINVAL);
 	ktap_check(try_open(0x01b7, 0x10000, 0) == -EINVAL);
