@@ -19,4 +19,25 @@ static inline u64 perf_attr_config3(const struct perf_event_attr *attr)
 #endif
 }
 
+/**
+ * perf_pmu_migrate_all() - perf_pmu_migrate_context() for all events of a PMU
+ * @pmu: the PMU
+ * @from: CPU that goes
+ * @to: CPU that takes over
+ * @events: how many events there can be on @from
+ *
+ * Since 6.2 a call moves no more than the first group: the walk over the tree of groups
+ * goes on from the node it has just taken out. Each call that finds one waits for RCU.
+ */
+static inline void perf_pmu_migrate_all(struct pmu *pmu, int from, int to, int events)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
+	while (events-- > 0)
+		perf_pmu_migrate_context(pmu, from, to);
+#else
+	if (events > 0)
+		perf_pmu_migrate_context(pmu, from, to);
+#endif
+}
+
 #endif /* COMPAT_H */

@@ -32,16 +32,18 @@ static enum cpuhp_state uncore_cpuhp_state;
 
 /**
  * uncore_pmus_migrate() - move all events to another CPU of the package
+ * @pkg: the package
  * @from: CPU that goes
  * @to: CPU that takes over
  */
-void uncore_pmus_migrate(int from, int to)
+void uncore_pmus_migrate(struct uncore_pkg *pkg, int from, int to)
 {
 	int id;
 
 	for (id = 0; id < UNCORE_NUM_BOXES; id++) {
 		if (uncore_pmus[id].registered)
-			perf_pmu_migrate_context(&uncore_pmus[id].pmu, from, to);
+			perf_pmu_migrate_all(&uncore_pmus[id].pmu, from, to,
+					     atomic_read(&pkg->box[id].opened));
 	}
 }
 

@@ -257,7 +257,7 @@ int uncore_pkg_offline(unsigned int cpu)
 	gated = uncore_pkg_hold_gated(pkg);
 	WRITE_ONCE(pkg->cpu, target);
 	uncore_pmi_move(pkg, target);
-	uncore_pmus_migrate(cpu, target);
+	uncore_pmus_migrate(pkg, cpu, target);
 	uncore_pmi_moved(pkg, target);
 	if (gated)
 		smp_call_function_single(target, uncore_pkg_release, pkg, 1);

@@ -180,10 +180,12 @@ static void uncore_box_walk(struct uncore_pkg *pkg, int id, struct pt_regs *regs
 static void uncore_side_walk(struct uncore_pkg *pkg, int side, struct pt_regs *regs)
 {
 	const u8 *box;
-	u64 summary;
+	u64 summary = ~0ULL;
 	int i;
 
-	rdmsrl((side ? S1_MSR_PMON_BASE : S0_MSR_PMON_BASE) + S_MSR_PMON_SUMMARY, summary);
+	/* Without the S-Box nobody says which box it was. */
+	if (test_bit(UNCORE_SBOX + side, &pkg->present))
+		rdmsrl((side ? S1_MSR_PMON_BASE : S0_MSR_PMON_BASE) + S_MSR_PMON_SUMMARY, summary);
 	for (i = 0; i < ARRAY_SIZE(uncore_summary); i++) {
 		if (!(summary & uncore_summary[i].bit))
 			continue;

@@ -86,6 +86,7 @@ static void uncore_event_destroy(struct perf_event *event)
 {
 	if (to_uncore_event(event)->soft)
 		uncore_soft_destroy(event);
+	atomic_dec(&uncore_box_on(event->pmu, event->cpu)->opened);
 	kfree(event->pmu_private);
 }
 
@@ -153,6 +154,7 @@ static int uncore_event_init(struct perf_event *event)
 		kfree(ue);
 		return err;
 	}
+	atomic_inc(&pkg->box[upmu->id].opened);
 	event->destroy = uncore_event_destroy;
 	return 0;
 }

@@ -262,6 +262,7 @@ struct uncore_box_type {
  * @pkg: its package
  * @instance: number within its kind
  * @id: number within the package
+ * @opened: events that exist, on a counter or not
  * @claims: counters and sub-registers in use
  * @events: the event on each counter, also while it is leaving
  * @started: counters whose event perf has started
@@ -291,6 +292,7 @@ struct uncore_box {
 	struct uncore_pkg *pkg;
 	unsigned int instance;
 	unsigned int id;
+	atomic_t opened;
 	struct uncore_claims claims;
 	struct perf_event *events[UNCORE_MAX_COUNTERS];
 	u32 started;
@@ -487,7 +489,7 @@ int uncore_pmu_register(struct uncore_pmu *upmu, const struct uncore_box_type *t
 void uncore_pmu_unregister(struct uncore_pmu *upmu);
 
 /* main.c */
-void uncore_pmus_migrate(int from, int to);
+void uncore_pmus_migrate(struct uncore_pkg *pkg, int from, int to);
 
 /* one file for each kind of box */
 extern const struct uncore_box_type ubox_type;

@@ -6,8 +6,6 @@
  *
  * VM: --sockets 2 --cores 2 --timeout 300
  */
-#include <sys/utsname.h>
-
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -400,26 +398,12 @@ static void gates_alone(void)
 	ktap_check(silicon_accesses() == 0, "%u accesses", silicon_accesses());
 }
 
-/*
- * On the 6.12 tested, perf puts only one event of each PMU on the new CPU in these two
- * cases; why is not known.
- */
-static void need_moves(void)
-{
-	struct utsname u;
-
-	uname(&u);
-	if (strncmp(u.release, "6.1.", 4))
-		ktap_skip("this kernel moves one event of each PMU only");
-}
-
 /* An open gate moves with the package: everything stops and starts together. */
 static void hotplug_open(void)
 {
 	struct windows w;
 	int gate;
 
-	need_moves();
 	start();
 	gate = event_open("xeon7500_ubox", "gate", package_cpu(1), -1);
 	open_all(1);
@@ -445,7 +429,6 @@ static void hotplug_closed(void)
 {
 	int gate;
 
-	need_moves();
 	start();
 	gate = event_open("xeon7500_ubox", "gate", package_cpu(1), -1);
 	open_all(1);

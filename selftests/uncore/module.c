@@ -244,6 +244,61 @@ static void ignores_leftovers(void)
 		msr_write(0, 0xd10 + 2 * i, 0);
 }
 
+/* ---- what is not there ---- */
+
+static int try_open(const char *pmu, const char *event, int cpu)
+{
+	struct perf_event_attr attr = event_attr(pmu, event);
+	int fd = perf_open(&attr, cpu, -1);
+
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 ? fd : 0;
+}
+
+/* Package 1 has no C-Box 3 and no S-Box 0, and nobody has the W-Box. */
+static void boxes_missing(void)
+{
+	const uint64_t w = SYN_ABSENT_BOX(SYN_BOX_W, 0);
+	int cpus[SILICON_MAX_PACKAGES], fd, gate, p;
+
+	start();
+	ktap_require(!unload(OURS), "in use");
+	msr_write(0, SYN_ABSENT, w);
+	msr_write(2, SYN_ABSENT, w | SYN_ABSENT_BOX(SYN_BOX_C, 3) | SYN_ABSENT_BOX(SYN_BOX_S, 0));
+	kmsg_mark();
+	ktap_require(!load_ours(), "cannot be loaded");
+	ktap_check(kmsg_count(OURS ": CPU ") == 4, "each is reported once");
+	ktap_check(pmu_type("xeon7500_wbox") < 0);
+	ktap_check(pmu_cpus("xeon7500_cbox_2", cpus) == 2);
+	ktap_check(pmu_cpus("xeon7500_cbox_3", cpus) == 1 && cpus[0] == 0);
+	ktap_check(try_open("xeon7500_cbox_3", "llc_misses.all", 0) == 0);
+	ktap_check(try_open("xeon7500_cbox_3", "llc_misses.all", 2) == -ENODEV, "%d",
+		   try_open("xeon7500_cbox_3", "llc_misses.all", 2));
+	/* What is there works, wraps included, though S SUMMARY cannot be read. */
+	silicon_clear();
+	for (p = 0; p < 2; p++) {
+		gate = event_open("xeon7500_ubox", "gate", 2 * p, -1);
+		fd = event_open("xeon7500_cbox_2", "llc_misses.all", 2 * p, -1);
+		perf_enable(fd);
+		msr_write(2 * p, 0xd51, 0xfffffffffff0);
+		perf_enable(gate);
+		sleep_us(2000);
+		perf_disable(gate);
+		ktap_check(perf_count(fd).value == 0xfffffffffff0 +
+			   box_truth(2 * p, SYN_EVENTS, "xeon7500_cbox_2"), "package %d: %#llx", p,
+			   (unsigned long long)perf_count(fd).value);
+		ktap_check(box_truth(2 * p, SYN_OVERFLOWS, "xeon7500_cbox_2") == 1);
+	}
+	ktap_check(kmsg_count("unchecked MSR access") == 0);
+	event_close_all();
+	ktap_check(!unload(OURS), "in use");
+	msr_write(0, SYN_ABSENT, 0);
+	msr_write(2, SYN_ABSENT, 0);
+	ktap_require(!load_ours(), "cannot be loaded");
+	ktap_check(pmu_cpus("xeon7500_wbox", cpus) == 2);
+}
+
 /* ---- who may ---- */
 
 static void event_open_holds_it(void)
@@ -323,6 +378,7 @@ static void autoload(void)
 SILICON_MAIN({ "load and unload leave every register as it was", load_and_unload },
 	     { "so does use, whatever was in them", leaves_no_trace },
 	     { "what was left running does not count", ignores_leftovers },
+	     { "boxes that are not there", boxes_missing },
 	     { "an open event holds the module", event_open_holds_it },
 	     { "load and unload many times", many_times },
 	     { "intel_uncore is refused beside us", mainline_comes_second },

@@ -59,6 +59,8 @@ static uint64_t read_base(CPUState *cs, struct package *p, uint32_t msr)
 		return p->freezes;
 	case SYN_FROZEN_CYCLES:
 		return p->frozen_cycles + (p->frozen ? p->now - p->frozen_since : 0);
+	case SYN_ABSENT:
+		return p->absent;
 	}
 	return 0;
 }
@@ -123,6 +125,9 @@ static void syn_write(CPUState *cs, uint32_t msr, uint64_t val)
 		return;
 	case SYN_FREEZE_LATENCY:
 		p->freeze_latency = val;
+		return;
+	case SYN_ABSENT:
+		p->absent = val;
 		return;
 	case SYN_PKT_HEADER:
 		p->pkt_header = val;

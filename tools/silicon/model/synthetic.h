@@ -38,6 +38,8 @@
 #define SYN_FREEZE_LATENCY	0x5350000au	/* rw: cycles from overflow to en_all = 0 */
 #define SYN_FREEZES		0x5350000bu	/* r: freezes of the package */
 #define SYN_FROZEN_CYCLES	0x5350000cu	/* r: cycles from freeze to the next en_all = 1 */
+#define SYN_ABSENT		0x5350000du	/* rw: boxes of the package that are not there: #GP */
+#define SYN_ABSENT_BOX(box, instance)	(1ull << ((box) * 8 + (instance)))	/* SYN_BOX_* */
 
 /*
  * ---- truth of a counter of the package ----

@@ -660,6 +660,8 @@ enum msr_rc uncore_rdmsr(CPUState *cs, uint32_t msr, uint64_t *val)
 		return MSR_GP;
 	}
 	p = package_get(cs);
+	if (p->absent & SYN_ABSENT_BOX(r->box, r->inst))
+		return MSR_GP;
 	b = &p->box[r->box][r->inst];
 	package_settle(p);
 	switch (r->role) {
@@ -722,6 +724,8 @@ enum msr_rc uncore_wrmsr(CPUState *cs, uint32_t msr, uint64_t val)
 				  " are read-only", r->name, val, val & r->ro);
 	val &= r->rw | r->w1c;
 	p = package_get(cs);
+	if (p->absent & SYN_ABSENT_BOX(r->box, r->inst))
+		return MSR_GP;
 	b = &p->box[r->box][r->inst];
 	package_settle(p);
 	switch (r->role) {

@@ -186,6 +186,7 @@ struct package {
 	struct counter *freeze_cause;	/* whose ov bit blocks the next freeze */
 	bool frozen;
 	uint64_t frozen_since, frozen_cycles, freezes;
+	uint64_t absent;		/* boxes, SYN_ABSENT_BOX() */
 	uint64_t pkt_header, pkt_addr;	/* next packet to inject */
 	bool no_mix;			/* no packets but injected ones */
 };
