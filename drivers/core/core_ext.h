@@ -157,6 +157,8 @@ int core_ext_data_src_init(struct perf_event *event, int (*event_init)(struct pe
 /* ds_guard.c: PEBS index out of bounds */
 int core_ext_ds_guard_start(const struct core_ext_model *model);
 void core_ext_ds_guard_stop(void);
+bool core_ext_ds_guard_active(void);
+void core_ext_ds_guard_check(void);
 unsigned long core_ext_ds_guard_repairs(void);
 
 #endif /* CORE_EXT_H */

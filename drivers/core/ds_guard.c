@@ -5,12 +5,14 @@
  * not reload it (SDM, section 18.7.1.3). The kernel resets the index, or reads past
  * the buffer first, and never hears of the counter again.
  *
- * This handler comes before the kernel's. It puts the index back and reloads the
- * counter, as the hardware would have; one sample is lost. When all is well, which
- * is always, it compares three words in memory.
+ * So the guard looks at the index before the kernel does: first in the interrupt, and
+ * whenever the kernel stops the PMU or reads an event, because it may empty the buffer
+ * then. It puts the index back and reloads the counter, as the hardware would have; one
+ * sample is lost. When all is well, which is always, it compares three words in memory.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/irq_work.h>
 #include <linux/percpu.h>
 #include <asm/cpu_entry_area.h>
 #include <asm/intel_ds.h>
@@ -41,6 +43,15 @@ static struct {
 static DEFINE_PER_CPU(struct debug_store *, ds_guard_ds);
 static DEFINE_PER_CPU(unsigned long, ds_guard_count);
 
+/* The scheduler, from which we may be called, must not print. */
+static void ds_guard_say(struct irq_work *work)
+{
+	pr_warn_once("PEBS index was out of bounds on CPU %d, put right (the count is in ds_repairs)\n",
+		     smp_processor_id());
+}
+
+static DEFINE_IRQ_WORK(ds_guard_report, ds_guard_say);
+
 /* A counter of a PEBS event that has overflowed and been left so. */
 static bool ds_guard_stuck(int idx, u64 enabled)
 {
@@ -61,12 +72,12 @@ static bool ds_guard_stuck(int idx, u64 enabled)
 
 static void ds_guard_repair(struct debug_store *ds)
 {
-	u64 status, area, enabled;
+	u64 area, enabled;
 	int idx;
 
-	rdmsrl(MSR_CORE_PERF_GLOBAL_STATUS, status);
+	/* While the kernel sets the buffer up or takes it down it is not in use. */
 	rdmsrl(MSR_IA32_DS_AREA, area);
-	if (!(status & GLOBAL_STATUS_BUFFER_OVF) || area != (unsigned long)ds)
+	if (area != (unsigned long)ds)
 		return;
 
 	/* Counters are written with PEBS off only (section 18.7.1.2). */
@@ -82,11 +93,15 @@ static void ds_guard_repair(struct debug_store *ds)
 	wrmsrl(MSR_IA32_PEBS_ENABLE, enabled);
 
 	this_cpu_inc(ds_guard_count);
-	pr_warn_once("PEBS index was out of bounds on CPU %d, put right (the count is in ds_repairs)\n",
-		     smp_processor_id());
+	irq_work_queue(&ds_guard_report);
 }
 
-static int ds_guard_nmi(unsigned int type, struct pt_regs *regs)
+/**
+ * core_ext_ds_guard_check() - look at the index of this CPU, put it right
+ *
+ * Runs where the CPU cannot change: in the interrupt or with interrupts off.
+ */
+void core_ext_ds_guard_check(void)
 {
 	struct debug_store *ds = this_cpu_read(ds_guard_ds);
 	u64 base = READ_ONCE(ds->pebs_buffer_base);
@@ -95,6 +110,11 @@ static int ds_guard_nmi(unsigned int type, struct pt_regs *regs)
 	/* No base: no buffer. */
 	if (base && (index < base || index > READ_ONCE(ds->pebs_absolute_maximum)))
 		ds_guard_repair(ds);
+}
+
+static int ds_guard_nmi(unsigned int type, struct pt_regs *regs)
+{
+	core_ext_ds_guard_check();
 	/* Whose interrupt it was is for the kernel to say. */
 	return NMI_DONE;
 }
@@ -146,11 +166,23 @@ int core_ext_ds_guard_start(const struct core_ext_model *model)
 }
 
 /**
+ * core_ext_ds_guard_active() - is there anything to guard?
+ *
+ * Return: true if core_ext_ds_guard_check() may be called.
+ */
+bool core_ext_ds_guard_active(void)
+{
+	return ds_guard.active;
+}
+
+/**
  * core_ext_ds_guard_stop() - leave the kernel alone with it
  */
 void core_ext_ds_guard_stop(void)
 {
-	if (ds_guard.active)
-		unregister_nmi_handler(NMI_LOCAL, KBUILD_MODNAME);
+	if (!ds_guard.active)
+		return;
+	unregister_nmi_handler(NMI_LOCAL, KBUILD_MODNAME);
+	irq_work_sync(&ds_guard_report);
 	ds_guard.active = false;
 }

@@ -9,7 +9,7 @@
  *
  * Whoever called through a pointer before it was given back is waited for when our
  * own PMU is unregistered: perf calls event_init under the SRCU lock that this
- * synchronizes, and add and del with interrupts off.
+ * synchronizes, and the others with preemption off.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -33,7 +33,7 @@ struct core_ext_hook {
 };
 
 static struct {
-	struct core_ext_hook list[3];
+	struct core_ext_hook list[5];
 	unsigned int num;
 	const struct core_ext_model *model;
 	bool enforce;
@@ -43,6 +43,8 @@ static struct {
 	int (*event_init)(struct perf_event *event);
 	int (*add)(struct perf_event *event, int flags);
 	void (*del)(struct perf_event *event, int flags);
+	void (*read)(struct perf_event *event);
+	void (*pmu_disable)(struct pmu *pmu);
 	/* a reference on ourselves */
 	struct mutex lock;
 	bool pinned;
@@ -85,6 +87,22 @@ static int core_ext_event_init(struct perf_event *event)
 	if (!err && hooks.pdir)
 		err = core_ext_pdir_check_group(event);
 	return err;
+}
+
+/*
+ * The kernel empties the PEBS buffer when a task leaves the CPU, when an event stops and
+ * when it is read: not before the PMU is stopped, but in the last case without this way.
+ */
+static void core_ext_pmu_disable(struct pmu *pmu)
+{
+	hooks.pmu_disable(pmu);
+	core_ext_ds_guard_check();
+}
+
+static void core_ext_read(struct perf_event *event)
+{
+	core_ext_ds_guard_check();
+	hooks.read(event);
 }
 
 static void core_ext_hook(void **slot, void *ours, void **found)
@@ -163,7 +181,7 @@ int core_ext_hooks_start(struct pmu *core, const struct core_ext_model *model,
 {
 	int err;
 
-	if (!enforce && !data_src)
+	if (!enforce && !data_src && !core_ext_ds_guard_active())
 		return 0;
 	if (data_src) {
 		err = core_ext_data_src_start(model);
@@ -185,8 +203,14 @@ int core_ext_hooks_start(struct pmu *core, const struct core_ext_model *model,
 		core_ext_hook((void **)&core->add, core_ext_pdir_add, (void **)&hooks.add);
 		core_ext_pdir_catch_up();
 	}
-	core_ext_hook((void **)&core->event_init, core_ext_event_init,
-		      (void **)&hooks.event_init);
+	if (core_ext_ds_guard_active()) {
+		core_ext_hook((void **)&core->read, core_ext_read, (void **)&hooks.read);
+		core_ext_hook((void **)&core->pmu_disable, core_ext_pmu_disable,
+			      (void **)&hooks.pmu_disable);
+	}
+	if (enforce || data_src)
+		core_ext_hook((void **)&core->event_init, core_ext_event_init,
+			      (void **)&hooks.event_init);
 	return 0;
 }
 

@@ -189,9 +189,10 @@ module_init(core_ext_init);
 static void __exit core_ext_exit(void)
 {
 	core_ext_hooks_stop();
-	core_ext_ds_guard_stop();
 	core_ext_discovery_stop(core_ext_cpu_dev);
 	perf_pmu_unregister(&core_ext_own);
+	/* Until then a hook may have called it. */
+	core_ext_ds_guard_stop();
 	put_device(core_ext_cpu_dev);
 }
 module_exit(core_ext_exit);

@@ -15,8 +15,9 @@
 /* In the order of the record. */
 #define SAMPLE_TYPE	(PERF_SAMPLE_IP | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | \
 			 PERF_SAMPLE_PERIOD | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_REGS_INTR)
-#define SAMPLE_REGS	0xff0fffull	/* all general registers, ip and flags */
-#define SAMPLE_NUM_REGS	20
+/* All general registers, ip and flags: more, and the kernel takes one record at a time. */
+#define SAMPLE_REGS	0xff03ffull
+#define SAMPLE_NUM_REGS	18
 
 /* Positions among the SAMPLE_REGS */
 enum { REG_AX, REG_BX, REG_CX, REG_DX, REG_SI, REG_DI, REG_BP, REG_SP, REG_IP };
