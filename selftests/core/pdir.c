@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * VM: --machine sandybridge --cores 2 --threads 2 --timeout 300
+ * VM: --machine sandybridge --cores 2 --threads 2 --timeout 600
  *
  * PDIR has its core to itself. CPUs 0 and 1 are the threads of a core.
  */
@@ -108,26 +108,49 @@ static void kernel_alone(void)
 	ktap_check(clashes() > before);
 }
 
-/* The part of the next second in which each of two events runs. */
-static void shares(int fd_a, int fd_b, double *a, double *b)
-{
-	struct perf_count a0 = perf_count(fd_a), b0 = perf_count(fd_b), a1, b1;
+/* How much longer two events have run, and how much longer they wanted to. */
+struct progress {
+	struct perf_count a, b;
+};
 
-	busy(1);
-	a1 = perf_count(fd_a);
-	b1 = perf_count(fd_b);
-	*a = (double)(a1.running - a0.running) / (a1.enabled - a0.enabled);
-	*b = (double)(b1.running - b0.running) / (b1.enabled - b0.enabled);
-	ktap_note("%.0f%% and %.0f%% of the time", *a * 100, *b * 100);
+static struct progress progress(int fd_a, int fd_b, double length)
+{
+	struct perf_count a = perf_count(fd_a), b = perf_count(fd_b);
+	struct progress p;
+
+	busy(length);
+	p.a = perf_count(fd_a);
+	p.b = perf_count(fd_b);
+	p.a.running -= a.running;
+	p.a.enabled -= a.enabled;
+	p.b.running -= b.running;
+	p.b.enabled -= b.enabled;
+	return p;
 }
 
-/* Both get their turns, never at the same time. */
+/* On its counter all the time, exactly. */
+static bool always(const struct perf_count *c)
+{
+	return c->enabled && c->running == c->enabled;
+}
+
+#define TURNS	5
+
+/*
+ * Both get their turns, again and again; that these are never at the same time is what
+ * clashes() says. perf decides how long they are, so wait for them.
+ */
 static void take_turns(int fd_a, int fd_b)
 {
-	double a, b;
+	int i, a = 0, b = 0;
 
-	shares(fd_a, fd_b, &a, &b);
-	ktap_check(a > 0.05 && b > 0.05 && a + b < 1.1);
+	for (i = 0; i < 1000 && (a < TURNS || b < TURNS); i++) {
+		struct progress p = progress(fd_a, fd_b, 0.02);
+
+		a += !!p.a.running;
+		b += !!p.b.running;
+	}
+	ktap_check(a >= TURNS && b >= TURNS, "%d and %d turns", a, b);
 	close(fd_a);
 	close(fd_b);
 }
@@ -135,24 +158,30 @@ static void take_turns(int fd_a, int fd_b)
 /* The first has all of the time, the second none. */
 static void one_waits(int first, int second)
 {
-	double a, b;
+	struct progress p = progress(first, second, 0.3);
+	int i;
 
-	shares(first, second, &a, &b);
-	ktap_check(a > 0.9 && b < 0.1);
+	ktap_check(always(&p.a) && !p.b.running, "%llu of %llu ns, the other %llu",
+		   (unsigned long long)p.a.running, (unsigned long long)p.a.enabled,
+		   (unsigned long long)p.b.running);
 	close(first);
 	/* Its turn, when its CPU looks again. */
-	shares(second, second, &a, &b);
-	ktap_check(a > 0.9);
+	for (i = 0; i < 1000 && !progress(second, second, 0.02).a.running; i++)
+		;
+	p = progress(second, second, 0.1);
+	ktap_check(always(&p.a), "after %d looks: %llu of %llu ns", i,
+		   (unsigned long long)p.a.running, (unsigned long long)p.a.enabled);
 	close(second);
 }
 
 /* They do not disturb each other. */
 static void together(int fd_a, int fd_b)
 {
-	double a, b;
+	struct progress p = progress(fd_a, fd_b, 0.3);
 
-	shares(fd_a, fd_b, &a, &b);
-	ktap_check(a > 0.9 && b > 0.9);
+	ktap_check(always(&p.a) && always(&p.b), "%llu of %llu ns, %llu of %llu ns",
+		   (unsigned long long)p.a.running, (unsigned long long)p.a.enabled,
+		   (unsigned long long)p.b.running, (unsigned long long)p.b.enabled);
 	close(fd_a);
 	close(fd_b);
 }
@@ -312,6 +341,7 @@ static void crowd(void)
 static void hotplug(void)
 {
 	uint64_t before = clashes();
+	struct progress p;
 	int a, i;
 
 	ext_load("enforce=1");
@@ -325,8 +355,9 @@ static void hotplug(void)
 		ktap_check(!shell("echo 1 >/sys/devices/system/cpu/cpu1/online"));
 		close(b);
 	}
-	busy(0.1);
-	ktap_check(perf_count(a).running > perf_count(a).enabled / 4);
+	p = progress(a, a, 0.1);
+	ktap_check(always(&p.a), "%llu of %llu ns", (unsigned long long)p.a.running,
+		   (unsigned long long)p.a.enabled);
 	close(a);
 	a = open_on(PDIR, 2, 0);
 	one_waits(a, open_on(BRANCHES, 0, 1));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * VM: --machine goldmont --timeout 300
+ * VM: --machine goldmont --timeout 600
  * PUT: core/walker.c
  *
  * perf mem, perf c2c and perf record as people use them.
@@ -138,7 +138,10 @@ static void c2c(void)
 	ktap_check(!shell("grep -q 'Load Operations' /tmp/report"));
 }
 
-/* cycles:pp and others: what the silicon wrote is what perf has. */
+/*
+ * cycles:pp and others: what the silicon wrote is what perf has. The buffer takes it all:
+ * on a slow machine the walk takes more cycles, and perf comes late.
+ */
 static void plain_record(void)
 {
 	static const char *const events[] = { "cycles:pp", "instructions:ppp", "branches:p",
@@ -147,19 +150,20 @@ static void plain_record(void)
 
 	for (i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
 		uint64_t before = records();
-		unsigned long samples = 0, lost = 0;
+		unsigned long samples = 0;
 		char command[160];
 		FILE *f;
 
 		snprintf(command, sizeof(command),
-			 "perf record -e %s -c 20011 -o /tmp/rec " WALKER " >/dev/null 2>&1", events[i]);
+			 "perf record -m 32M -e %s -c 20011 -o /tmp/rec " WALKER " >/dev/null 2>&1", events[i]);
 		ktap_check(!shell(command), "%s", command);
 		before = records() - before;
-		f = popen("perf script -i /tmp/rec -F ip 2>/dev/null | grep -c .; perf report -i /tmp/rec --stats 2>/dev/null | sed -n 's/.*LOST_SAMPLES events: *//p; s/.*LOST events: *//p'", "r");
-		ktap_require(f && fscanf(f, "%lu %lu", &samples, &lost) >= 1);
+		f = popen("perf script -i /tmp/rec -F ip 2>/dev/null | grep -c .", "r");
+		ktap_require(f && fscanf(f, "%lu", &samples) == 1);
 		pclose(f);
-		ktap_check(before && before == samples + lost, "%s: %llu records, %lu samples, %lu lost",
-			   events[i], (unsigned long long)before, samples, lost);
+		ktap_check(before && before == samples, "%s: %llu records, %lu samples",
+			   events[i], (unsigned long long)before, samples);
+		shell("rm -f /tmp/rec");
 	}
 }
 
