@@ -7,7 +7,7 @@
 #ifndef SELFTESTS_CORE_RULES_H
 #define SELFTESTS_CORE_RULES_H
 
-#include "ext.h"
+#include "sample.h"
 
 #define BIT(n)		(1ull << (n))
 #define BITS(hi, lo)	((BIT((hi) - (lo) + 1) - 1) << (lo))
@@ -40,32 +40,54 @@ static bool offcore_counts(int reg, uint64_t val)
 	return val & (rules->supplier | rules->snoop);
 }
 
-/* One of @num offcore selections: each bit alone and with others. */
+/*
+ * Offcore selections: each bit alone and with others, and each pair of a supplier and a
+ * snoop.
+ */
 #define NUM_REQUESTS	20
-#define NUM_RESPONSES	(24 + 23 + 4)
-#define NUM_OFFCORE	(NUM_REQUESTS * NUM_RESPONSES * 2)
+#define MAX_RESPONSES	(24 + 23 + 4 + 14 * 7)
+#define MAX_OFFCORE	(NUM_REQUESTS * MAX_RESPONSES * 2)
+
+static uint64_t responses[MAX_RESPONSES];
+static unsigned int num_responses, num_offcore;
+
+static void offcore_responses(void)
+{
+	int i, supplier, snoop;
+
+	num_responses = 0;
+	responses[num_responses++] = 0;
+	for (i = 16; i < 39; i++)
+		responses[num_responses++] = BIT(i);
+	for (i = 16; i < 39; i++)
+		responses[num_responses++] = BIT(i) | BIT(i % 2 ? 18 : 33);
+	responses[num_responses++] = rules->supplier;
+	responses[num_responses++] = rules->snoop;
+	responses[num_responses++] = rules->supplier | rules->snoop;
+	responses[num_responses++] = BITS(37, 16);
+	for (supplier = 16; supplier < 38; supplier++) {
+		for (snoop = 16; snoop < 38; snoop++) {
+			if (rules->supplier & BIT(supplier) && rules->snoop & BIT(snoop))
+				responses[num_responses++] = BIT(supplier) | BIT(snoop);
+		}
+	}
+	ktap_require(num_responses <= MAX_RESPONSES);
+	num_offcore = NUM_REQUESTS * num_responses * 2;
+}
 
 static uint64_t offcore_value(unsigned int n)
 {
-	unsigned int req = n % NUM_REQUESTS, rsp = n / NUM_REQUESTS % NUM_RESPONSES;
-	uint64_t val = n / NUM_REQUESTS / NUM_RESPONSES ? BIT(38) : 0;
+	unsigned int req = n % NUM_REQUESTS;
+	uint64_t val = n / NUM_REQUESTS / num_responses ? BIT(38) : 0;
 
 	if (req < 16)
 		val |= BIT(req);
 	else
 		val |= (uint64_t[]){ 0, BIT(0) | BIT(1), rules->request, 0xffff }[req - 16];
-	if (rsp < 24)
-		val |= rsp ? BIT(15 + rsp) : 0;
-	else if (rsp < 24 + 23)
-		val |= BIT(rsp - 24 + 16) | BIT((rsp - 24) % 2 ? 33 : 18);
-	else
-		val |= (uint64_t[]){ rules->supplier, rules->snoop,
-				     rules->supplier | rules->snoop,
-				     BITS(37, 16) }[rsp - 24 - 23];
-	return val;
+	return val | responses[n / NUM_REQUESTS % num_responses];
 }
 
-static int kernel_says[2][NUM_OFFCORE];
+static int kernel_says[2][MAX_OFFCORE];
 
 static int offcore_open(int reg, unsigned int n)
 {
@@ -77,15 +99,16 @@ static void offcore_ask_kernel(void)
 	unsigned int n, refused = 0;
 	int reg;
 
+	offcore_responses();
 	ext_load(NULL);
 	for (reg = 0; reg < 2; reg++) {
-		for (n = 0; n < NUM_OFFCORE; n++) {
+		for (n = 0; n < num_offcore; n++) {
 			kernel_says[reg][n] = offcore_open(reg, n);
 			refused += kernel_says[reg][n] < 0;
 		}
 	}
-	ktap_note("the kernel refuses %u of %u", refused, (unsigned int)(2 * NUM_OFFCORE));
-	ktap_check(refused && refused < 2 * NUM_OFFCORE);
+	ktap_note("the kernel refuses %u of %u", refused, 2 * num_offcore);
+	ktap_check(refused && refused < 2 * num_offcore);
 }
 
 static void offcore_unenforced(void)
@@ -95,7 +118,7 @@ static void offcore_unenforced(void)
 
 	ext_load("");
 	for (reg = 0; reg < 2; reg++) {
-		for (n = 0; n < NUM_OFFCORE; n++) {
+		for (n = 0; n < num_offcore; n++) {
 			int says = offcore_open(reg, n);
 
 			ktap_check(says == kernel_says[reg][n], "%#x,%#llx: %d, kernel %d",
@@ -112,7 +135,7 @@ static void offcore_enforced(void)
 
 	ext_load("enforce=1");
 	for (reg = 0; reg < 2; reg++) {
-		for (n = 0; n < NUM_OFFCORE; n++) {
+		for (n = 0; n < num_offcore; n++) {
 			uint64_t val = offcore_value(n);
 			int want = offcore_counts(reg, val) ? kernel_says[reg][n] : -EINVAL;
 			int says = offcore_open(reg, n);
@@ -125,6 +148,74 @@ static void offcore_enforced(void)
 	}
 	ktap_note("%u taken, %u more than the kernel's refused", taken, refused);
 	ktap_check(refused && taken);
+}
+
+/* What the counters of this CPU have seen, whichever the kernel took. */
+static uint64_t offcore_truth(void)
+{
+	uint64_t sum = 0;
+	int i;
+
+	for (i = 0; i < 8; i++)
+		sum += msr_read(0, SYN_CORE_TRUTH(SYN_CORE_EVENTS, SYN_CORE_GP(i)));
+	return sum;
+}
+
+/* Does it count, to the last request, with the value in a response register? */
+static bool offcore_count(int reg, uint64_t val)
+{
+	struct perf_event_attr attr = core_attr(rules->select[reg], val, 0);
+	uint64_t count, truth, rsp[2];
+	int fd = open_task(&attr, -1);
+	volatile int i;
+
+	if (!ktap_check(fd >= 0, "%#x,%#llx: %s", rules->select[reg], (unsigned long long)val,
+			strerror(-fd)))
+		return false;
+	msr_write(0, SYN_CLEAR, 1);
+	perf_enable(fd);
+	for (i = 0; i < 2000; i++)
+		;
+	rsp[0] = msr_read(0, 0x1a6);
+	rsp[1] = msr_read(0, 0x1a7);
+	perf_disable(fd);
+	truth = offcore_truth();
+	count = perf_count(fd).value;
+	close(fd);
+	return ktap_check(count && count == truth && (rsp[0] == val || rsp[1] == val),
+			  "%#x,%#llx: %llu, truth %llu, registers %#llx and %#llx",
+			  rules->select[reg], (unsigned long long)val, (unsigned long long)count,
+			  (unsigned long long)truth, (unsigned long long)rsp[0],
+			  (unsigned long long)rsp[1]);
+}
+
+/* Every request type with every response that means something, and with the pairs. */
+static void offcore_counted(void)
+{
+	unsigned int num = 0, n;
+	int reg, bit;
+
+	on_cpu(0);
+	ext_load("enforce=1");
+	/* Of each type one in every cycle, so that the rarest response comes at once. */
+	for (bit = 0; bit < 16; bit++) {
+		if (rules->request & BIT(bit))
+			msr_write(0, SYN_OFF_RATE(bit), 65536);
+	}
+	for (reg = 0; reg < 2; reg++) {
+		for (n = 0; n < num_offcore; n++) {
+			uint64_t val = offcore_value(n);
+
+			if (!offcore_counts(reg, val) || kernel_says[reg][n])
+				continue;
+			if (!offcore_count(reg, val))
+				return;
+			num++;
+		}
+	}
+	ktap_note("%u counted", num);
+	/* No fewer than one request type with one response each. */
+	ktap_check(num >= 2 * 13 * 7);
 }
 
 /* Everything that is not offcore is let through. */
@@ -219,6 +310,7 @@ static void reason_given(void)
 	{ "offcore: what the kernel takes", offcore_ask_kernel },		\
 	{ "offcore: the module alone changes nothing", offcore_unenforced },	\
 	{ "offcore: enforce refuses what counts nothing", offcore_enforced },	\
+	{ "offcore: whatever else counts, and is the truth", offcore_counted },	\
 	{ "other events under enforce", others_enforced },			\
 	{ "generic cache events under enforce", generic_enforced },		\
 	{ "precision under enforce", precise_enforced },			\

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * VM: --machine goldmont
+ * VM: --machine goldmont --timeout 600
  *
  * The rules of the SDM, sections 18.7.1.2 and 18.7.2.
  */
+#define _GNU_SOURCE
 #include "rules.h"
 
 static const struct rules goldmont = {

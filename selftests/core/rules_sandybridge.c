@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * VM: --machine sandybridge
+ * VM: --machine sandybridge --timeout 600
  *
  * The rules of the SDM, section 18.9.5. There is no precise_ip=3 here.
  */
+#define _GNU_SOURCE
 #include "rules.h"
 
 static const struct rules sandybridge = {
