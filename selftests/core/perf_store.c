@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * VM: --machine sandybridge --timeout 600
+ * PUT: core/walker.c
+ *
+ * Precise store on Sandy Bridge, with perf as people use it.
+ */
+#define _GNU_SOURCE
+#include "sample.h"
+
+#define ROUNDS	"200000"
+#define PERIOD	"997"
+
+/* Where the walker stores to, and with which instruction. */
+struct where {
+	unsigned long from, to, load, store;
+	unsigned int size;
+};
+
+static struct where where(void)
+{
+	FILE *f = fopen("/tmp/where", "r");
+	struct where w = {};
+
+	ktap_require(f && fscanf(f, "%lx %lx %lx %lx %u", &w.from, &w.to, &w.load, &w.store,
+				 &w.size) == 5, "/tmp/where");
+	fclose(f);
+	return w;
+}
+
+static uint64_t both_cpus(uint32_t msr)
+{
+	return msr_read(0, msr) + msr_read(1, msr);
+}
+
+static unsigned long reg(const char *line, const char *name)
+{
+	const char *p = strstr(line, name);
+
+	ktap_require(p, "no %s in: %s", name, line);
+	return strtoul(p + strlen(name), NULL, 16);
+}
+
+static bool is_miss(unsigned long addr)
+{
+	return addr >> 6 & 1;
+}
+
+static void check_samples(const char *record)
+{
+	unsigned int all = 0, walked = 0, hits = 0, wrong = 0, source = 0;
+	uint64_t records, sampled_l1;
+	unsigned long addr, ip;
+	char command[256], line[512];
+	struct where w;
+	FILE *f;
+
+	records = both_cpus(SYN_CORE_STAT(SYN_CORE_S_RECORDS));
+	sampled_l1 = both_cpus(SYN_CORE_SAMPLED(SYN_LEVEL_L1));
+	snprintf(command, sizeof(command), "%s --intr-regs=DI,CX -m 32M -c " PERIOD
+		 " -o /tmp/store /t/walker " ROUNDS " >/tmp/err 2>&1", record);
+	ktap_require(!shell(command), "%s: %d", command, shell("cat /tmp/err"));
+	records = both_cpus(SYN_CORE_STAT(SYN_CORE_S_RECORDS)) - records;
+	sampled_l1 = both_cpus(SYN_CORE_SAMPLED(SYN_LEVEL_L1)) - sampled_l1;
+	ktap_check(shell("perf report -i /tmp/store --stats 2>/dev/null | grep LOST"));
+
+	w = where();
+	f = popen("perf script -i /tmp/store -F addr,data_src,ip,iregs 2>/dev/null", "r");
+	ktap_require(f);
+	while (fgets(line, sizeof(line), f)) {
+		char *p = strstr(line, "ABI:");
+
+		/* addr, data source in numbers and words, ip, registers */
+		if (!p || sscanf(line, "%lx", &addr) != 1)
+			continue;
+		all++;
+		hits += !!strstr(line, "LVL L1 hit");
+		source += !strstr(line, "OP STORE") ||
+			  !strstr(line, is_miss(addr) ? "LVL L1 miss" : "LVL L1 hit");
+		do
+			p--;
+		while (p > line && p[-1] != ' ');
+		ip = strtoul(p, NULL, 16);
+		if (ip == w.store) {
+			walked++;
+			wrong += addr != reg(line, "DI:") + 8 * reg(line, "CX:") ||
+				 addr - w.to >= w.size || reg(line, "DI:") != w.to;
+		} else {
+			wrong += addr - w.to < w.size;
+		}
+	}
+	pclose(f);
+	shell("rm -f /tmp/store");
+	ktap_note("%s: %u samples, %u of the walk, %u hits", record, all, walked, hits);
+	ktap_check(records && records == all, "%llu records, %u samples",
+		   (unsigned long long)records, all);
+	ktap_check(walked >= 195, "%u of the walk", walked);
+	ktap_check(!wrong, "%u addresses are wrong", wrong);
+	ktap_check(!source && hits == sampled_l1, "%u sources are wrong, %u hits, truth %llu",
+		   source, hits, (unsigned long long)sampled_l1);
+}
+
+/* Every second line is in the first level. */
+static void prepare(const char *parameters)
+{
+	int cpu;
+
+	on_cpu(0);
+	perf_unlimited();
+	ext_load(parameters);
+	for (cpu = 0; cpu < 2; cpu++) {
+		msr_write(cpu, SYN_MEM_SHIFT, 6);
+		msr_write(cpu, SYN_MEM_MAP, 0x3131313131313131);
+		msr_write(cpu, SYN_MEM_MODE, SYN_MEM_BY_ADDRESS);
+	}
+}
+
+static void stores(const char *parameters)
+{
+	prepare(parameters);
+	check_samples("perf mem -t store record");
+	check_samples("perf record -d -e cpu/mem-stores/P");
+	check_samples("perf record -d -e cpu/mem-stores/ppu");
+}
+
+static void kernel_alone(void)
+{
+	stores(NULL);
+}
+
+static void with_module(void)
+{
+	stores("enforce=1 data_src=1");
+	prepare("");
+	check_samples("perf record -d -e mem_trans_retired.precise_store:pp");
+}
+
+static void report(void)
+{
+	ktap_require(!shell("perf mem -t store record -c " PERIOD " -o /tmp/store /t/walker " ROUNDS " >/dev/null 2>&1"));
+	ktap_check(!shell("perf mem -t store report -i /tmp/store --stdio --sort mem,sym,symbol_daddr 2>/dev/null >/tmp/report"));
+	ktap_check(!shell("grep -q 'L1 hit .*walk.*to' /tmp/report && grep -q 'L1 miss .*walk.*to' /tmp/report"),
+		   "%d", shell("head -n 30 /tmp/report"));
+}
+
+static void no_violation(void)
+{
+	ktap_check(!both_cpus(SYN_CORE_STAT(SYN_CORE_S_V_WRITE)));
+}
+
+KTAP_MAIN(
+	{ "precise store, the kernel alone", kernel_alone },
+	{ "precise store, with the module", with_module },
+	{ "perf mem report", report },
+	{ "nothing written with PEBS on", no_violation })
