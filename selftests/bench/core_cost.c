@@ -50,6 +50,29 @@ static double opening(uint64_t cfg, uint64_t cfg1)
 	return cost(open_close, OPENS);
 }
 
+static int switched;
+
+static void start_stop(int i)
+{
+	(void)i;
+	perf_enable(switched);
+	perf_disable(switched);
+}
+
+/* Of an event that is open. */
+static double switching(uint64_t cfg)
+{
+	struct perf_event_attr attr = core_attr(cfg, 0, 0);
+	double insns;
+
+	switched = open_task(&attr, -1);
+	ktap_require(switched >= 0);
+	cost(start_stop, 20);
+	insns = cost(start_stop, OPENS);
+	close(switched);
+	return insns;
+}
+
 static void walk_once(int i)
 {
 	(void)i;
@@ -81,23 +104,26 @@ static double sampling(uint64_t cfg)
 static void measure(void)
 {
 	static const char *const parameters[] = {
-		NULL, "ds_guard=0", "", "enforce=1", "data_src=1", "enforce=1 data_src=1",
+		NULL, "ds_guard=0", "ds_guard=0 enforce=1", "ds_guard=0 data_src=1",
+		"", "enforce=1", "data_src=1", "enforce=1 data_src=1",
 	};
 	unsigned int i;
 
 	on_cpu(0);
 	perf_unlimited();
-	printf("# %-22s %10s %10s %12s\n", "", "open+close", "offcore", "PEBS sample");
+	printf("# %-22s %10s %10s %10s %12s\n", "", "open+close", "offcore", "start+stop",
+	       "PEBS sample");
 	for (i = 0; i < sizeof(parameters) / sizeof(parameters[0]); i++) {
-		double plain, offcore, sample;
+		double plain, offcore, start, sample;
 
 		ext_load(parameters[i]);
 		plain = opening(0x00c4, 0);
 		offcore = opening(0x01b7, 0x40001);
+		start = switching(0x00c4);
 		sample = sampling(0x81d0);
-		printf("# %-22s %10.0f %10.0f %12.0f\n",
+		printf("# %-22s %10.0f %10.0f %10.0f %12.0f\n",
 		       !parameters[i] ? "kernel alone" : *parameters[i] ? parameters[i] : "(default)",
-		       plain, offcore, sample);
+		       plain, offcore, start, sample);
 	}
 }
 
