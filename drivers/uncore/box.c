@@ -24,6 +24,7 @@
 
 /* A counter that was read this long ago may have wrapped twice. */
 #define UNCORE_MIN_WRAP_NS	(BIT_ULL(48) / (UNCORE_MAX_INC * UNCORE_MAX_CLOCK_GHZ))
+#define UNCORE_MIN_WRAP		(UNCORE_MIN_WRAP_NS / NSEC_PER_SEC * HZ)
 
 static bool uncore_is_fixed(const struct uncore_box *box, int idx)
 {
@@ -73,11 +74,11 @@ static u64 uncore_fixup_start(const struct uncore_box *box, u64 start)
 	return start;
 }
 
-static u64 uncore_read_counter(const struct uncore_box *box, int idx)
+static u64 uncore_read_counter(const struct uncore_box *box, const struct perf_event *event)
 {
 	u64 count;
 
-	rdmsrl(uncore_ctr_msr(box, idx), count);
+	rdmsrl(event->hw.event_base, count);
 	return uncore_fixup_read(box, count);
 }
 
@@ -92,7 +93,7 @@ static void uncore_event_advance(const struct uncore_box *box, struct perf_event
 
 	do {
 		prev = local64_read(&hwc->prev_count);
-		now = (prev & ~UNCORE_COUNTER_MASK) | uncore_read_counter(box, hwc->idx);
+		now = (prev & ~UNCORE_COUNTER_MASK) | uncore_read_counter(box, event);
 		if (now < prev || now >> 48 < wraps)
 			now += BIT_ULL(48);
 	} while (local64_cmpxchg(&hwc->prev_count, prev, now) != prev);
@@ -113,9 +114,9 @@ static void uncore_event_advance(const struct uncore_box *box, struct perf_event
 void uncore_event_update(const struct uncore_box *box, struct perf_event *event)
 {
 	struct uncore_event *ue = to_uncore_event(event);
-	u64 now = ktime_get_mono_fast_ns();
+	unsigned long now = READ_ONCE(jiffies);
 
-	if (now - ue->seen > UNCORE_MIN_WRAP_NS)
+	if (now - ue->seen > UNCORE_MIN_WRAP)
 		uncore_pmi_poll(box->pkg);
 	ue->seen = now;
 	uncore_event_advance(box, event, 0);
@@ -158,7 +159,7 @@ void uncore_event_set_period(const struct uncore_box *box, struct perf_event *ev
 
 	start = uncore_fixup_start(box, -left & UNCORE_COUNTER_MASK);
 	local64_set(&hwc->prev_count, start);
-	wrmsrl(uncore_ctr_msr(box, hwc->idx), start);
+	wrmsrl(hwc->event_base, start);
 }
 
 static bool uncore_event_overdue(struct perf_event *event)
@@ -201,11 +202,11 @@ static void uncore_program(struct uncore_box *box, int idx)
 
 	uncore_subregs_write(box, ue);
 	ue->wraps = 0;
-	ue->seen = ktime_get_mono_fast_ns();
+	ue->seen = jiffies;
 	if (is_sampling_event(event)) {
 		uncore_event_set_period(box, event);
 	} else {
-		wrmsrl(uncore_ctr_msr(box, idx), 0);
+		wrmsrl(event->hw.event_base, 0);
 		local64_set(&event->hw.prev_count, 0);
 	}
 	wrmsrl(uncore_evt_sel_msr(box, idx), ctl);
@@ -417,6 +418,7 @@ int uncore_box_add(struct uncore_box *box, struct perf_event *event, bool start)
 	}
 
 	event->hw.idx = idx;
+	event->hw.event_base = uncore_ctr_msr(box, idx);
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	if (start)
 		uncore_counter_start(box, idx);

@@ -6,13 +6,6 @@
 
 #include "uncore.h"
 
-static struct uncore_box *uncore_box_on(struct pmu *pmu, int cpu)
-{
-	struct uncore_pkg *pkg = uncore_pkg_of(cpu);
-
-	return pkg ? &pkg->box[to_uncore_pmu(pmu)->id] : NULL;
-}
-
 /* Put a member of a group on the box that uncore_validate_group() makes up. */
 static int uncore_validate_one(struct uncore_claims *claims, const struct perf_event *member,
 			       const struct pmu *pmu)
@@ -86,7 +79,7 @@ static void uncore_event_destroy(struct perf_event *event)
 {
 	if (to_uncore_event(event)->soft)
 		uncore_soft_destroy(event);
-	atomic_dec(&uncore_box_on(event->pmu, event->cpu)->opened);
+	atomic_dec(&to_uncore_event(event)->box->opened);
 	kfree(event->pmu_private);
 }
 
@@ -97,6 +90,7 @@ static int uncore_event_setup(struct perf_event *event, struct uncore_pkg *pkg,
 	const struct uncore_box_type *type = to_uncore_pmu(event->pmu)->type;
 	int err;
 
+	ue->box = &pkg->box[to_uncore_pmu(event->pmu)->id];
 	ue->claim.idx = -1;
 	ue->claim.counters = GENMASK(type->num_counters - 1, 0);
 	event->hw.idx = -1;
@@ -154,7 +148,7 @@ static int uncore_event_init(struct perf_event *event)
 		kfree(ue);
 		return err;
 	}
-	atomic_inc(&pkg->box[upmu->id].opened);
+	atomic_inc(&ue->box->opened);
 	event->destroy = uncore_event_destroy;
 	return 0;
 }
@@ -165,12 +159,14 @@ static int uncore_event_init(struct perf_event *event)
  */
 static struct uncore_box *uncore_this_box(struct pmu *pmu)
 {
-	return uncore_box_on(pmu, smp_processor_id());
+	struct uncore_pkg *pkg = uncore_pkg_of(smp_processor_id());
+
+	return pkg ? &pkg->box[to_uncore_pmu(pmu)->id] : NULL;
 }
 
 static int uncore_event_add(struct perf_event *event, int flags)
 {
-	struct uncore_box *box = uncore_this_box(event->pmu);
+	struct uncore_box *box = to_uncore_event(event)->box;
 	unsigned long irq;
 	int err = 0;
 
@@ -185,7 +181,7 @@ static int uncore_event_add(struct perf_event *event, int flags)
 
 static void uncore_event_del(struct perf_event *event, int flags)
 {
-	struct uncore_box *box = uncore_this_box(event->pmu);
+	struct uncore_box *box = to_uncore_event(event)->box;
 	unsigned long irq;
 
 	raw_spin_lock_irqsave(&box->pkg->lock, irq);
@@ -198,7 +194,7 @@ static void uncore_event_del(struct perf_event *event, int flags)
 
 static void uncore_event_start(struct perf_event *event, int flags)
 {
-	struct uncore_box *box = uncore_this_box(event->pmu);
+	struct uncore_box *box = to_uncore_event(event)->box;
 	unsigned long irq;
 
 	if (!(event->hw.state & PERF_HES_STOPPED))
@@ -213,7 +209,7 @@ static void uncore_event_start(struct perf_event *event, int flags)
 
 static void uncore_event_stop(struct perf_event *event, int flags)
 {
-	struct uncore_box *box = uncore_this_box(event->pmu);
+	struct uncore_box *box = to_uncore_event(event)->box;
 	unsigned long irq;
 
 	if (event->hw.state & PERF_HES_UPTODATE)
@@ -247,7 +243,7 @@ static void uncore_hold_group(struct uncore_box *box, const struct perf_event *e
 
 static void uncore_event_read(struct perf_event *event)
 {
-	struct uncore_box *box = uncore_this_box(event->pmu);
+	struct uncore_box *box = to_uncore_event(event)->box;
 	unsigned long irq;
 
 	if (event->hw.state & PERF_HES_STOPPED)

@@ -171,6 +171,7 @@ struct uncore_box;
 
 /**
  * struct uncore_event - what an event of ours asks of the hardware
+ * @box: the box it counts on; it stays the same when the package changes its CPU
  * @claim: the counters and sub-registers that can serve it
  * @ctl: its control register, less the enable bit and what depends on the choice
  *       of sub-register
@@ -178,20 +179,21 @@ struct uncore_box;
  * @soft: what it counts if no counter of the hardware serves it, see soft.c
  * @gate_era: the package's, when a gate was made
  * @wraps: overflows of its counter that a PMI has reported
- * @seen: when its counter was last read, ns
+ * @seen: when its counter was last read, jiffies
  *
  * What it asks is decoded once, in event_init; afterwards it is only written to
  * registers. hw.prev_count holds the last value read in its low 48 bits and above
  * them how often the counter has wrapped since it was programmed.
  */
 struct uncore_event {
+	struct uncore_box *box;
 	struct uncore_claim claim;
 	u64 ctl;
 	bool freeze;
 	enum uncore_soft soft;
 	unsigned int gate_era;
 	u64 wraps;
-	u64 seen;
+	unsigned long seen;
 };
 
 static inline struct uncore_event *to_uncore_event(const struct perf_event *event)
