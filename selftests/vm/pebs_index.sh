@@ -1,0 +1,61 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The PEBS index of a Goldmont out of bounds: what the kernel alone makes of it, and
+# that intel_core_ext spares it. The first kills the machine, so each has its own.
+#
+# shellcheck disable=SC2016 # what is in single quotes is for the guest's shell
+# shellcheck disable=SC2317 # the tests are called by name
+set -u
+. "$(dirname "$0")/../lib/vm.sh"
+. "$(dirname "$0")/../lib/ktap.sh"
+
+gcc -O2 -Wall -Wextra -Werror -static -I "$TOP/selftests/lib" -I "$TOP/tools/silicon/model" \
+	-o "$DIR/sampler" "$TOP/selftests/vm/pebs_index/sampler.c" || exit 1
+options=(--machine goldmont --cores 2 --timeout 400 --put "$DIR/sampler:/t/sampler")
+
+# number NAME WHAT N: what the sampler printed after WHAT, the Nth time.
+number() { sed -n "s/^$2: //p" "$DIR/$1.out" | sed -n "$3p"; }
+
+# The loads of the walk and a few of the sampler's own.
+whole() { [ "${1:-0}" -ge 200 ] && [ "$1" -lt 210 ]; }
+
+# One is lost where the index was found, all that had piled up where the event stopped.
+goes_on() {
+	echo "samples: $(number "$1" before "$2"), after the fault $(number "$1" after "$2")"
+	whole "$(number "$1" before "$2")" && [ "$(number "$1" after "$2")" -ge 199 ]
+}
+
+oops() {
+	echo "samples: $(number "$1" before "$2"), after the fault $(number "$1" after "$2")"
+	grep -m 3 -e 'BUG:' -e 'RIP: 0010:' "$DIR/$1.log"
+	ended "$1" 125 && whole "$(number "$1" before "$2")" && [ -z "$(number "$1" after "$2")" ] &&
+		grep -q 'RIP: 0010:\(intel_pmu_drain_pebs_nhm\|__intel_pmu_pebs_event\|get_next_pebs\)' "$DIR/$1.log"
+}
+
+silence() {
+	echo "samples: $(number "$1" before 1), after the fault $(number "$1" after 1)"
+	whole "$(number "$1" before 1)" && [ "$(number "$1" after 1)" = 0 ]
+}
+
+guarded() {
+	ended "$1" 0 && goes_on "$1" 1 && goes_on "$1" 2 && goes_on "$1" 3 || return 1
+	grep -e '^repairs: ' -e '^said: ' "$DIR/$1.out"
+	[ "$(number "$1" repairs 1)" -ge 3 ] && [ "$(number "$1" said 1)" = 1 ]
+}
+
+for kernel in 6.1 6.12; do
+	alone=(--driver none --kernel "$kernel" "${options[@]}")
+	vm "alone-$kernel" "${alone[@]}" -- sh -c '/t/sampler below && /t/sampler above'
+	vm "stop-$kernel" "${alone[@]}" -- /t/sampler stop
+	vm "ours-$kernel" --kernel "$kernel" "${options[@]}" -- sh -c \
+		'/t/sampler below && /t/sampler above && /t/sampler stop || exit
+		echo "repairs: $(cat /sys/bus/event_source/devices/intel_core_ext/ds_repairs)"
+		echo "said: $(dmesg | grep -c "PEBS index was out of bounds")"'
+	ktap "$kernel alone, below the base: silence" silence "alone-$kernel"
+	ktap "$kernel alone, above the maximum: an oops" oops "alone-$kernel" 2
+	ktap "$kernel alone, above the maximum when the event stops: an oops" oops "stop-$kernel" 1
+	ktap "$kernel with the guard: sampling goes on" guarded "ours-$kernel"
+done
+
+ktap_end
