@@ -7,10 +7,12 @@
 #include "../core/sample.h"
 #include "../core/walk.h"
 
-#define OPENS		500
+#define MAX_RUNS	501
 #define WORDS		512
 #define PERIOD		997
-#define ROUNDS		(400 * PERIOD)
+/* Short enough for most of them to come between two ticks. */
+#define WALKS		41
+#define SAMPLES		50
 
 static uint64_t from[WORDS], to[WORDS];
 static struct ring ring;
@@ -20,25 +22,43 @@ static uint64_t insns(void)
 	return msr_read(0, SYN_INSNS);
 }
 
-/* Instructions of @num times @run, less those of asking. */
-static double cost(void (*run)(int i), int num)
+static int ascending(const void *a, const void *b)
 {
-	uint64_t before, empty;
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void nothing(void)
+{
+}
+
+/*
+ * Instructions of @run, less those of asking: the median of @num times, so that timer
+ * ticks and what others do meanwhile have no part in it.
+ */
+static double cost(void (*run)(void), int num)
+{
+	static uint64_t insn[MAX_RUNS];
+	static double asking;
+	uint64_t before;
 	int i;
 
-	empty = insns();
-	empty = insns() - empty;
-	before = insns();
-	for (i = 0; i < num; i++)
-		run(i);
-	return (double)(insns() - before - empty) / num;
+	if (!asking && run != nothing)
+		asking = cost(nothing, MAX_RUNS);
+	for (i = 0; i < num; i++) {
+		before = insns();
+		run();
+		insn[i] = insns() - before;
+	}
+	qsort(insn, num, sizeof(insn[0]), ascending);
+	return insn[num / 2] - (run == nothing ? 0 : asking);
 }
 
 static uint64_t config, config1;
 
-static void open_close(int i)
+static void open_close(void)
 {
-	(void)i;
 	ktap_require(!try_open(config, config1, 0));
 }
 
@@ -46,15 +66,13 @@ static double opening(uint64_t cfg, uint64_t cfg1)
 {
 	config = cfg;
 	config1 = cfg1;
-	cost(open_close, 20);
-	return cost(open_close, OPENS);
+	return cost(open_close, MAX_RUNS);
 }
 
 static int switched;
 
-static void start_stop(int i)
+static void start_stop(void)
 {
-	(void)i;
 	perf_enable(switched);
 	perf_disable(switched);
 }
@@ -63,20 +81,18 @@ static void start_stop(int i)
 static double switching(uint64_t cfg)
 {
 	struct perf_event_attr attr = core_attr(cfg, 0, 0);
-	double insns;
+	double insn;
 
 	switched = open_task(&attr, -1);
 	ktap_require(switched >= 0);
-	cost(start_stop, 20);
-	insns = cost(start_stop, OPENS);
+	insn = cost(start_stop, MAX_RUNS);
 	close(switched);
-	return insns;
+	return insn;
 }
 
-static void walk_once(int i)
+static void walk_once(void)
 {
-	(void)i;
-	walk(to, from, WORDS, 1, ROUNDS);
+	walk(to, from, WORDS, 1, SAMPLES * PERIOD);
 }
 
 /* Per record, each with an interrupt of its own. */
@@ -87,18 +103,18 @@ static double sampling(uint64_t cfg)
 	struct sample s;
 
 	attr.wakeup_events = 1;
-	without = cost(walk_once, 1);
+	without = cost(walk_once, WALKS);
 	ring_open(&ring, &attr);
 	perf_enable(ring.fd);
 	records = core_stat(0, SYN_CORE_S_RECORDS);
-	with = cost(walk_once, 1);
+	with = cost(walk_once, WALKS);
 	records = core_stat(0, SYN_CORE_S_RECORDS) - records;
 	perf_disable(ring.fd);
 	while (ring_next(&ring, &s))
 		;
-	ktap_require(records > 300 && ring.samples + ring.lost >= records);
+	ktap_require(records >= WALKS * SAMPLES && ring.samples + ring.lost >= records);
 	ring_close(&ring);
-	return (with - without) / records;
+	return (with - without) / SAMPLES;
 }
 
 static void measure(void)
