@@ -7,34 +7,8 @@
  *
  * VM: --sockets 2 --cores 2 --timeout 400
  */
+#include "hotplug.h"
 #include "silicon.h"
-
-static void set_online(int cpu, bool online)
-{
-	char path[64];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
-	f = fopen(path, "w");
-	ktap_require(f && fputs(online ? "1" : "0", f) >= 0 && !fclose(f), "%s: %s", path,
-		     strerror(errno));
-}
-
-static bool is_online(int cpu)
-{
-	char path[64];
-	int val = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
-	f = fopen(path, "r");
-	if (f) {
-		if (fscanf(f, "%d", &val) != 1)
-			val = 0;
-		fclose(f);
-	}
-	return val;
-}
 
 /*
  * A package that comes back is tried out with the first counter of C-Box 0 and the fixed
@@ -47,10 +21,7 @@ static void start(void)
 {
 	spare_tried = false;
 	event_close_all();
-	if (!is_online(2))
-		set_online(2, true);
-	if (!is_online(3))
-		set_online(3, true);
+	all_online(4);
 	if (package_cpu(1) != 2) {
 		set_online(3, false);
 		set_online(3, true);
