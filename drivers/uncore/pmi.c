@@ -295,13 +295,35 @@ static bool uncore_pmi_recent(const struct uncore_pkg *pkg, u64 since)
 	return since && ktime_get_mono_fast_ns() - since < UNCORE_PMI_GRACE_NS;
 }
 
-/* A PMI that reached a CPU which does not serve the package. */
+/*
+ * A PMI that reached a CPU which does not serve the package: one that has just ceased to,
+ * or one where somebody else lets PMIs in. All other NMIs of these CPUs are none of ours.
+ */
 static int uncore_nmi_stray(struct uncore_pkg *pkg)
 {
-	if (!uncore_global_status() && !uncore_pmi_recent(pkg, READ_ONCE(pkg->pmi_last)))
+	u64 debugctl;
+
+	rdmsrl(MSR_IA32_DEBUGCTLMSR, debugctl);
+	if (!(debugctl & DEBUGCTL_UNCORE_PMI_EN))
+		return NMI_DONE;
+	if (uncore_global_status())
+		irq_work_queue(&pkg->stray);
+	else if (!uncore_pmi_recent(pkg, READ_ONCE(pkg->pmi_last)))
 		return NMI_DONE;
 	uncore_unmask_lvtpc();
-	irq_work_queue(&pkg->stray);
+	return NMI_HANDLED;
+}
+
+/* The one that uncore_pmi_test() waits for. Its echo may come any time from now on. */
+static int uncore_nmi_test(struct uncore_pkg *pkg)
+{
+	if (!uncore_global_status())
+		return NMI_DONE;
+	uncore_unmask_lvtpc();
+	pkg->pmi = true;
+	pkg->pmi_last = ktime_get_mono_fast_ns();
+	pkg->idle_since = pkg->pmi_last;
+	WRITE_ONCE(pkg->pmi_test, -1);
 	return NMI_HANDLED;
 }
 
@@ -316,13 +338,8 @@ static int uncore_nmi(unsigned int cmd, struct pt_regs *regs)
 
 	if (!pkg)
 		return NMI_DONE;
-	if (READ_ONCE(pkg->pmi_test) == cpu) {
-		if (!uncore_global_status())
-			return NMI_DONE;
-		uncore_unmask_lvtpc();
-		WRITE_ONCE(pkg->pmi_test, -1);
-		return NMI_HANDLED;
-	}
+	if (READ_ONCE(pkg->pmi_test) == cpu)
+		return uncore_nmi_test(pkg);
 	if (!pkg->pmi)
 		return NMI_DONE;
 	if (!READ_ONCE(pkg->active) && !uncore_pmi_recent(pkg, READ_ONCE(pkg->idle_since)))
@@ -449,8 +466,8 @@ static bool uncore_pmi_listen(bool on)
 	 FIELD_PREP(C_EVT_SEL_THRESHOLD, 0xff) | C_EVT_SEL_INVERT |	\
 	 C_EVT_SEL_PMI_EN | C_EVT_SEL_EN)
 
-/* Let a counter overflow and see whether an NMI comes of it. */
-static bool uncore_pmi_test(struct uncore_pkg *pkg, struct uncore_box *box)
+/* Let a counter overflow and see whether an NMI comes of it: that sets @pkg->pmi. */
+static void uncore_pmi_test(struct uncore_pkg *pkg, struct uncore_box *box)
 {
 	unsigned int evt_sel = uncore_evt_sel_msr(box, 0), us;
 	unsigned int ctl = uncore_box_ctl_msr(box);
@@ -468,10 +485,7 @@ static bool uncore_pmi_test(struct uncore_pkg *pkg, struct uncore_box *box)
 	uncore_counter_restore(box, 0);
 	uncore_box_clear_ov(box, 1);
 	wrmsrl(U_MSR_PMON_GLOBAL_OVF_CTL, uncore_global_status());
-	if (READ_ONCE(pkg->pmi_test) < 0)
-		return true;
 	WRITE_ONCE(pkg->pmi_test, -1);
-	return false;
 }
 
 /**
@@ -489,13 +503,13 @@ void uncore_pmi_setup(struct uncore_pkg *pkg)
 	pkg->pmi = false;
 	if (id < UNCORE_CBOX + 8 && uncore_pmi_listen(true)) {
 		pkg->pmi_core_sel = core < 8 ? FIELD_PREP(U_GLOBAL_CTL_PMI_CORE_SEL, BIT(core)) : 0;
-		pkg->pmi = uncore_pmi_test(pkg, &pkg->box[id]);
-		if (!pkg->pmi) {
+		uncore_pmi_test(pkg, &pkg->box[id]);
+		if (!READ_ONCE(pkg->pmi)) {
 			pkg->pmi_core_sel = U_GLOBAL_CTL_PMI_CORE_SEL;
-			pkg->pmi = uncore_pmi_test(pkg, &pkg->box[id]);
+			uncore_pmi_test(pkg, &pkg->box[id]);
 		}
 	}
-	if (!pkg->pmi) {
+	if (!READ_ONCE(pkg->pmi)) {
 		uncore_pmi_listen(false);
 		pr_info("CPU %u: no interrupt on overflow, a timer reads the counters; no sampling\n",
 			smp_processor_id());
