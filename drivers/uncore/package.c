@@ -201,6 +201,8 @@ int uncore_pkg_online(unsigned int cpu)
 	uncore_pkg_clear_stale(pkg);
 	uncore_pmi_setup(pkg);
 	WRITE_ONCE(pkg->cpu, cpu);
+	if (pkg->asleep)
+		uncore_pkg_wake(pkg);
 	return 0;
 }
 
@@ -236,8 +238,9 @@ static void uncore_pkg_release(void *info)
  * uncore_pkg_offline() - hotplug callback: let another CPU of the package take over
  * @cpu: the CPU that goes
  *
- * Without another CPU the package gets no PMI any more and is left alone; perf then
- * takes the events of the last CPU away, which stops their counters.
+ * Without another CPU the package stops and gets no PMI any more; perf then takes the
+ * events of the last CPU away. Overflows are accounted for before that, while
+ * xeon7500_ubox/lost/ is there to tell of them.
  */
 int uncore_pkg_offline(unsigned int cpu)
 {
@@ -249,6 +252,7 @@ int uncore_pkg_offline(unsigned int cpu)
 		return 0;
 	target = cpumask_any_but(topology_core_cpumask(cpu), cpu);
 	if (target >= nr_cpu_ids) {
+		uncore_pkg_sleep(pkg);
 		WRITE_ONCE(pkg->cpu, -1);
 		uncore_soft_forget(pkg);
 		uncore_pmi_teardown(pkg);
@@ -257,7 +261,9 @@ int uncore_pkg_offline(unsigned int cpu)
 	gated = uncore_pkg_hold_gated(pkg);
 	WRITE_ONCE(pkg->cpu, target);
 	uncore_pmi_move(pkg, target);
+	uncore_pmi_moved(pkg, target);
 	uncore_pmus_migrate(pkg, cpu, target);
+	/* What the events that left last have started here. */
 	uncore_pmi_moved(pkg, target);
 	if (gated)
 		smp_call_function_single(target, uncore_pkg_release, pkg, 1);

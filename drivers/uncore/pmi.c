@@ -362,10 +362,13 @@ static int uncore_nmi(unsigned int cmd, struct pt_regs *regs)
 /**
  * uncore_pmi_poll() - handle overflows whether or not a PMI has told
  * @pkg: the package of this CPU; interrupts are off
+ *
+ * Only on the CPU that serves the package: for others an overflow is one that came too
+ * early or too late, and nothing starts the counter again.
  */
 void uncore_pmi_poll(struct uncore_pkg *pkg)
 {
-	if (pkg->pmi)
+	if (pkg->pmi && READ_ONCE(pkg->cpu) == smp_processor_id())
 		uncore_pmi_handle(pkg, get_irq_regs());
 }
 
@@ -549,12 +552,15 @@ static void uncore_pmi_watch_remote(void *info)
 
 	raw_spin_lock_irqsave(&pkg->lock, irq);
 	uncore_pmi_watch(pkg);
+	/* A PMI may have found the old CPU deaf already, and nobody else would look. */
+	if (pkg->active && !pkg->interval)
+		uncore_pmi_poll(pkg);
 	raw_spin_unlock_irqrestore(&pkg->lock, irq);
 }
 
 /**
- * uncore_pmi_moved() - let the timer of a package follow its events
- * @pkg: the package; its events are on another CPU now
+ * uncore_pmi_moved() - let the timer of a package follow
+ * @pkg: the package; another CPU serves it now
  * @to: that CPU
  */
 void uncore_pmi_moved(struct uncore_pkg *pkg, int to)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Suspend and shutdown: no counter runs and no PMI is armed while nobody is there to
- * take care of them.
+ * Suspend, shutdown and the last CPU of a package: no counter runs and no PMI is armed
+ * while nobody is there to take care of them.
  *
  * When the system suspends, the other CPUs have gone by the way of CPU hotplug. Packages
  * that have lost their last CPU have lost their events to perf; the one of the boot CPU
@@ -13,9 +13,12 @@
 
 #include "uncore.h"
 
-static void uncore_pkg_sleep(void *info)
+/**
+ * uncore_pkg_sleep() - stop a package and account for all that has happened
+ * @pkg: the package; on the CPU that serves it
+ */
+void uncore_pkg_sleep(struct uncore_pkg *pkg)
 {
-	struct uncore_pkg *pkg = info;
 	unsigned long irq;
 	int id;
 
@@ -30,7 +33,11 @@ static void uncore_pkg_sleep(void *info)
 	uncore_pmi_pause(pkg);
 }
 
-static void uncore_pkg_wake(struct uncore_pkg *pkg)
+/**
+ * uncore_pkg_wake() - undo uncore_pkg_sleep(), whatever the registers hold now
+ * @pkg: the package; on the CPU that serves it
+ */
+void uncore_pkg_wake(struct uncore_pkg *pkg)
 {
 	unsigned long irq;
 	int id;
@@ -71,10 +78,15 @@ static struct syscore_ops uncore_syscore_ops = {
 	.resume		= uncore_resume,
 };
 
+static void uncore_pkg_shutdown(void *info)
+{
+	uncore_pkg_sleep(info);
+}
+
 /* Also before kexec: the next kernel knows nothing of our counters. */
 static int uncore_reboot(struct notifier_block *nb, unsigned long action, void *data)
 {
-	uncore_pkgs_call(uncore_pkg_sleep);
+	uncore_pkgs_call(uncore_pkg_shutdown);
 	return NOTIFY_DONE;
 }
 

@@ -473,6 +473,8 @@ void uncore_pmi_poll(struct uncore_pkg *pkg);
 void uncore_pmi_watch(struct uncore_pkg *pkg);
 
 /* power.c: suspend and shutdown */
+void uncore_pkg_sleep(struct uncore_pkg *pkg);
+void uncore_pkg_wake(struct uncore_pkg *pkg);
 int uncore_power_init(void);
 void uncore_power_exit(void);
 
