@@ -59,4 +59,13 @@ static inline int kmsg_count(const char *what)
 	return num;
 }
 
+/* No new record tells of an NMI that nobody wanted. */
+static inline void kmsg_no_unknown_nmi(void)
+{
+	char line[1024];
+
+	while (kmsg_next(line, sizeof(line)))
+		ktap_check(!strstr(line, "NMI received for unknown reason"), "%s", line);
+}
+
 #endif /* SELFTESTS_KMSG_H */

@@ -304,4 +304,55 @@ static inline uint64_t lost_count(void)
 	return sum;
 }
 
+/* ---- the books ---- */
+
+/* Overflows of all counters of all packages. */
+static inline void add_overflows(const char *pmu, void *arg)
+{
+	int cpus[SILICON_MAX_PACKAGES], num = pmu_cpus(pmu, cpus), i;
+
+	for (i = 0; i < num; i++)
+		*(uint64_t *)arg += box_truth(cpus[i], SYN_OVERFLOWS, pmu);
+}
+
+static inline uint64_t all_overflows(void)
+{
+	uint64_t sum = 0;
+
+	for_each_pmu(add_overflows, &sum);
+	return sum;
+}
+
+struct books {
+	uint64_t overflows;
+	struct ring rings;
+	uint64_t no_room;
+	uint64_t lost;
+};
+
+/*
+ * To be called when nothing runs any more. Overflows of counting events, of which there
+ * have been @wraps, give no sample.
+ */
+static inline struct books check_books_but(const char *what, uint64_t wraps)
+{
+	struct books b = { .overflows = all_overflows() - wraps, .lost = lost_count() };
+	int i;
+
+	rings_drain();
+	rings_sum(&b.rings);
+	for (i = 0; i < num_rings; i++)
+		b.no_room += ring_no_room(&rings[i]);
+	ktap_check(b.overflows == b.rings.samples + b.no_room + b.lost,
+		   "%s: %llu overflows, %llu samples, %llu without room, %llu lost", what,
+		   (unsigned long long)b.overflows, (unsigned long long)b.rings.samples,
+		   (unsigned long long)b.no_room, (unsigned long long)b.lost);
+	return b;
+}
+
+static inline struct books check_books(const char *what)
+{
+	return check_books_but(what, 0);
+}
+
 #endif /* SELFTESTS_SAMPLING_H */

@@ -50,46 +50,6 @@ static uint64_t rate(const char *pmu, const char *event, int cpu)
 	return count * 1000 / cycles;
 }
 
-/* Overflows of all counters of all packages. */
-static void add_overflows(const char *pmu, void *arg)
-{
-	int cpus[SILICON_MAX_PACKAGES], num = pmu_cpus(pmu, cpus), i;
-
-	for (i = 0; i < num; i++)
-		*(uint64_t *)arg += box_truth(cpus[i], SYN_OVERFLOWS, pmu);
-}
-
-static uint64_t all_overflows(void)
-{
-	uint64_t sum = 0;
-
-	for_each_pmu(add_overflows, &sum);
-	return sum;
-}
-
-struct books {
-	uint64_t overflows;
-	struct ring rings;
-	uint64_t no_room;
-	uint64_t lost;
-};
-
-/* To be called when nothing runs any more. */
-static struct books check_books(const char *what)
-{
-	struct books b = { .overflows = all_overflows(), .lost = lost_count() };
-	int i;
-
-	rings_drain();
-	rings_sum(&b.rings);
-	for (i = 0; i < num_rings; i++)
-		b.no_room += ring_no_room(&rings[i]);
-	ktap_check(b.overflows == b.rings.samples + b.no_room + b.lost,
-		   "%s: %llu overflows, %llu samples, %llu without room, %llu lost", what,
-		   (ull)b.overflows, (ull)b.rings.samples, (ull)b.no_room, (ull)b.lost);
-	return b;
-}
-
 static void start(void)
 {
 	sampling_start();
