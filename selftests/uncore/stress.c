@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Everything at once: all kinds of boxes of two packages sample, CPUs go and come back,
+ * the core PMU samples on all CPUs and the NMI watchdog runs. Each overflow of the
+ * silicon is a sample, one that found no room in its ring, or reported as lost. No NMI
+ * is left that nobody wants; since the core PMU's handler claims every NMI while it is
+ * in use, also once without it.
+ *
+ * OVERFLOWS in the environment says how many there are to be at least, see
+ * selftests/bench/stress. The rings have room: records of throttling would be among
+ * those without room otherwise.
+ *
+ * CPUs 0 and 1 are package 0, 2 and 3 package 1.
+ *
+ * VM: --sockets 2 --cores 2 --timeout 600
+ */
+#include "hotplug.h"
+#include "kmsg.h"
+#include "sampling.h"
+
+#define ull		unsigned long long
+#define CPUS		4
+#define CASES		6
+
+/*
+ * C-Box 0 is not among them: a package that comes back is tried out with it. The last
+ * overflows every 20 us or so, until perf throttles it, the others every few milliseconds.
+ */
+static const struct {
+	const char *pmu, *event;
+	unsigned int period;
+} sampled[] = {
+	{ "xeon7500_ubox", "woken", 20011 },
+	{ "xeon7500_cbox_1", "llc_hits.all", 900023 },
+	{ "xeon7500_cbox_2", "occupancy_irq", 27000035 },
+	{ "xeon7500_cbox_3", "trans_maf", 1500029 },
+	{ "xeon7500_cbox_4", "occupancy_maf,thresh=3,edge", 1200029 },
+	{ "xeon7500_cbox_5", "arb_wins.ad_sb", 900023 },
+	{ "xeon7500_cbox_6", "snps.remote_any", 300011 },
+	{ "xeon7500_cbox_7", "llc_misses.s", 300011 },
+	{ "xeon7500_wbox", "uncore_clock", 6600041 },
+	{ "xeon7500_wbox", "c_cycles_turbo.c_all", 6600041 },
+	{ "xeon7500_sbox_0", "to_r_ndr_msgq_occupancy", 9000053 },
+	{ "xeon7500_sbox_1", "to_r_snp_msgq_cycles_ne", 2700005 },
+	{ "xeon7500_bbox_0", "msgs_in_non_snoop", 1200029 },
+	{ "xeon7500_bbox_1", "imt_inserts_all", 20011 },
+	{ "xeon7500_mbox_0", "cycles", 6600041 },
+	{ "xeon7500_mbox_1", "bbox_cmds.reads", 900023 },
+	{ "xeon7500_rbox_0", "flits_sent,port=1", 1500029 },
+	{ "xeon7500_rbox_1", "flits_sent,port=2", 1500029 },
+	{ "xeon7500_mbox_0", "cycles", 45001 },
+};
+
+#define SAMPLED		(int)(sizeof(sampled) / sizeof(sampled[0]))
+
+static uint64_t goal(void)
+{
+	const char *s = getenv("OVERFLOWS");
+
+	return (s ? strtoull(s, NULL, 0) : 20000) / CASES;
+}
+
+/* ---- what is there besides ---- */
+
+static bool with_core;
+static uint64_t core_samples;
+
+/* As perf record -c does it, every 50 us of a busy CPU. */
+static void core_open(int cpu)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE,
+		.config = PERF_COUNT_HW_CPU_CYCLES,
+		.size = sizeof(attr),
+		.sample_period = 100003,
+		.sample_type = SAMPLE_BASE,
+	};
+
+	if (with_core)
+		ring_open(event_open_attr(&attr, cpu, -1), attr.sample_type, 8);
+}
+
+/* What a CPU has told the kernel as PMIs of its core PMU. */
+static uint64_t core_pmis(void)
+{
+	uint64_t sum = 0;
+	int cpu;
+
+	for (cpu = 0; cpu < CPUS; cpu++)
+		sum += msr_read(cpu, SYN_PMI_CPU(SYN_PMI_CORE_SENT));
+	return sum;
+}
+
+static void watchdog(bool on)
+{
+	FILE *f = fopen("/proc/sys/kernel/nmi_watchdog", "r+");
+	int is = 0;
+
+	ktap_require(f && fputs(on ? "1" : "0", f) >= 0 && !fflush(f), "%s", strerror(errno));
+	rewind(f);
+	ktap_require(fscanf(f, "%d", &is) == 1 && is == on, "cannot be switched");
+	fclose(f);
+}
+
+/* ---- rings that come and go; what they had counts on ---- */
+
+static struct books gone;
+
+static void ring_retire(struct ring *r)
+{
+	ring_drain(r, NULL, NULL);
+	gone.rings.samples += r->samples;
+	gone.rings.throttles += r->throttles;
+	gone.no_room += ring_no_room(r);
+	munmap(r->page, r->size);
+	close(r->fd);
+}
+
+/* The last one that was opened, among events and rings. */
+static void retire_last(void)
+{
+	ring_retire(&rings[--num_rings]);
+	num_open_events--;
+}
+
+static void core_retire(void)
+{
+	struct ring *r;
+
+	if (!with_core)
+		return;
+	r = &rings[--num_rings];
+	ring_drain(r, NULL, NULL);
+	core_samples += r->samples;
+	munmap(r->page, r->size);
+	close(r->fd);
+	num_open_events--;
+}
+
+static void sampling_all(int package, const char *options)
+{
+	char name[80];
+	int i, first = num_rings;
+
+	for (i = 0; i < SAMPLED; i++) {
+		snprintf(name, sizeof(name), "%s%s", sampled[i].event, options);
+		sampling_open(sampled[i].pmu, name, sampled[i].period, package_cpu(package), 128);
+	}
+	for (i = first; i < num_rings; i++)
+		perf_enable(rings[i].fd);
+}
+
+/* For the first packages; that of one that goes ends with it. */
+static void lost_open_first(int packages)
+{
+	lost_open();
+	while (lost_packages > packages)
+		close(open_events[--num_open_events]), lost_packages--;
+}
+
+static void start(int packages)
+{
+	all_online(CPUS);
+	sampling_start();
+	memset(&gone, 0, sizeof(gone));
+	core_samples = 0;
+	/* 20 in a tick of 4 ms. */
+	sampling_limit(5000);
+	watchdog(with_core);
+	kmsg_mark();
+	lost_open_first(packages);
+	silicon_clear();
+}
+
+/* Overflows of the test that a package that comes back has to pass. */
+static uint64_t tried_out(void)
+{
+	return box_truth(0, SYN_OVERFLOWS, "xeon7500_cbox_0") +
+	       box_truth(2, SYN_OVERFLOWS, "xeon7500_cbox_0");
+}
+
+static void finish(const char *what)
+{
+	uint64_t overflows, samples, no_room, lost;
+	struct ring sum;
+	int i;
+
+	rings_drain();
+	rings_sum(&sum);
+	samples = sum.samples + gone.rings.samples;
+	no_room = gone.no_room;
+	for (i = 0; i < num_rings; i++)
+		no_room += ring_no_room(&rings[i]);
+	overflows = all_overflows() - tried_out();
+	lost = gone.lost + lost_count();
+	ktap_check(overflows == samples + no_room + lost,
+		   "%llu overflows, %llu samples, %llu without room, %llu lost", (ull)overflows,
+		   (ull)samples, (ull)no_room, (ull)lost);
+	ktap_check(overflows >= goal(), "%llu overflows", (ull)overflows);
+	ktap_check(sum.throttles + gone.rings.throttles, "nothing was throttled");
+	ktap_check(with_core ? core_samples > 10 : !core_pmis(), "core PMU: %llu samples",
+		   (ull)core_samples);
+	kmsg_no_unknown_nmi();
+	ktap_note("%s: %llu overflows = %llu samples + %llu without room + %llu lost; %llu throttles, %llu core PMIs",
+		  what, (ull)overflows, (ull)samples, (ull)no_room, (ull)lost,
+		  (ull)(sum.throttles + gone.rings.throttles), (ull)core_pmis());
+}
+
+/* ---- all CPUs but the last of a package ---- */
+
+static void round_of_cpus(void)
+{
+	static const int order[] = { 2, 1, 3 };
+	unsigned int i;
+	int cpu;
+
+	for (i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+		for (cpu = 0; cpu < CPUS; cpu++)
+			core_open(cpu);
+		set_online(order[i], false);
+		rings_drain();
+		set_online(order[i], true);
+		for (cpu = 0; cpu < CPUS; cpu++)
+			core_retire();
+	}
+}
+
+static void come_and_go(const char *options, bool core)
+{
+	int i;
+
+	with_core = core;
+	start(2);
+	sampling_all(0, options);
+	sampling_all(1, options);
+	do {
+		round_of_cpus();
+	} while (all_overflows() < goal());
+	for (i = 0; i < num_rings; i++)
+		perf_disable(rings[i].fd);
+	finish("CPUs");
+}
+
+static void cpus(void)
+{
+	come_and_go("", true);
+}
+
+static void cpus_unfrozen(void)
+{
+	come_and_go(",freeze=2", true);
+}
+
+static void cpus_alone(void)
+{
+	come_and_go("", false);
+}
+
+static void cpus_alone_unfrozen(void)
+{
+	come_and_go(",freeze=2", false);
+}
+
+/* ---- a whole package ---- */
+
+static void round_of_package(const char *options)
+{
+	int cpu, i, lost = event_open("xeon7500_ubox", "lost", package_cpu(1), -1);
+
+	perf_enable(lost);
+	sampling_all(1, options);
+	for (cpu = 0; cpu < CPUS; cpu++)
+		core_open(cpu);
+	rings_drain();
+	set_online(2, false);
+	set_online(3, false);
+	set_online(3, true);
+	set_online(2, true);
+	for (cpu = 0; cpu < CPUS; cpu++)
+		core_retire();
+	for (i = 0; i < SAMPLED; i++)
+		retire_last();
+	gone.lost += perf_value(lost);
+	close(lost);
+	num_open_events--;
+}
+
+static void whole_package(const char *options)
+{
+	int i;
+
+	with_core = true;
+	start(1);
+	sampling_all(0, options);
+	do {
+		round_of_package(options);
+	} while (all_overflows() < goal());
+	for (i = 0; i < num_rings; i++)
+		perf_disable(rings[i].fd);
+	finish("package");
+}
+
+static void package(void)
+{
+	whole_package("");
+}
+
+static void package_unfrozen(void)
+{
+	whole_package(",freeze=2");
+}
+
+SILICON_MAIN({ "CPUs go and come", cpus },
+	     { "CPUs go and come, without freeze", cpus_unfrozen },
+	     { "CPUs go and come, the core PMU idle", cpus_alone },
+	     { "CPUs go and come, the core PMU idle, without freeze", cpus_alone_unfrozen },
+	     { "a whole package goes and comes", package },
+	     { "a whole package goes and comes, without freeze", package_unfrozen })
