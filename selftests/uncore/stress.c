@@ -144,7 +144,8 @@ static void sampling_all(int package, const char *options)
 
 	for (i = 0; i < SAMPLED; i++) {
 		snprintf(name, sizeof(name), "%s%s", sampled[i].event, options);
-		sampling_open(sampled[i].pmu, name, sampled[i].period, package_cpu(package), 128);
+		sampling_open(sampled[i].pmu, name, sampled[i].period, package_cpu(package),
+			      sampled[i].period < 50000 ? 1024 : 128);
 	}
 	for (i = first; i < num_rings; i++)
 		perf_enable(rings[i].fd);
@@ -220,6 +221,7 @@ static void round_of_cpus(void)
 		set_online(order[i], false);
 		rings_drain();
 		set_online(order[i], true);
+		rings_drain();
 		for (cpu = 0; cpu < CPUS; cpu++)
 			core_retire();
 	}
@@ -273,7 +275,9 @@ static void round_of_package(const char *options)
 		core_open(cpu);
 	rings_drain();
 	set_online(2, false);
+	rings_drain();
 	set_online(3, false);
+	rings_drain();
 	set_online(3, true);
 	set_online(2, true);
 	for (cpu = 0; cpu < CPUS; cpu++)
