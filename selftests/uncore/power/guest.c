@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Suspend and restart: no counter runs and no PMI is let in from the moment on at which
+ * the driver was told. In the guest; selftests/vm/power.sh starts it.
+ *
+ * CPUs 0 and 1 are package 0, 2 and 3 package 1.
+ */
+#include "kmsg.h"
+#include "sampling.h"
+
+#define ull		unsigned long long
+#define OURS		"xeon7500_uncore"
+#define WITNESS		"/sys/module/witness/parameters"
+#define U_GLOBAL_CTL	0xc00
+#define DEBUGCTL	0x1d9
+#define UNCORE_PMI	(1ull << 13)
+
+/* Some sample, those without period count. */
+static const struct {
+	const char *pmu, *event;
+	unsigned int period;
+} events[] = {
+	{ "xeon7500_cbox_1", "llc_hits.all", 300007 },
+	{ "xeon7500_mbox_0", "cycles", 2000003 },
+	{ "xeon7500_sbox_0", "to_r_ndr_msgq_occupancy", 0 },
+	{ "xeon7500_wbox", "uncore_clock", 0 },
+};
+
+#define EVENTS	(int)(sizeof(events) / sizeof(events[0]))
+
+static int fds[2 * EVENTS];
+
+static bool put(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY), len = strlen(text);
+	bool ok = fd >= 0 && write(fd, text, len) == len;
+
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
+static uint64_t seen(const char *what)
+{
+	char path[80];
+	ull val = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), WITNESS "/%s", what);
+	f = fopen(path, "r");
+	ktap_require(f && fscanf(f, "%llu", &val) == 1, "%s", path);
+	fclose(f);
+	return val;
+}
+
+static bool can(const char *path, const char *what)
+{
+	char text[200] = "";
+	FILE *f = fopen(path, "r");
+
+	if (f) {
+		if (!fgets(text, sizeof(text), f))
+			text[0] = 0;
+		fclose(f);
+	}
+	return strstr(text, what);
+}
+
+static void begin(void)
+{
+	int i, p;
+
+	sampling_start();
+	sampling_limit(1000000);
+	/* After the witness: it is told after us. */
+	ktap_require(!system("modprobe -r " OURS " && modprobe " OURS), "cannot be loaded");
+	kmsg_mark();
+	lost_open();
+	silicon_clear();
+	for (p = 0; p < 2; p++) {
+		for (i = 0; i < EVENTS; i++) {
+			int cpu = package_cpu(p);
+
+			if (events[i].period)
+				fds[p * EVENTS + i] = sampling_open(events[i].pmu, events[i].event,
+								    events[i].period, cpu, 64)->fd;
+			else
+				fds[p * EVENTS + i] = event_open(events[i].pmu, events[i].event,
+								 cpu, -1);
+			perf_enable(fds[p * EVENTS + i]);
+		}
+	}
+	sleep_us(5000);
+}
+
+/* All counts are the truth; of a package that has none of its CPUs, when it had. */
+static void check_counts(const char *what)
+{
+	int i, p;
+
+	for (p = 0; p < 2; p++) {
+		for (i = 0; i < EVENTS; i++) {
+			uint64_t truth = box_truth(2 * p, SYN_EVENTS, events[i].pmu);
+			uint64_t count = perf_value(fds[p * EVENTS + i]);
+
+			ktap_check(truth && count == truth, "%s: package %d: %s: %llu, truth %llu",
+				   what, p, events[i].pmu, (ull)count, (ull)truth);
+		}
+	}
+}
+
+static uint64_t all_truth(unsigned int what)
+{
+	uint64_t sum = 0;
+	int i, p;
+
+	for (p = 0; p < 2; p++) {
+		for (i = 0; i < EVENTS; i++)
+			sum += box_truth(2 * p, what, events[i].pmu);
+	}
+	return sum;
+}
+
+/* Events are open and enabled, and nothing counts. */
+static void restart(void)
+{
+	uint64_t before, sent = 0;
+	int cpu;
+
+	begin();
+	ktap_require(put(WITNESS "/reboot", OURS), "not told: %s", strerror(errno));
+	before = all_truth(SYN_EVENTS);
+	for (cpu = 0; cpu < 4; cpu++) {
+		ktap_check(!msr_read(cpu, U_GLOBAL_CTL), "CPU %d: U_GLOBAL_CTL %#llx", cpu,
+			   (ull)msr_read(cpu, U_GLOBAL_CTL));
+		ktap_check(!(msr_read(cpu, DEBUGCTL) & UNCORE_PMI), "CPU %d lets PMIs in", cpu);
+		sent += msr_read(cpu, SYN_PMI_CPU(SYN_PMI_SENT));
+	}
+	ktap_check(sent, "no PMI before");
+	sleep_us(50000);
+	ktap_check(before && all_truth(SYN_EVENTS) == before, "%llu events, then %llu",
+		   (ull)before, (ull)all_truth(SYN_EVENTS));
+	for (cpu = 0; cpu < 4; cpu++)
+		sent -= msr_read(cpu, SYN_PMI_CPU(SYN_PMI_SENT));
+	ktap_check(!sent, "PMIs came");
+	check_counts("restart");
+	check_books("restart");
+	kmsg_no_unknown_nmi();
+	ring_close_all();
+	event_close_all();
+	ktap_require(!system("modprobe -r " OURS " && modprobe " OURS), "cannot be loaded");
+}
+
+/* All of it but the firmware's part. Events of CPUs that go are gone, those of CPU 0 go on. */
+static void suspend(void)
+{
+	uint64_t windows, samples;
+	const char *state = NULL;
+	struct ring *r;
+
+	/* What sleeps without the system core would never wake up here. */
+	if (can("/sys/power/mem_sleep", "deep") && put("/sys/power/mem_sleep", "deep"))
+		state = "mem";
+	else if (can("/sys/power/state", "disk"))
+		state = "disk";
+	if (!state || !put("/sys/power/pm_test", "core"))
+		ktap_skip("this kernel cannot test it");
+	put("/sys/module/suspend/parameters/pm_test_delay", "1");
+	put("/sys/module/hibernate/parameters/pm_test_delay", "1");
+
+	begin();
+	rings_drain();
+	windows = silicon_truth(0, SYN_WINDOWS, 0x394);
+	ktap_require(put("/sys/power/state", state), "%s: %s", state, strerror(errno));
+	ktap_note("%s: U_GLOBAL_CTL %#llx, IA32_DEBUGCTL %#llx", state, (ull)seen("global_ctl"),
+		  (ull)seen("debugctl"));
+	ktap_check(!seen("global_ctl") && !(seen("debugctl") & UNCORE_PMI), "not asleep");
+	ktap_check(silicon_truth(0, SYN_WINDOWS, 0x394) > windows, "it has not stopped");
+	/* Awake again. */
+	r = &rings[0];
+	ring_drain(r, NULL, NULL);
+	samples = r->samples;
+	sleep_us(20000);
+	ring_drain(r, NULL, NULL);
+	ktap_check(r->samples > samples, "%llu samples, and no more", (ull)samples);
+	ktap_check(msr_read(0, DEBUGCTL) & UNCORE_PMI, "PMIs are kept out");
+	for (int i = 0; i < EVENTS; i++)
+		perf_disable(fds[i]);
+	ktap_check(package_cpu(1) >= 2, "package 1 is not back");
+	check_counts("suspend");
+	/* It is tried out with C-Box 0. */
+	check_books_but("suspend", box_truth(2, SYN_OVERFLOWS, "xeon7500_cbox_0"));
+	kmsg_no_unknown_nmi();
+}
+
+SILICON_MAIN({ "restart", restart },
+	     { "suspend", suspend })
