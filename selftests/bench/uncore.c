@@ -19,6 +19,9 @@
 #define ROUNDS		100
 #define MAX_EVENTS	64
 
+/* The first counter of each C-Box. */
+static const uint16_t cbox_ctr[] = { 0xd11, 0xd91, 0xd51, 0xdd1, 0xd31, 0xdb1, 0xd71, 0xdf1 };
+
 static const char *prefix;
 static int fds[MAX_EVENTS];
 static int num_fds;
@@ -169,7 +172,6 @@ static void idle(void)
 /* The spread of the moments at which 48 counters of 8 boxes start. */
 static void skew(void)
 {
-	static const uint16_t ctr[] = { 0xd11, 0xd91, 0xd51, 0xdd1, 0xd31, 0xdb1, 0xd71, 0xdf1 };
 	uint64_t opened, first = -1, last = 0;
 	int gates = !strcmp(prefix, "xeon7500"), gate, b, i, held;
 	char box[16];
@@ -189,7 +191,7 @@ static void skew(void)
 			perf_enable(fds[i]);
 		for (b = 0; b < 8; b++) {
 			for (i = 0; i < 6; i++) {
-				opened = msr_read(0, SYN_TRUTH(SYN_OPENED, ctr[b] + 2 * i));
+				opened = msr_read(0, SYN_TRUTH(SYN_OPENED, cbox_ctr[b] + 2 * i));
 				first = opened < first ? opened : first;
 				last = opened > last ? opened : last;
 			}
@@ -202,34 +204,66 @@ static void skew(void)
 	}
 }
 
-/* Sampling: what one overflow costs, the reader aside. */
-static void overflows(void)
+/* Events that sample behind a gate, each every 1000000 cycles: they overflow together. */
+static void overflows(const char *what, int boxes, int counters, uint64_t freeze)
 {
-	struct perf_event_attr attr = perf_attr("xeon7500_cbox_0", LLC_MISSES);
-	unsigned long before, overflows, insns;
-	int fd;
+	struct perf_event_attr attr;
+	unsigned long before, overflows = 0, insns, pmis, num;
+	int gate, b, i;
+	char name[80], pmu[32];
 
-	attr.sample_period = 1000000;
-	attr.sample_type = PERF_SAMPLE_IP;
-	attr.wakeup_events = 1000000;
-	fd = perf_open(&attr, 0, -1);
-	ktap_require(fd >= 0, "sampling: %s", strerror(-fd));
-	perf_enable(fd);
+	gate = add("ubox", 1ull << 32, -1);
+	for (b = 0; b < boxes; b++) {
+		for (i = 0; i < counters; i++) {
+			snprintf(pmu, sizeof(pmu), "%s_cbox_%d", prefix, b);
+			attr = perf_attr(pmu, 0x0114 | freeze << 62);
+			attr.sample_period = 1000000;
+			attr.sample_type = PERF_SAMPLE_IP;
+			attr.wakeup_events = 1000000;
+			fds[num_fds] = perf_open(&attr, 0, -1);
+			ktap_require(fds[num_fds] >= 0, "sampling: %s", strerror(-fds[num_fds]));
+			perf_enable(fds[num_fds++]);
+		}
+	}
+	perf_enable(gate);
 	clear();
 	before = msr_read(0, SYN_INSNS);
 	usleep(200000);
 	insns = msr_read(0, SYN_INSNS) - before;
-	overflows = msr_read(0, SYN_TRUTH(SYN_OVERFLOWS, 0xd11));
-	ktap_require(overflows, "no overflow");
-	/* The 10 ms watch reads the status once each time. */
-	row("overflows in 200 ms", overflows);
-	row("accesses for each overflow, frozen", accesses() / overflows);
-	perf_disable(fd);
-	close(fd);
+	num = accesses();
+	pmis = msr_read(0, SYN_PMI_CPU(SYN_PMI_SENT));
+	for (b = 0; b < boxes; b++) {
+		for (i = 0; i < counters; i++)
+			overflows += msr_read(0, SYN_TRUTH(SYN_OVERFLOWS, cbox_ctr[b] + 2 * i));
+	}
+	ktap_require(overflows && pmis, "no overflow");
+	close_all();
 	before = msr_read(0, SYN_INSNS);
 	usleep(200000);
 	insns -= msr_read(0, SYN_INSNS) - before;
-	row("instructions for each overflow", insns / overflows);
+	/* The 10 ms watch reads the status once each time. */
+	snprintf(name, sizeof(name), "%s: PMIs in 200 ms", what);
+	row(name, pmis);
+	snprintf(name, sizeof(name), "%s: accesses for each overflow", what);
+	printf("%s %.2f\n", name, (double)num / overflows);
+	snprintf(name, sizeof(name), "%s: instructions for each PMI", what);
+	row(name, insns / pmis);
+}
+
+static void all_overflows(void)
+{
+	/* What is left to do from booting would be counted along. */
+	usleep(2000000);
+	/* One event in each cycle. */
+	msr_write(0, SYN_TRAFFIC_SEL, SYN_SEL(SYN_BOX_C, SYN_ANY, 0x14, 0));
+	msr_write(0, SYN_TRAFFIC_SET, SYN_PATTERN(0, 0, 1, 1));
+	overflows("overflow, frozen", 1, 1, 1);
+	overflows("overflow, not frozen", 1, 1, 2);
+	overflows("six of a box at once, frozen", 1, 6, 1);
+	overflows("six of a box at once, not frozen", 1, 6, 2);
+	overflows("eight boxes at once, frozen", 8, 1, 1);
+	overflows("eight boxes at once, not frozen", 8, 1, 2);
+	msr_write(0, SYN_TRAFFIC_RESET, 1);
 }
 
 int main(int argc, char **argv)
@@ -244,6 +278,9 @@ int main(int argc, char **argv)
 	CPU_SET(0, &cpu);
 	if (sched_setaffinity(0, sizeof(cpu), &cpu))
 		return 1;
+	/* Before other boxes have been in use: the handler looks at all that ever were. */
+	if (!strcmp(prefix, "xeon7500"))
+		all_overflows();
 	one();
 	group();
 	twelve();
@@ -252,7 +289,5 @@ int main(int argc, char **argv)
 	switching();
 	idle();
 	skew();
-	if (!strcmp(prefix, "xeon7500"))
-		overflows();
 	return 0;
 }
