@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * VM: --machine goldmont --timeout 900
+ * VM: --machine goldmont --timeout 3000
  *
  * Loading and unloading while others use the PMU.
  */
