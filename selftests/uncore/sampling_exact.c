@@ -319,8 +319,8 @@ static void no_room(void)
 	sleep_us(1000);
 	perf_disable(r->fd);
 	b = check_books("a full ring");
-	ktap_check(b.no_room > 100 && r->lost_records == b.no_room, "%llu without room, LOST records say %llu", (ull)b.no_room,
-		   (ull)r->lost_records);
+	ktap_check(b.no_room > 100 && r->lost_records == b.no_room,
+		   "%llu without room, LOST records say %llu", (ull)b.no_room, (ull)r->lost_records);
 	/* Besides, at most a THROTTLE and an UNTHROTTLE in a tick of 4000 samples. */
 	ktap_check(r->samples + b.no_room + b.lost <= b.overflows + 2 * (b.overflows / 4000 + 1));
 }
