@@ -90,8 +90,9 @@ static int core_ext_event_init(struct perf_event *event)
 }
 
 /*
- * The kernel empties the PEBS buffer when a task leaves the CPU, when an event stops and
- * when it is read: not before the PMU is stopped, but in the last case without this way.
+ * Besides in the interrupt the kernel empties the PEBS buffer when a task leaves the CPU
+ * and when an event stops, both after perf has stopped the PMU through here, and when an
+ * event is read, for which it may stop the PMU by itself.
  */
 static void core_ext_pmu_disable(struct pmu *pmu)
 {
