@@ -199,7 +199,7 @@ static void accounted(int from_precise, int to_precise, void (*adapt)(struct per
 		for (precise = from_precise; precise <= to_precise; precise++) {
 			struct perf_event_attr attr = sample_attr(precise_events[i], precise, 31);
 			uint64_t records = core_stat(0, SYN_CORE_S_RECORDS);
-			uint64_t count[2];	/* value, lost */
+			uint64_t count[2] = {};	/* value, lost */
 			struct sample s;
 
 			adapt(&attr);
