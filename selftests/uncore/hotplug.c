@@ -135,7 +135,7 @@ static void event_moves(void)
 /* Each of them goes on: for two hundred turns of a timer that perf runs every 4 ms. */
 static void check_each_runs(void)
 {
-	uint64_t before[MAX_EVENTS];
+	uint64_t before[MAX_EVENTS] = {};
 	int i, turns, waiting = num_fds;
 
 	for (i = 0; i < num_fds; i++)
