@@ -262,7 +262,9 @@ int uncore_pkg_offline(unsigned int cpu)
 	WRITE_ONCE(pkg->cpu, target);
 	uncore_pmi_move(pkg, target);
 	uncore_pmi_moved(pkg, target);
+	WRITE_ONCE(pkg->moving, true);
 	uncore_pmus_migrate(pkg, cpu, target);
+	WRITE_ONCE(pkg->moving, false);
 	/* What the events that left last have started here. */
 	uncore_pmi_moved(pkg, target);
 	if (gated)

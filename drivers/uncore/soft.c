@@ -22,7 +22,7 @@
  * is not in it.
  *
  * lost: overflows of sampling events that gave no sample, because perf had just taken
- * the event away.
+ * the event away, or because the PMI reached another CPU.
  */
 #include "uncore.h"
 
@@ -102,9 +102,14 @@ void uncore_soft_forget(struct uncore_pkg *pkg)
  */
 void uncore_soft_start(struct perf_event *event, struct uncore_pkg *pkg)
 {
-	local64_set(&event->hw.prev_count, uncore_soft_value(event, pkg));
+	struct uncore_event *ue = to_uncore_event(event);
+
+	/* What got lost while it was on its way counts, too. */
+	if (!ue->moved || ue->soft != UNCORE_SOFT_LOST)
+		local64_set(&event->hw.prev_count, uncore_soft_value(event, pkg));
+	ue->moved = false;
 	event->hw.state = 0;
-	if (to_uncore_event(event)->soft == UNCORE_SOFT_GATE)
+	if (ue->soft == UNCORE_SOFT_GATE)
 		pkg->gates_open++;
 }
 
@@ -121,6 +126,7 @@ void uncore_soft_stop(struct perf_event *event, struct uncore_pkg *pkg)
 		return;
 	uncore_soft_read(event, pkg);
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
+	to_uncore_event(event)->moved = READ_ONCE(pkg->moving);
 	if (to_uncore_event(event)->soft == UNCORE_SOFT_GATE)
 		pkg->gates_open--;
 }

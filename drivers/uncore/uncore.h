@@ -178,6 +178,7 @@ struct uncore_box;
  * @freeze: its overflow stops the whole package until it is handled
  * @soft: what it counts if no counter of the hardware serves it, see soft.c
  * @gate_era: the package's, when a gate was made
+ * @moved: it stands because its package changes its CPU
  * @wraps: overflows of its counter that a PMI has reported
  * @seen: when its counter was last read, jiffies
  *
@@ -192,6 +193,7 @@ struct uncore_event {
 	bool freeze;
 	enum uncore_soft soft;
 	unsigned int gate_era;
+	bool moved;
 	u64 wraps;
 	unsigned long seen;
 };
@@ -335,6 +337,7 @@ struct uncore_box {
  * @gates_open: gates that are enabled
  * @asleep: reasons why nothing may run at the moment
  * @gate_era: how often the package has lost its last CPU, and so its gates
+ * @moving: its events are on their way to another CPU
  * @frozen_ns: time spent frozen in the overflow handler
  * @lost: overflows of sampling events that gave no sample
  * @pmi_last: when a PMI was last handled, ns
@@ -362,6 +365,7 @@ struct uncore_pkg {
 	unsigned int gates_open;
 	unsigned int asleep;
 	unsigned int gate_era;
+	bool moving;
 	atomic64_t frozen_ns;
 	atomic64_t lost;
 	u64 pmi_last;

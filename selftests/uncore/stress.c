@@ -316,9 +316,39 @@ static void package_unfrozen(void)
 	whole_package(",freeze=2");
 }
 
+/* ---- xeon7500_ubox/lost/ itself ---- */
+
+/* It moves, too, before or after the others; what gets lost meanwhile is not lost to it. */
+static void lost_moves(void)
+{
+	struct ring *r;
+	int i, later;
+
+	with_core = false;
+	start(2);
+	r = sampling_open("xeon7500_ubox", "woken", 30000, package_cpu(1), 1024);
+	later = event_open("xeon7500_ubox", "lost", package_cpu(1), -1);
+	perf_enable(later);
+	perf_enable(r->fd);
+	for (i = 0; i < 6; i++) {
+		int cpu = package_cpu(1);
+
+		set_online(cpu, false);
+		rings_drain();
+		set_online(cpu, true);
+		rings_drain();
+	}
+	perf_disable(r->fd);
+	check_books("moving");
+	ktap_check(lost_count() == perf_value(later), "%llu, another says %llu",
+		   (ull)lost_count(), (ull)perf_value(later));
+	ktap_note("%llu samples, %llu lost", (ull)r->samples, (ull)lost_count());
+}
+
 SILICON_MAIN({ "CPUs go and come", cpus },
 	     { "CPUs go and come, without freeze", cpus_unfrozen },
 	     { "CPUs go and come, the core PMU idle", cpus_alone },
 	     { "CPUs go and come, the core PMU idle, without freeze", cpus_alone_unfrozen },
+	     { "what gets lost on the way is reported", lost_moves },
 	     { "a whole package goes and comes", package },
 	     { "a whole package goes and comes, without freeze", package_unfrozen })
