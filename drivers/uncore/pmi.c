@@ -284,9 +284,9 @@ static bool uncore_pmi_handle(struct uncore_pkg *pkg, struct pt_regs *regs)
 			handled |= uncore_handle_frozen(pkg, regs);
 		else
 			handled |= uncore_handle_running(pkg, regs);
+		if (handled)
+			WRITE_ONCE(pkg->pmi_last, ktime_get_mono_fast_ns());
 	} while (atomic_cmpxchg(&pkg->pmi_busy, calls, 0) != calls);
-	if (handled)
-		WRITE_ONCE(pkg->pmi_last, ktime_get_mono_fast_ns());
 	return handled;
 }
 
@@ -308,7 +308,8 @@ static int uncore_nmi_stray(struct uncore_pkg *pkg)
 		return NMI_DONE;
 	if (uncore_global_status())
 		irq_work_queue(&pkg->stray);
-	else if (!uncore_pmi_recent(pkg, READ_ONCE(pkg->pmi_last)))
+	else if (!atomic_read(&pkg->pmi_busy) &&
+		 !uncore_pmi_recent(pkg, READ_ONCE(pkg->pmi_last)))
 		return NMI_DONE;
 	uncore_unmask_lvtpc();
 	return NMI_HANDLED;

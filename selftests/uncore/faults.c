@@ -308,13 +308,13 @@ static void after_the_event(void)
 /* It comes while the module is unloaded, then after that. */
 static void after_the_module(void)
 {
-	static const unsigned int late_ms[] = { 10, 600 };
+	static const unsigned int late_ms[] = { 10, 3000 };
 	uint64_t came, deaf;
 	unsigned int i;
 
 	for (i = 0; i < 2; i++) {
 		start();
-		msr_write(0, SYN_FAULT_DELAY_NS, late_ms[i] * 1000000);
+		msr_write(0, SYN_FAULT_DELAY_NS, late_ms[i] * 1000000ull);
 		sampling_begin("");
 		sleep_us(3000);
 		sampling_end("unloaded");
