@@ -38,8 +38,11 @@
 /* Lets uncore PMIs through to this CPU. */
 #define DEBUGCTL_UNCORE_PMI_EN	BIT_ULL(13)
 
-/* An NMI without cause belongs to a PMI that was handled this long ago, at most. */
-#define UNCORE_PMI_GRACE_NS	(100 * NSEC_PER_MSEC)
+/*
+ * An NMI without cause belongs to a PMI that was handled this long ago, at most. A CPU
+ * that is not given to a guest for a while takes its NMIs late.
+ */
+#define UNCORE_PMI_GRACE_NS	NSEC_PER_SEC
 
 /* How long a lost PMI can keep a sampling session silent, or a package frozen. */
 #define UNCORE_PMI_WATCH_NS	(10 * NSEC_PER_MSEC)

