@@ -336,23 +336,29 @@ static void uncore_counter_release(struct uncore_box *box, int idx)
 	WRITE_ONCE(box->events[idx], NULL);
 }
 
+/* Has a counter that stands overflowed without anybody having heard of it? */
+static bool uncore_event_unreported(struct perf_event *event)
+{
+	u64 wraps = (u64)local64_read(&event->hw.prev_count) >> 48;
+
+	return uncore_event_overdue(event) || wraps > to_uncore_event(event)->wraps;
+}
+
 /* The last look at a counter that stands and whose event has left. */
 static void uncore_counter_retire(struct uncore_box *box, int idx)
 {
 	struct perf_event *event = box->events[idx];
-	u64 wraps;
 
 	clear_bit(idx, &box->armed);
 	uncore_event_update(box, event);
-	wraps = (u64)local64_read(&event->hw.prev_count) >> 48;
 	if (test_and_clear_bit(idx, &box->missed)) {
 		uncore_event_missed(box, event);
-	} else if (uncore_event_overdue(event)) {
+	} else if (uncore_event_unreported(event)) {
 		/* It overflowed so late that the PMI finds it gone. */
-		atomic64_inc(&box->pkg->lost);
+		if (uncore_event_overdue(event))
+			atomic64_inc(&box->pkg->lost);
 		box->stale_ov |= BIT(idx);
-	} else if (wraps > to_uncore_event(event)->wraps) {
-		box->stale_ov |= BIT(idx);
+		uncore_pmi_expect(box->pkg);
 	}
 	event->hw.state |= PERF_HES_UPTODATE;
 	uncore_counter_release(box, idx);
@@ -374,8 +380,10 @@ static void uncore_box_retire(struct uncore_box *box)
  */
 void uncore_box_commit(struct uncore_box *box)
 {
+	WRITE_ONCE(box->pkg->settling, true);
 	uncore_box_sync(box);
 	uncore_box_retire(box);
+	WRITE_ONCE(box->pkg->settling, false);
 }
 
 /**
@@ -407,8 +415,7 @@ int uncore_box_add(struct uncore_box *box, struct perf_event *event, bool start)
 			/* What is about to leave may make room. */
 			if (!box->leaving)
 				return -EAGAIN;
-			uncore_box_sync(box);
-			uncore_box_retire(box);
+			uncore_box_commit(box);
 			if (uncore_claim_take(&box->claims, &ue->claim))
 				return -EAGAIN;
 		}
@@ -478,10 +485,15 @@ void uncore_box_stop(struct uncore_box *box, struct perf_event *event)
 	int idx = event->hw.idx;
 	bool fresh = box->fresh & BIT(idx);
 
+	WRITE_ONCE(box->pkg->settling, true);
 	uncore_counter_stop(box, idx);
 	uncore_box_sync(box);
-	if (!fresh)
+	if (!fresh) {
 		uncore_event_update(box, event);
+		if (uncore_event_unreported(event))
+			uncore_pmi_expect(box->pkg);
+	}
+	WRITE_ONCE(box->pkg->settling, false);
 	event->hw.state |= PERF_HES_UPTODATE;
 }
 

@@ -95,11 +95,8 @@ void uncore_pkg_sync(struct uncore_pkg *pkg)
 
 	if (uncore_pkg_runs(pkg) && !was_running)
 		uncore_pkg_clear_stale(pkg);
-	if (uncore_pkg_wanted_ctl(pkg) != pkg->global_ctl) {
-		if (was_running && !uncore_pkg_runs(pkg))
-			WRITE_ONCE(pkg->idle_since, ktime_get_mono_fast_ns());
+	if (uncore_pkg_wanted_ctl(pkg) != pkg->global_ctl)
 		uncore_pkg_write_ctl(pkg);
-	}
 	/* It depends on more than U_GLOBAL_CTL shows. */
 	uncore_pmi_watch(pkg);
 }

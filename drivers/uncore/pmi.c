@@ -270,6 +270,17 @@ static bool uncore_handle_running(struct uncore_pkg *pkg, struct pt_regs *regs)
 	return true;
 }
 
+/**
+ * uncore_pmi_expect() - an overflow is known whose PMI may be still to come
+ * @pkg: the package
+ *
+ * Or its echo. For a while an NMI of which nothing else is known is taken for that.
+ */
+void uncore_pmi_expect(struct uncore_pkg *pkg)
+{
+	WRITE_ONCE(pkg->pmi_last, ktime_get_mono_fast_ns());
+}
+
 /* Returns whether there was anything to handle. */
 static bool uncore_pmi_handle(struct uncore_pkg *pkg, struct pt_regs *regs)
 {
@@ -288,14 +299,17 @@ static bool uncore_pmi_handle(struct uncore_pkg *pkg, struct pt_regs *regs)
 		else
 			handled |= uncore_handle_running(pkg, regs);
 		if (handled)
-			WRITE_ONCE(pkg->pmi_last, ktime_get_mono_fast_ns());
+			uncore_pmi_expect(pkg);
 	} while (atomic_cmpxchg(&pkg->pmi_busy, calls, 0) != calls);
 	return handled;
 }
 
-static bool uncore_pmi_recent(const struct uncore_pkg *pkg, u64 since)
+/* May there be an NMI whose overflow is known already? */
+static bool uncore_pmi_expected(const struct uncore_pkg *pkg)
 {
-	return since && ktime_get_mono_fast_ns() - since < UNCORE_PMI_GRACE_NS;
+	u64 last = READ_ONCE(pkg->pmi_last);
+
+	return last && ktime_get_mono_fast_ns() - last < UNCORE_PMI_GRACE_NS;
 }
 
 /*
@@ -312,7 +326,7 @@ static int uncore_nmi_stray(struct uncore_pkg *pkg)
 	if (uncore_global_status())
 		irq_work_queue(&pkg->stray);
 	else if (!atomic_read(&pkg->pmi_busy) &&
-		 !uncore_pmi_recent(pkg, READ_ONCE(pkg->pmi_last)))
+		 !uncore_pmi_expected(pkg))
 		return NMI_DONE;
 	uncore_unmask_lvtpc();
 	return NMI_HANDLED;
@@ -325,15 +339,14 @@ static int uncore_nmi_test(struct uncore_pkg *pkg)
 		return NMI_DONE;
 	uncore_unmask_lvtpc();
 	pkg->pmi = true;
-	pkg->pmi_last = ktime_get_mono_fast_ns();
-	pkg->idle_since = pkg->pmi_last;
+	uncore_pmi_expect(pkg);
 	WRITE_ONCE(pkg->pmi_test, -1);
 	return NMI_HANDLED;
 }
 
 /*
- * All NMIs of all CPUs pass here. Nothing is read unless a counter runs or did just
- * now; a PMI can be late.
+ * All NMIs of all CPUs pass here. Nothing is read unless a counter runs, or one has
+ * overflowed just now and its PMI is late.
  */
 static int uncore_nmi(unsigned int cmd, struct pt_regs *regs)
 {
@@ -346,7 +359,7 @@ static int uncore_nmi(unsigned int cmd, struct pt_regs *regs)
 		return uncore_nmi_test(pkg);
 	if (!pkg->pmi)
 		return NMI_DONE;
-	if (!READ_ONCE(pkg->active) && !uncore_pmi_recent(pkg, READ_ONCE(pkg->idle_since)))
+	if (!READ_ONCE(pkg->active) && !READ_ONCE(pkg->settling) && !uncore_pmi_expected(pkg))
 		return NMI_DONE;
 	if (READ_ONCE(pkg->cpu) != cpu)
 		return uncore_nmi_stray(pkg);
@@ -356,7 +369,7 @@ static int uncore_nmi(unsigned int cmd, struct pt_regs *regs)
 	 * Its overflow was handled together with the one before. Claimed for a while, as
 	 * the kernel does it for AMD's counters: it would be an unknown NMI.
 	 */
-	if (uncore_pmi_recent(pkg, READ_ONCE(pkg->pmi_last))) {
+	if (uncore_pmi_expected(pkg)) {
 		uncore_unmask_lvtpc();
 		return NMI_HANDLED;
 	}

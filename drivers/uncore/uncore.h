@@ -330,7 +330,6 @@ struct uncore_box {
  * @pmi_core_sel: that field of U_GLOBAL_CTL, for @cpu
  * @pmi_busy: overflows are being handled, by whatever context
  * @pmi_test: the CPU on which the load-time test waits for a PMI, else -1
- * @idle_since: when en_all went off, ns
  * @freezers: running events whose overflow is to freeze the package
  * @sampling: running sampling events
  * @gates: gates that exist
@@ -340,7 +339,8 @@ struct uncore_box {
  * @moving: its events are on their way to another CPU
  * @frozen_ns: time spent frozen in the overflow handler
  * @lost: overflows of sampling events that gave no sample
- * @pmi_last: when a PMI was last handled, ns
+ * @settling: counters are being stopped and looked at for the last time
+ * @pmi_last: when an overflow was last known whose PMI may be still to come, ns
  * @stray: passes on a PMI that reached the wrong CPU
  * @stray_csd: likewise
  * @timer: watches over what the PMI should bring, see pmi.c
@@ -358,7 +358,6 @@ struct uncore_pkg {
 	u32 pmi_core_sel;
 	atomic_t pmi_busy;
 	int pmi_test;
-	u64 idle_since;
 	unsigned int freezers;
 	unsigned int sampling;
 	unsigned int gates;
@@ -368,6 +367,7 @@ struct uncore_pkg {
 	bool moving;
 	atomic64_t frozen_ns;
 	atomic64_t lost;
+	bool settling;
 	u64 pmi_last;
 	struct irq_work stray;
 	call_single_data_t stray_csd;
@@ -474,6 +474,7 @@ void uncore_pmi_pause(const struct uncore_pkg *pkg);
 void uncore_pmi_resume(const struct uncore_pkg *pkg);
 void uncore_pmi_teardown(struct uncore_pkg *pkg);
 void uncore_pmi_poll(struct uncore_pkg *pkg);
+void uncore_pmi_expect(struct uncore_pkg *pkg);
 void uncore_pmi_watch(struct uncore_pkg *pkg);
 
 /* power.c: suspend and shutdown */
