@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * VM: --machine goldmont --timeout 600
+ * VM: --machine goldmont
  *
  * The PEBS index out of bounds, moved there by the silicon.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * VM: --machine goldmont --timeout 600
+ * VM: --machine goldmont
  *
  * Offcore events by their names: all of them count, and the pairs give the latency
  * that the silicon was told.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * VM: --machine sandybridge --cores 2 --threads 2 --timeout 600
+ * VM: --machine sandybridge --cores 2 --threads 2
  *
  * PDIR has its core to itself. CPUs 0 and 1 are the threads of a core.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * VM: --machine goldmont --timeout 600
+ * VM: --machine goldmont
  *
  * Precise sampling as the kernel does it, beside the module: instruction, address
  * and number of the samples.

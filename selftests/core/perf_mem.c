@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * VM: --machine goldmont --timeout 600
+ * VM: --machine goldmont
  * PUT: core/walker.c
  *
  * perf mem, perf c2c and perf record as people use them.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * VM: --machine sandybridge --timeout 600
+ * VM: --machine sandybridge
  * PUT: core/walker.c
  *
  * Precise store on Sandy Bridge, with perf as people use it.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * VM: --machine sandybridge --model 2d --timeout 600
+ * VM: --machine sandybridge --model 2d
  *
  * The rules of the SDM, section 18.9.5, for the server: any of eight bits is
  * remote memory.

@@ -515,7 +515,7 @@ def run_guest(kernel, directory):
                     '-I', os.path.join(TOP, 'tools', 'silicon', 'model'),
                     '-o', exe, os.path.join(HERE, 'conformance', 'dump.c')], check=True)
     out = subprocess.run([os.path.join(TOP, 'tools', 'vm', 'run'), '--kernel', kernel,
-                          '--timeout', '400', '--trace', trace, '--put', exe + ':/t/dump',
+                          '--timeout', '900', '--trace', trace, '--put', exe + ':/t/dump',
                           '--', '/t/dump'], stdout=subprocess.PIPE, text=True, check=False)
     if out.returncode:
         print(f'Bail out! {kernel}: the virtual machine ended with {out.returncode}')

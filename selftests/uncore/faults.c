@@ -8,7 +8,7 @@
  * the core PMU is in use, its handler claims every NMI (intel_bts_interrupt() takes two
  * zeroes for a full buffer), and none would be left.
  *
- * VM: --sockets 1 --cores 2 --threads 2 --icount --timeout 300 --append nmi_watchdog=0
+ * VM: --sockets 1 --cores 2 --threads 2 --icount --append nmi_watchdog=0
  */
 #include "kmsg.h"
 #include "sampling.h"

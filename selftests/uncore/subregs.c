@@ -5,7 +5,7 @@
  * as many different ones as the hardware has room for run at once. When the driver
  * goes they are as it found them.
  *
- * VM: --sockets 2 --cores 1 --timeout 280
+ * VM: --sockets 2 --cores 1
  */
 #include "traffic.h"
 

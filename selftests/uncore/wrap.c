@@ -3,7 +3,7 @@
  * Counters have 48 bits. At 24 entries per cycle one wraps after an hour and a half;
  * with -icount the hours pass as fast as the guest has nothing to do.
  *
- * VM: --sockets 2 --cores 1 --icount --timeout 300
+ * VM: --sockets 2 --cores 1 --icount
  */
 #include "silicon.h"
 

@@ -477,7 +477,7 @@ def run_driver(kernel, driver, rows, directory):
         f.writelines(r.line(driver == 'ours') + '\n' for r in rows)
     # Mainline is known to break rules; what it breaks is in the rows too.
     out = subprocess.run([os.path.join(TOP, 'tools', 'vm', 'run'), '--cores', '8',
-                          '--kernel', kernel, '--driver', driver, '--timeout', '280',
+                          '--kernel', kernel, '--driver', driver, '--timeout', '900',
                           '--put', exe + ':/t/runner', '--put', table + ':/t/rows',
                           '--', '/t/runner', '/t/rows'], stdout=subprocess.PIPE, text=True,
                          stderr=subprocess.PIPE, check=False, stdin=subprocess.DEVNULL)

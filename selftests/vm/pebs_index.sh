@@ -12,7 +12,7 @@ set -u
 
 gcc -O2 -Wall -Wextra -Werror -static -I "$TOP/selftests/lib" -I "$TOP/tools/silicon/model" \
 	-o "$DIR/sampler" "$TOP/selftests/vm/pebs_index/sampler.c" || exit 1
-options=(--machine goldmont --cores 2 --timeout 400 --put "$DIR/sampler:/t/sampler")
+options=(--machine goldmont --cores 2 --timeout 900 --put "$DIR/sampler:/t/sampler")
 
 # number NAME WHAT N: what the sampler printed after WHAT, the Nth time.
 number() { sed -n "s/^$2: //p" "$DIR/$1.out" | sed -n "$3p"; }

@@ -23,7 +23,7 @@ build() {
 cases() {
 	local out=$TOP/build/selftests/power-$1
 	build "$1" "$out" || return
-	vm "$1" --kernel "$1" --sockets 2 --cores 2 --timeout 200 --put "$out/witness.ko:/t/witness.ko" \
+	vm "$1" --kernel "$1" --sockets 2 --cores 2 --timeout 900 --put "$out/witness.ko:/t/witness.ko" \
 		--put "$out/guest:/t/guest" -- sh -c \
 		'modprobe -r xeon7500_uncore && insmod /t/witness.ko && modprobe xeon7500_uncore && /t/guest'
 	cat "$DIR/$1.out"
