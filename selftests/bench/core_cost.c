@@ -5,7 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "../core/sample.h"
-#include "../core/walk.h"
+#include "walk.h"
 
 #define MAX_RUNS	501
 #define WORDS		512

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * VM: --machine goldmont
- * PUT: core/walker.c
+ * PUT: lib/walker.c
  *
  * perf mem, perf c2c and perf record as people use them.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * VM: --machine sandybridge
- * PUT: core/walker.c
+ * PUT: lib/walker.c
  *
  * Precise store on Sandy Bridge, with perf as people use it.
  */

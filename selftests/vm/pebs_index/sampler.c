@@ -15,7 +15,7 @@
 #include <time.h>
 
 #include "../../core/sample.h"
-#include "../../core/walk.h"
+#include "walk.h"
 
 #define WORDS		512
 #define PERIOD		1009
