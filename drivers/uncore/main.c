@@ -5,8 +5,9 @@
  *	perf list | grep xeon7500
  *	perf stat -a -e xeon7500_cbox/llc_misses.all/ sleep 1
  *
- * One PMU per box: xeon7500_ubox, xeon7500_cbox_0 to 7, xeon7500_wbox. An event
- * counts for a whole package; perf opens it on the CPUs of the cpumask attribute.
+ * One PMU per box: xeon7500_ubox, xeon7500_cbox_0 to 7, xeon7500_wbox, and of each
+ * half of the package xeon7500_sbox_, bbox_, mbox_ and rbox_0 or 1. An event counts for
+ * a whole package; perf opens it on the CPUs of the cpumask attribute.
  *
  * Cannot share the hardware with mainline's intel_uncore: whichever comes second
  * is refused.

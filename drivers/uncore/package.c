@@ -86,6 +86,18 @@ void uncore_pkg_write_ctl(struct uncore_pkg *pkg)
 }
 
 /**
+ * uncore_pkg_force_ctl() - write U_GLOBAL_CTL of this CPU's package for the moment
+ * @val: the value
+ *
+ * Not known to the rest of the driver, so to be ended by uncore_pkg_write_ctl(), or by
+ * 0 where nothing is to run.
+ */
+void uncore_pkg_force_ctl(u32 val)
+{
+	wrmsrl(U_MSR_PMON_GLOBAL_CTL, val);
+}
+
+/**
  * uncore_pkg_sync() - make U_GLOBAL_CTL say what boxes and gates want
  * @pkg: the package, locked
  */

@@ -240,7 +240,7 @@ static bool uncore_handle_frozen(struct uncore_pkg *pkg, struct pt_regs *regs)
 		return false;
 	if (ctl & U_GLOBAL_CTL_EN_ALL) {
 		/* Set again by us after the freeze, before this NMI came. */
-		wrmsrl(U_MSR_PMON_GLOBAL_CTL, ctl & ~U_GLOBAL_CTL_EN_ALL);
+		uncore_pkg_force_ctl(ctl & ~U_GLOBAL_CTL_EN_ALL);
 		status = uncore_global_status();
 	}
 	uncore_pkg_walk(pkg, status, regs);
@@ -270,15 +270,22 @@ static bool uncore_handle_running(struct uncore_pkg *pkg, struct pt_regs *regs)
 	return true;
 }
 
+/* For a while an NMI of which nothing else is known is taken for a late or second PMI. */
+static void uncore_pmi_seen(struct uncore_pkg *pkg)
+{
+	WRITE_ONCE(pkg->pmi_last, ktime_get_mono_fast_ns());
+}
+
 /**
  * uncore_pmi_expect() - an overflow is known whose PMI may be still to come
  * @pkg: the package
  *
- * Or its echo. For a while an NMI of which nothing else is known is taken for that.
+ * The status of the overflow is there until then.
  */
 void uncore_pmi_expect(struct uncore_pkg *pkg)
 {
-	WRITE_ONCE(pkg->pmi_last, ktime_get_mono_fast_ns());
+	uncore_pmi_seen(pkg);
+	WRITE_ONCE(pkg->pmi_due, true);
 }
 
 /* Returns whether there was anything to handle. */
@@ -293,13 +300,14 @@ static bool uncore_pmi_handle(struct uncore_pkg *pkg, struct pt_regs *regs)
 		return true;
 	}
 	do {
+		WRITE_ONCE(pkg->pmi_due, false);
 		calls = atomic_read(&pkg->pmi_busy);
 		if (uncore_pkg_freezes(pkg))
 			handled |= uncore_handle_frozen(pkg, regs);
 		else
 			handled |= uncore_handle_running(pkg, regs);
 		if (handled)
-			uncore_pmi_expect(pkg);
+			uncore_pmi_seen(pkg);
 	} while (atomic_cmpxchg(&pkg->pmi_busy, calls, 0) != calls);
 	return handled;
 }
@@ -316,17 +324,16 @@ static bool uncore_pmi_expected(const struct uncore_pkg *pkg)
  * A PMI that reached a CPU which does not serve the package: one that has just ceased to,
  * or one where somebody else lets PMIs in. All other NMIs of these CPUs are none of ours.
  */
-static int uncore_nmi_stray(struct uncore_pkg *pkg)
+static int uncore_nmi_stray(struct uncore_pkg *pkg, bool idle)
 {
 	u64 debugctl;
 
 	rdmsrl(MSR_IA32_DEBUGCTLMSR, debugctl);
 	if (!(debugctl & DEBUGCTL_UNCORE_PMI_EN))
 		return NMI_DONE;
-	if (uncore_global_status())
+	if (!idle && uncore_global_status())
 		irq_work_queue(&pkg->stray);
-	else if (!atomic_read(&pkg->pmi_busy) &&
-		 !uncore_pmi_expected(pkg))
+	else if (!atomic_read(&pkg->pmi_busy) && !uncore_pmi_expected(pkg))
 		return NMI_DONE;
 	uncore_unmask_lvtpc();
 	return NMI_HANDLED;
@@ -339,19 +346,23 @@ static int uncore_nmi_test(struct uncore_pkg *pkg)
 		return NMI_DONE;
 	uncore_unmask_lvtpc();
 	pkg->pmi = true;
-	uncore_pmi_expect(pkg);
+	uncore_pmi_seen(pkg);
 	WRITE_ONCE(pkg->pmi_test, -1);
 	return NMI_HANDLED;
 }
 
-/*
- * All NMIs of all CPUs pass here. Nothing is read unless a counter runs, or one has
- * overflowed just now and its PMI is late.
- */
+/* Is there no overflow that nobody has handled, nor can there be one? */
+static bool uncore_pkg_idle(const struct uncore_pkg *pkg)
+{
+	return !READ_ONCE(pkg->active) && !READ_ONCE(pkg->settling) && !READ_ONCE(pkg->pmi_due);
+}
+
+/* All NMIs of all CPUs pass here. Those of an idle package cost it no access. */
 static int uncore_nmi(unsigned int cmd, struct pt_regs *regs)
 {
 	int cpu = smp_processor_id();
 	struct uncore_pkg *pkg = uncore_pkg_of(cpu);
+	bool idle;
 
 	if (!pkg)
 		return NMI_DONE;
@@ -359,11 +370,12 @@ static int uncore_nmi(unsigned int cmd, struct pt_regs *regs)
 		return uncore_nmi_test(pkg);
 	if (!pkg->pmi)
 		return NMI_DONE;
-	if (!READ_ONCE(pkg->active) && !READ_ONCE(pkg->settling) && !uncore_pmi_expected(pkg))
+	idle = uncore_pkg_idle(pkg);
+	if (idle && !uncore_pmi_expected(pkg))
 		return NMI_DONE;
 	if (READ_ONCE(pkg->cpu) != cpu)
-		return uncore_nmi_stray(pkg);
-	if (uncore_pmi_handle(pkg, regs))
+		return uncore_nmi_stray(pkg, idle);
+	if (!idle && uncore_pmi_handle(pkg, regs))
 		return NMI_HANDLED;
 	/*
 	 * Its overflow was handled together with the one before. Claimed for a while, as
@@ -497,10 +509,10 @@ static void uncore_pmi_test(struct uncore_pkg *pkg, struct uncore_box *box)
 	wrmsrl(evt_sel, UNCORE_TEST_EVT_SEL);
 	wrmsrl(ctl, 1);
 	WRITE_ONCE(pkg->pmi_test, smp_processor_id());
-	wrmsrl(U_MSR_PMON_GLOBAL_CTL, U_GLOBAL_CTL_EN_ALL | pkg->pmi_core_sel);
+	uncore_pkg_force_ctl(U_GLOBAL_CTL_EN_ALL | pkg->pmi_core_sel);
 	for (us = 0; us < 1000 && READ_ONCE(pkg->pmi_test) >= 0; us++)
 		udelay(1);
-	wrmsrl(U_MSR_PMON_GLOBAL_CTL, 0);
+	uncore_pkg_force_ctl(0);
 	wrmsrl(ctl, 0);
 	uncore_counter_restore(box, 0);
 	uncore_box_clear_ov(box, 1);

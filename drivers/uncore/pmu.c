@@ -102,7 +102,7 @@ static int uncore_event_setup(struct perf_event *event, struct uncore_pkg *pkg,
 	if (!err)
 		err = uncore_validate_group(event);
 	if (!err && ue->soft)
-		err = uncore_soft_init(event, pkg);
+		uncore_soft_init(event, pkg);
 	return err;
 }
 

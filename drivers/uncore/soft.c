@@ -63,13 +63,12 @@ static void uncore_gates_change(struct uncore_pkg *pkg, struct uncore_event *ue,
 	smp_call_function_single(READ_ONCE(pkg->cpu), uncore_soft_sync, pkg, 1);
 }
 
-int uncore_soft_init(struct perf_event *event, struct uncore_pkg *pkg)
+void uncore_soft_init(struct perf_event *event, struct uncore_pkg *pkg)
 {
 	struct uncore_event *ue = to_uncore_event(event);
 
 	if (ue->soft == UNCORE_SOFT_GATE)
 		uncore_gates_change(pkg, ue, 1);
-	return 0;
 }
 
 void uncore_soft_destroy(struct perf_event *event)

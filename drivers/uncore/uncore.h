@@ -340,7 +340,8 @@ struct uncore_box {
  * @frozen_ns: time spent frozen in the overflow handler
  * @lost: overflows of sampling events that gave no sample
  * @settling: counters are being stopped and looked at for the last time
- * @pmi_last: when an overflow was last known whose PMI may be still to come, ns
+ * @pmi_due: a counter has overflowed and left, and the status says so until the PMI comes
+ * @pmi_last: when an overflow was last known whose PMI, or its echo, may be to come, ns
  * @stray: passes on a PMI that reached the wrong CPU
  * @stray_csd: likewise
  * @timer: watches over what the PMI should bring, see pmi.c
@@ -368,6 +369,7 @@ struct uncore_pkg {
 	atomic64_t frozen_ns;
 	atomic64_t lost;
 	bool settling;
+	bool pmi_due;
 	u64 pmi_last;
 	struct irq_work stray;
 	call_single_data_t stray_csd;
@@ -454,6 +456,7 @@ struct uncore_pkg *uncore_pkg_of(int cpu);
 bool uncore_pkg_runs(const struct uncore_pkg *pkg);
 void uncore_pkg_sync(struct uncore_pkg *pkg);
 void uncore_pkg_write_ctl(struct uncore_pkg *pkg);
+void uncore_pkg_force_ctl(u32 val);
 int uncore_pkgs_create(const struct uncore_box_type * const *types);
 void uncore_pkgs_free(void);
 void uncore_pkgs_call(smp_call_func_t func);
@@ -484,7 +487,7 @@ int uncore_power_init(void);
 void uncore_power_exit(void);
 
 /* soft.c: events no counter serves */
-int uncore_soft_init(struct perf_event *event, struct uncore_pkg *pkg);
+void uncore_soft_init(struct perf_event *event, struct uncore_pkg *pkg);
 void uncore_soft_destroy(struct perf_event *event);
 void uncore_soft_forget(struct uncore_pkg *pkg);
 void uncore_soft_add(struct perf_event *event, struct uncore_pkg *pkg, bool start);

@@ -4,7 +4,7 @@
  *
  * VM: --sockets 2 --cores 2
  */
-#include "silicon.h"
+#include "sampling.h"
 
 static unsigned int reads(void)
 {
@@ -54,6 +54,35 @@ static void idle(void)
 	perf_enable(fd);
 	sleep_us(1000);
 	check_idle("after an event");
+}
+
+/*
+ * The core PMU interrupts all CPUs by the same NMI: that is nothing to look for, nor is
+ * it right after the load-time test or the last event.
+ */
+static void idle_beside_core(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE,
+		.config = PERF_COUNT_HW_CPU_CYCLES,
+		.size = sizeof(attr),
+		.sample_period = 100003,
+	};
+	uint64_t pmis;
+	int cpu;
+
+	ktap_require(!system("modprobe -r xeon7500_uncore && modprobe xeon7500_uncore"));
+	silicon_start();
+	for (cpu = 0; cpu < 4; cpu++) {
+		event_open_attr(&attr, cpu, -1);
+		run_on(cpu);
+		pmis = msr_read(cpu, SYN_PMI_CPU(SYN_PMI_CORE_SENT));
+		spin_us(200000);
+		pmis = msr_read(cpu, SYN_PMI_CPU(SYN_PMI_CORE_SENT)) - pmis;
+		ktap_check(pmis > 100, "CPU %d: %llu core PMIs", cpu, (unsigned long long)pmis);
+	}
+	run_on(-1);
+	ktap_check(!silicon_accesses(), "%u register accesses", silicon_accesses());
 }
 
 /* An open event that is disabled costs nothing. */
@@ -194,6 +223,7 @@ static void neighbours(void)
 }
 
 SILICON_MAIN({ "idle means idle", idle },
+	     { "NMIs of the core PMU cost an idle package nothing", idle_beside_core },
 	     { "a disabled event costs nothing", disabled },
 	     { "a counting event costs nothing between reads", counting },
 	     { "a read is one RDMSR", counter_read },
