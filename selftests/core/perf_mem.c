@@ -7,24 +7,9 @@
  */
 #define _GNU_SOURCE
 #include "sample.h"
+#include "where.h"
 
 #define WALKER	"/t/walker 100000"
-
-struct where {
-	unsigned long from, to, load, store;
-	unsigned int size;
-};
-
-static struct where where(void)
-{
-	FILE *f = fopen("/tmp/where", "r");
-	struct where w = {};
-
-	ktap_require(f && fscanf(f, "%lx %lx %lx %lx %u", &w.from, &w.to, &w.load, &w.store,
-				 &w.size) == 5, "/tmp/where");
-	fclose(f);
-	return w;
-}
 
 static uint64_t records(void)
 {
@@ -131,8 +116,10 @@ static void c2c(void)
 	unsigned int loads, stores, wrong, all;
 
 	prepare("data_src=1");
-	ktap_check(!shell("perf c2c record -u -o /tmp/c2c /t/walker 1000000 >/dev/null 2>&1"));
-	ktap_check(!shell("perf c2c report -i /tmp/c2c --stdio --stats >/tmp/report 2>/dev/null"));
+	ktap_check(!shell("perf c2c record -u -o /tmp/c2c /t/walker 1000000 >/tmp/err 2>&1"),
+		   "%d", shell("cat /tmp/err"));
+	ktap_check(!shell("perf c2c report -i /tmp/c2c --stdio --stats >/tmp/report 2>/tmp/err"),
+		   "%d", shell("cat /tmp/err; ls -l /tmp/c2c"));
 	walked("/tmp/c2c", &loads, &stores, &wrong, &all);
 	ktap_check(loads + stores && !wrong, "%u loads, %u stores, %u wrong", loads, stores, wrong);
 	ktap_check(!shell("grep -q 'Load Operations' /tmp/report"));

@@ -7,26 +7,10 @@
  */
 #define _GNU_SOURCE
 #include "sample.h"
+#include "where.h"
 
 #define ROUNDS	"200000"
 #define PERIOD	"997"
-
-/* Where the walker stores to, and with which instruction. */
-struct where {
-	unsigned long from, to, load, store;
-	unsigned int size;
-};
-
-static struct where where(void)
-{
-	FILE *f = fopen("/tmp/where", "r");
-	struct where w = {};
-
-	ktap_require(f && fscanf(f, "%lx %lx %lx %lx %u", &w.from, &w.to, &w.load, &w.store,
-				 &w.size) == 5, "/tmp/where");
-	fclose(f);
-	return w;
-}
 
 static uint64_t both_cpus(uint32_t msr)
 {

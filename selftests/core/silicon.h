@@ -213,10 +213,19 @@ static inline void measure(const uint64_t *sel, uint64_t *val, int num)
 	}
 }
 
-/* A few apart: patterns begin anywhere, shares are rounded, counters do not start at once. */
+/* Patterns begin anywhere. */
 static inline bool close_to(uint64_t a, uint64_t b)
 {
-	return a + 3 >= b && b + 3 >= a;
+	return a + 1 >= b && b + 1 >= a;
+}
+
+/*
+ * So many 65536ths of all? A share lies between two sums since power on, each rounded
+ * down; what came to it meanwhile is the difference of two such.
+ */
+static inline bool is_share(uint64_t part, uint64_t all, uint64_t share)
+{
+	return llabs((int64_t)(part * 65536 - all * share)) < 2 * 65536;
 }
 
 #endif

@@ -193,7 +193,7 @@ static void responses(void)
 		msr_write(1, 0x1a6, bits[i] | 1);
 		msr_write(1, 0x1a7, 0x10001);
 		measure(sel, v, 2);
-		ktap_check(v[0] && close_to(v[0], v[1] * share / 65536),
+		ktap_check(v[0] && is_share(v[0], v[1], share),
 			   "response %zu: %llu of %llu", i, (unsigned long long)v[0],
 			   (unsigned long long)v[1]);
 	}

@@ -69,7 +69,7 @@ static void responses(void)
 	msr_write(1, 0x1a7, 1 | 1ull << 16);
 	measure(sel, v, 2);
 	share = msr_read(1, SYN_OFF_SHARE(1)) * msr_read(1, SYN_OFF_SHARE(7 + 1)) / 65536;
-	ktap_check(v[0] && close_to(v[0], v[1] * share / 65536), "%llu of %llu",
+	ktap_check(v[0] && is_share(v[0], v[1], share), "%llu of %llu",
 		   (unsigned long long)v[0], (unsigned long long)v[1]);
 	msr_write(1, 0x1a6, 1 | 0x7e0000 | 0x3f80000000);
 	measure(sel, v, 2);

@@ -232,9 +232,9 @@ static void core_elsewhere(void)
 	b = sampling_end("core PMU elsewhere");
 	ktap_check(msr_read(1, SYN_PMI_CPU(SYN_PMI_CORE_SENT)) > 100, "%llu core PMIs",
 		   (ull)msr_read(1, SYN_PMI_CPU(SYN_PMI_CORE_SENT)));
-	/* One that the timer finds first gives no sample. */
-	ktap_check(b.overflows > 100 && b.lost < b.overflows / 20, "%llu of %llu lost", (ull)b.lost,
-		   (ull)b.overflows);
+	/* Each event that is enabled takes the earlier ones off for a moment; then all leave. */
+	ktap_check(b.overflows > 100 && b.lost <= SAMPLED * (SAMPLED + 1) / 2, "%llu of %llu lost",
+		   (ull)b.lost, (ull)b.overflows);
 	ktap_check(!msr_read(1, SYN_ACCESS(SYN_RANGE_UNCORE, 0)), "%llu reads",
 		   (ull)msr_read(1, SYN_ACCESS(SYN_RANGE_UNCORE, 0)));
 	kmsg_no_unknown_nmi();

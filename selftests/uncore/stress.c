@@ -182,31 +182,27 @@ static uint64_t tried_out(void)
 
 static void finish(const char *what)
 {
-	uint64_t overflows, samples, no_room, lost;
+	struct books b = gone;
 	struct ring sum;
 	int i;
 
 	rings_drain();
 	rings_sum(&sum);
-	samples = sum.samples + gone.rings.samples;
-	no_room = gone.no_room;
+	b.rings.samples += sum.samples;
+	b.rings.throttles += sum.throttles;
 	for (i = 0; i < num_rings; i++)
-		no_room += ring_no_room(&rings[i]);
-	overflows = all_overflows() - tried_out();
-	lost = gone.lost + lost_count();
-	/* A THROTTLE record that finds no room is counted as a sample without room. */
-	ktap_check(overflows == samples + no_room + lost ||
-		   (no_room && overflows < samples + no_room + lost),
-		   "%llu overflows, %llu samples, %llu without room, %llu lost", (ull)overflows,
-		   (ull)samples, (ull)no_room, (ull)lost);
-	ktap_check(overflows >= goal(), "%llu overflows", (ull)overflows);
-	ktap_check(sum.throttles + gone.rings.throttles, "nothing was throttled");
+		b.no_room += ring_no_room(&rings[i]);
+	b.overflows = all_overflows() - tried_out();
+	b.lost += lost_count();
+	books_balance(what, &b);
+	ktap_check(b.overflows >= goal(), "%llu overflows", (ull)b.overflows);
+	ktap_check(b.rings.throttles, "nothing was throttled");
 	ktap_check(with_core ? core_samples > 10 : !core_pmis(), "core PMU: %llu samples",
 		   (ull)core_samples);
 	kmsg_no_unknown_nmi();
 	ktap_note("%s: %llu overflows = %llu samples + %llu without room + %llu lost; %llu throttles, %llu core PMIs",
-		  what, (ull)overflows, (ull)samples, (ull)no_room, (ull)lost,
-		  (ull)(sum.throttles + gone.rings.throttles), (ull)core_pmis());
+		  what, (ull)b.overflows, (ull)b.rings.samples, (ull)b.no_room, (ull)b.lost,
+		  (ull)b.rings.throttles, (ull)core_pmis());
 }
 
 /* ---- all CPUs but the last of a package ---- */
