@@ -7,7 +7,7 @@
 #	make demo		what it looks like, on a virtual Xeon 7500
 #	make shell		a prompt inside the virtual Xeon 7500
 #	make test		all tests
-#	make test-debug		the same on a kernel with lockdep, KASAN and kmemleak
+#	make test-debug		those on a kernel with lockdep, KASAN and kmemleak
 #	make check		static checks
 #	make bench		MSR accesses and instructions, beside mainline
 #	make install		install the modules for the running kernel

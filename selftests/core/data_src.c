@@ -224,7 +224,7 @@ static void inherited(void)
 	ring_close(&ring);
 }
 
-KTAP_MAIN(
+CORE_MAIN(
 	{ "N/A from the kernel alone", kernel_alone },
 	{ "N/A without data_src", not_asked_for },
 	{ "by the event, fixed period", fixed_period },

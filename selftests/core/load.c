@@ -4,13 +4,14 @@
  *
  * Loading and unloading while others use the PMU.
  */
+#define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <time.h>
 
-#include "ext.h"
+#include "sample.h"
 
 #define LOADS		1000
 
@@ -208,7 +209,7 @@ static void nothing_left_behind(void)
 	ktap_check(shell("dmesg | grep -e 'Call Trace' -e 'BUG:'"));
 }
 
-KTAP_MAIN(
+CORE_MAIN(
 	{ "unload with an event open", unload_with_event_open },
 	{ "an event with a data source keeps the module", data_src_keeps_module },
 	{ "loaded twice", load_twice },

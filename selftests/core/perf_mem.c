@@ -154,7 +154,7 @@ static void plain_record(void)
 	}
 }
 
-KTAP_MAIN(
+CORE_MAIN(
 	{ "perf mem without the module", without },
 	{ "perf mem record, loads and stores alone", mem_record },
 	{ "perf mem record, both", mem_record_both },

@@ -18,4 +18,4 @@ static const struct rules goldmont = {
 
 static const struct rules *rules = &goldmont;
 
-KTAP_MAIN(RULES_CASES)
+CORE_MAIN(RULES_CASES)

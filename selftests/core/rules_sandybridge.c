@@ -17,4 +17,4 @@ static const struct rules sandybridge = {
 
 static const struct rules *rules = &sandybridge;
 
-KTAP_MAIN(RULES_CASES)
+CORE_MAIN(RULES_CASES)

@@ -18,4 +18,4 @@ static const struct rules sandybridge_x = {
 
 static const struct rules *rules = &sandybridge_x;
 
-KTAP_MAIN(RULES_CASES)
+CORE_MAIN(RULES_CASES)

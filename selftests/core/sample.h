@@ -7,6 +7,7 @@
 
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "ext.h"
 #include "msr.h"
@@ -137,6 +138,37 @@ static inline void on_cpu(int cpu)
 static inline uint64_t core_stat(int cpu, unsigned int what)
 {
 	return msr_read(cpu, SYN_CORE_STAT(what));
+}
+
+/* Ends a test program: while PEBS is on, some registers must not be written. */
+static inline void no_write_with_pebs(void)
+{
+	int cpu, cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	for (cpu = 0; cpu < cpus; cpu++)
+		ktap_check(!core_stat(cpu, SYN_CORE_S_V_WRITE), "CPU %d: %llu writes", cpu,
+			   (unsigned long long)core_stat(cpu, SYN_CORE_S_V_WRITE));
+}
+
+#define CORE_MAIN(...)							\
+	KTAP_MAIN(__VA_ARGS__, { "nothing written with PEBS on", no_write_with_pebs })
+
+/* How often this task has lost its CPU. */
+static inline long switches(void)
+{
+	struct rusage usage;
+
+	ktap_require(!getrusage(RUSAGE_SELF, &usage), "getrusage: %s", strerror(errno));
+	return usage.ru_nvcsw + usage.ru_nivcsw;
+}
+
+/* Let nothing but interrupts take the CPU from this task, or let everything again. */
+static inline void real_time(bool on)
+{
+	struct sched_param param = { .sched_priority = on };
+
+	ktap_require(!sched_setscheduler(0, on ? SCHED_FIFO : SCHED_OTHER, &param), "%s",
+		     strerror(errno));
 }
 
 #endif

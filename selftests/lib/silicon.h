@@ -283,6 +283,18 @@ static inline struct perf_event_attr event_attr(const char *pmu, const char *eve
 	return attr;
 }
 
+/* By name or, where there is none for it, "event=0x0d,...". */
+static inline struct perf_event_attr attr_of(const char *pmu, const char *event)
+{
+	struct perf_event_attr attr;
+
+	if (strncmp(event, "event=", 6))
+		return event_attr(pmu, event);
+	attr = perf_attr(pmu, 0);
+	attr_add_terms(&attr, pmu, event);
+	return attr;
+}
+
 /* Open events; whatever a failed case leaves behind is closed by the next one. */
 static int open_events[256];
 static int num_open_events;

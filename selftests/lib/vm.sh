@@ -8,10 +8,11 @@ DIR=$(mktemp -d)
 trap 'rm -rf "$DIR"' EXIT
 
 # vm NAME OPTION...: run it; NAME.out, NAME.err and NAME.status say how it went.
+# The timeout is for what hangs.
 vm() {
 	local name=$1 status=0
 	shift
-	"$TOP/tools/vm/run" --log "$DIR/$name.log" "$@" \
+	"$TOP/tools/vm/run" --timeout 900 --log "$DIR/$name.log" "$@" \
 		>"$DIR/$name.out" 2>"$DIR/$name.err" </dev/null || status=$?
 	echo "$status" >"$DIR/$name.status"
 }

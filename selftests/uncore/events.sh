@@ -30,7 +30,7 @@ alone() {
 		{ echo "$1:"; cat /tmp/out; return 1; }
 }
 
-# Each event opens and counts. All instances of a box have the same events.
+# Each event opens and gets a counter. All instances of a box have the same events.
 every_event() {
 	set --
 	for k in $(kinds); do
@@ -62,7 +62,7 @@ every_event() {
 	[ "$num" -gt 300 ]
 }
 
-# And each instance counts.
+# And each instance has one to give.
 every_pmu() {
 	num=0 all=''
 	for d in "$SYSFS"/xeon7500_*; do
@@ -79,7 +79,7 @@ every_pmu() {
 no_violations() { n=$(silicon violations); [ "$n" = 0 ] || { echo "$n violations"; return 1; }; }
 
 ktap "perf list names every event" perf_list
-ktap "every event opens and counts" every_event
-ktap "every PMU opens and counts" every_pmu
+ktap "every event opens and gets a counter" every_event
+ktap "every PMU opens and gets a counter" every_pmu
 ktap "no access against the rules of the silicon" no_violations
 ktap_end

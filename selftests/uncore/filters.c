@@ -89,18 +89,6 @@ static struct packet some_packet(unsigned int box, unsigned int inst, bool out)
 
 /* ---- an event that counts meanwhile ---- */
 
-/* By name or, where there is none for it, "event=0x0d,...". */
-static struct perf_event_attr attr_of(const char *pmu, const char *event)
-{
-	struct perf_event_attr attr;
-
-	if (strncmp(event, "event=", 6))
-		return event_attr(pmu, event);
-	attr = perf_attr(pmu, 0);
-	attr_add_terms(&attr, pmu, event);
-	return attr;
-}
-
 static struct {
 	char pmu[32], event[160];
 	int fd;

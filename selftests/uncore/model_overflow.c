@@ -4,7 +4,7 @@
  * No PMI arrives here, IA32_DEBUGCTL bit 13 is 0: what would have been
  * delivered shows in the statistics of the CPUs.
  *
- * VM: --driver none --sockets 2 --cores 2 --threads 2
+ * VM: --driver none --sockets 2 --cores 2 --threads 2 --icount
  */
 #include "model.h"
 

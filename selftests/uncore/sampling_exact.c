@@ -346,7 +346,6 @@ static void frequency(void)
 	ring_drain(r, NULL, NULL);
 	r->samples = 0;
 	silicon_clear();
-	msr_read(0, SYN_ID);
 	sleep_us(200000);
 	perf_disable(r->fd);
 	ring_drain(r, NULL, NULL);

@@ -85,7 +85,7 @@ per_cpu() {
 # What perf has read at the ends of the intervals; the last part comes after that.
 intervals() {
 	silicon clear
-	perf stat -a -x, -I 50 --summary -e xeon7500_cbox_3/occupancy_irq/ sleep 0.4 2>/tmp/out
+	perf stat -a -x, -I 50 --summary -e xeon7500_cbox_3/occupancy_irq/ sleep 2 2>/tmp/out
 	parts=$(awk -F, '!/summary/ { s += $2; n++ } END { printf "%.0f\n", n < 3 ? 0 : s }' /tmp/out)
 	whole=$(awk -F, '/summary/ { print $2 }' /tmp/out)
 	same "sum of parts" "$parts" "$whole" || { cat /tmp/out; return 1; }

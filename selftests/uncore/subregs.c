@@ -21,18 +21,6 @@ static void start(void)
 	msr_write(cpu, SYN_TRAFFIC_RESET, 1);
 }
 
-/* By name or "event=0x0d,...". */
-static struct perf_event_attr attr_of(const char *pmu, const char *event)
-{
-	struct perf_event_attr attr;
-
-	if (strncmp(event, "event=", 6))
-		return event_attr(pmu, event);
-	attr = perf_attr(pmu, 0);
-	attr_add_terms(&attr, pmu, event);
-	return attr;
-}
-
 static int open_one(const char *pmu, const char *event, int group)
 {
 	struct perf_event_attr attr = attr_of(pmu, event);

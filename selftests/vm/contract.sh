@@ -27,7 +27,7 @@ boots=()
 
 # Boots take seconds, so each one serves several tests, and two go at a time;
 # the third mostly sleeps.
-vm late --driver none --timeout 25 -- sh -c 'echo started; sleep 100' &
+vm late --driver none --timeout 60 -- sh -c 'echo started; sleep 1000' &
 late=$!
 (
 	vm plain --driver none --put "$DIR/data:/t/data" --put "$DIR/tree:/t/tree" \
@@ -107,13 +107,10 @@ ktap "two --icount runs print the same counts and the same kernel log" repeatabl
 
 # The caller gives up: nothing may be left behind.
 interrupted() {
-	local pid status=0 qemu i
+	local pid status=0 qemu
 	"$TOP/tools/vm/run" --driver none -- sleep 50 >"$DIR/int.out" 2>"$DIR/int.err" &
 	pid=$!
-	for ((i = 0; i < 100; i++)); do
-		qemu=$(pgrep -P "$pid" -x qemu) && break
-		sleep 0.1
-	done
+	until qemu=$(pgrep -P "$pid" -x qemu) || ! kill -0 "$pid"; do sleep 0.1; done
 	kill "$pid"
 	wait "$pid" || status=$?
 	echo "status $status, QEMU ${qemu:-did not start}"

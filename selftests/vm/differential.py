@@ -7,6 +7,8 @@ The events come from spec/xeon7500: each event and unit mask, each setting of a
 sub-register and each filter that both drivers can express. A difference is an error
 unless DIFFERENCES names it, with its reason; and so is one named there that does not
 occur any more.
+
+KERNELS: 6.1 6.12
 """
 import json
 import os

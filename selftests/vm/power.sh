@@ -23,14 +23,16 @@ build() {
 cases() {
 	local out=$TOP/build/selftests/power-$1
 	build "$1" "$out" || return
-	vm "$1" --kernel "$1" --sockets 2 --cores 2 --timeout 900 --put "$out/witness.ko:/t/witness.ko" \
+	vm "$1" --kernel "$1" --sockets 2 --cores 2 --put "$out/witness.ko:/t/witness.ko" \
 		--put "$out/guest:/t/guest" -- sh -c \
 		'modprobe -r xeon7500_uncore && insmod /t/witness.ko && modprobe xeon7500_uncore && /t/guest'
 	cat "$DIR/$1.out"
-	ended "$1" 0
+	ended "$1" 0 || return
+	# Nothing is proved by what could not be tried.
+	! grep '# SKIP' "$DIR/$1.out" || return 4
 }
 
-for kernel in 6.1 6.12; do
+for kernel in ${KERNELS_UNDER_TEST:-6.1 6.12}; do
 	ktap "nothing runs when the system sleeps or restarts, $kernel" cases "$kernel"
 done
 ktap_end

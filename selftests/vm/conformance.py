@@ -10,6 +10,8 @@ power-on to the end.
 
 The comparison itself is tried as well: with each event removed or altered, with names
 and formats changed and writes added it has to fail.
+
+KERNELS: 6.1 6.12
 """
 import copy
 import json

@@ -3,6 +3,8 @@
 """The names that intel_core_ext adds, as perf in the virtual machine encodes them,
 against the facts in spec/goldmont. The driver's tables were written from the manual;
 this test reads only the JSON.
+
+KERNELS: 6.1 6.12
 """
 import json
 import os
@@ -58,7 +60,7 @@ def select(event):
 
 def run_guest(machine, model, kernel):
     args = [os.path.join(TOP, 'tools/vm/run'), '--machine', machine, '--model', model,
-            '--kernel', kernel, '--', 'sh', '-c',
+            '--kernel', kernel, '--timeout', '900', '--', 'sh', '-c',
             'modprobe -r intel_core_ext;' + GUEST]
     done = subprocess.run(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           universal_newlines=True, check=False)

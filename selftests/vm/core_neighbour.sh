@@ -22,7 +22,7 @@ build() {
 	make -s -C "$kdir" M="$2" EXT_OBJS="$objs" modules
 }
 
-for kernel in 6.1 6.12; do
+for kernel in ${KERNELS_UNDER_TEST:-6.1 6.12}; do
 	out=$TOP/build/selftests/neighbour-$kernel
 	mkdir -p "$out"
 	log=$out.log
@@ -32,7 +32,7 @@ for kernel in 6.1 6.12; do
 		bad=1
 		continue
 	fi
-	"$TOP/tools/vm/run" --machine goldmont --kernel "$kernel" \
+	"$TOP/tools/vm/run" --machine goldmont --kernel "$kernel" --timeout 900 \
 		--put "$out/neighbour.ko:/t/neighbour.ko" --put "$out/twin.ko:/t/twin.ko" \
 		--put "$src/guest.sh:/t/guest.sh" --put "$TOP/selftests/lib/ktap.sh:/t/ktap.sh" \
 		-- sh /t/guest.sh >"$log" 2>&1 </dev/null
