@@ -76,15 +76,22 @@ void core_ext_orig_del(struct perf_event *event, int flags)
 
 static int core_ext_event_init(struct perf_event *event)
 {
-	int err = hooks.enforce ? core_ext_check_event(hooks.model, event) : 0;
+	/*
+	 * An inherited event is a copy of one that was taken, perhaps before we came. To
+	 * refuse it would make fork() fail.
+	 */
+	bool judge = !event->parent;
+	int err = 0;
 
+	if (judge && hooks.enforce)
+		err = core_ext_check_event(hooks.model, event);
 	if (err)
 		return err;
 	if (hooks.data_src)
 		err = core_ext_data_src_init(event, hooks.event_init);
 	else
 		err = hooks.event_init(event);
-	if (!err && hooks.pdir)
+	if (!err && judge && hooks.pdir)
 		err = core_ext_pdir_check_group(event);
 	return err;
 }

@@ -307,6 +307,32 @@ static void came_first(void)
 	ktap_check(clashes() == before);
 }
 
+/* So may groups be that could not be opened now; a task with one can fork. */
+static void group_inherited(void)
+{
+	struct perf_event_attr attr = core_attr(PDIR, 0, 2);
+	int leader, fd, child;
+
+	ext_load(NULL);
+	attr.disabled = 0;
+	attr.inherit = 1;
+	leader = open_task(&attr, -1);
+	ktap_require(leader >= 0, "%s", strerror(-leader));
+	attr = core_attr(BRANCHES, 0, 0);
+	attr.disabled = 0;
+	attr.inherit = 1;
+	fd = open_task(&attr, leader);
+	ktap_require(fd >= 0, "%s", strerror(-fd));
+	ext_load("enforce=1");
+	child = fork();
+	if (!child)
+		_exit(0);
+	if (ktap_check(child > 0, "fork: %s", strerror(errno)))
+		waitpid(child, NULL, 0);
+	close(fd);
+	close(leader);
+}
+
 /* Many of all sorts, coming and going, while the module comes and goes. */
 static void crowd(void)
 {
@@ -377,5 +403,6 @@ CORE_MAIN(
 	{ "a second one of a fixed kind does", second_of_a_kind },
 	{ "groups", groups },
 	{ "events older than the module", came_first },
+	{ "a group older than the module is inherited", group_inherited },
 	{ "a crowd", crowd },
 	{ "hotplug", hotplug })

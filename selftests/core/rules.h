@@ -295,6 +295,28 @@ static void generic_enforced(void)
 	}
 }
 
+/* An event from before the module is no reason for fork() to fail. */
+static void inherited_enforced(void)
+{
+	struct perf_event_attr attr = core_attr(rules->select[0], 0, 0);
+	pid_t child;
+	int fd;
+
+	ext_load(NULL);
+	attr.disabled = 0;
+	attr.inherit = 1;
+	fd = open_task(&attr, -1);
+	ktap_require(fd >= 0, "%s", strerror(-fd));
+	ext_load("enforce=1");
+	ktap_check(try_open(rules->select[0], 0, 0) == -EINVAL);
+	child = fork();
+	if (!child)
+		_exit(0);
+	if (ktap_check(child > 0, "fork: %s", strerror(errno)))
+		waitpid(child, NULL, 0);
+	close(fd);
+}
+
 static void reason_given(void)
 {
 	ext_load("enforce=1");
@@ -314,6 +336,7 @@ static void reason_given(void)
 	{ "other events under enforce", others_enforced },			\
 	{ "generic cache events under enforce", generic_enforced },		\
 	{ "precision under enforce", precise_enforced },			\
+	{ "inheriting under enforce", inherited_enforced },			\
 	{ "a refusal has a reason", reason_given }
 
 #endif
