@@ -45,8 +45,9 @@ static struct {
 	void (*del)(struct perf_event *event, int flags);
 	void (*read)(struct perf_event *event);
 	void (*pmu_disable)(struct pmu *pmu);
-	/* a reference on ourselves */
+	/* of the list and of pinned: the notifier uses both */
 	struct mutex lock;
+	/* a reference on ourselves */
 	bool pinned;
 } hooks = {
 	.lock = __MUTEX_INITIALIZER(hooks.lock),
@@ -115,11 +116,14 @@ static void core_ext_read(struct perf_event *event)
 
 static void core_ext_hook(void **slot, void *ours, void **found)
 {
+	/* A module that comes at this moment makes the notifier read the list. */
+	mutex_lock(&hooks.lock);
 	hooks.list[hooks.num++] = (struct core_ext_hook){ slot, ours, found };
 	/* What was there must be known before ours can be called. */
 	do {
 		*found = READ_ONCE(*slot);
 	} while (cmpxchg(slot, *found, ours) != *found);
+	mutex_unlock(&hooks.lock);
 }
 
 /* Neither ours nor what we found: somebody is on top of us. */
