@@ -72,14 +72,22 @@ static unsigned int pdir_kind(const struct perf_event *event)
 static unsigned int pdir_kind_on(const struct pdir_cpu *c, const struct perf_event *event)
 {
 	unsigned int kind = pdir_kind(event);
+	unsigned int i;
 
-	/*
-	 * A second one of its kind gets a programmable counter, and so may one
-	 * that had one before: the kernel prefers to give it the same again.
-	 */
-	if (kind < PDIR_NUM_FIXED &&
-	    (c->of_kind[kind] || (event->hw.idx >= 0 && event->hw.idx < INTEL_PMC_IDX_FIXED)))
+	if (kind >= PDIR_NUM_FIXED)
+		return kind;
+	/* The kernel prefers to give an event the counter that it had before. */
+	if (event->hw.idx >= 0 && event->hw.idx < INTEL_PMC_IDX_FIXED)
 		return PDIR_PROGRAMMABLE;
+	/*
+	 * A second one of its kind needs a programmable counter. Which of the two gets that
+	 * may change with every event that comes or goes, whatever has been noted of the
+	 * other.
+	 */
+	for (i = 0; i < c->num; i++) {
+		if (pdir_kind(c->event[i]) == kind)
+			return PDIR_PROGRAMMABLE;
+	}
 	return kind;
 }
 

@@ -248,6 +248,26 @@ static void second_of_a_kind(void)
 	ktap_check(clashes() == before);
 }
 
+/*
+ * Who of a kind has the fixed counter changes when they come and go: the one that is left
+ * is on a programmable one. The other thread does not make it move.
+ */
+static void kind_swapped(void)
+{
+	uint64_t before = clashes();
+	int first, second, third;
+
+	ext_load("enforce=1");
+	first = open_on(0x00c0, 0, 0);
+	second = open_on(0x00c0, 0, 0);
+	close(first);
+	third = open_on(0x00c0, 0, 0);
+	close(second);
+	one_waits(third, open_on(PDIR, 2, 1));
+	ktap_check(clashes() == before, "%llu clashes",
+		   (unsigned long long)(clashes() - before));
+}
+
 static void groups(void)
 {
 	uint64_t before = clashes();
@@ -354,7 +374,7 @@ static void crowd(void)
 			ran += i % 8 ? 0 : perf_count(fd[n]).running;
 			close(fd[n]);
 		}
-		fd[n] = open_on(events[i % 8].config, events[i % 8].precise, i % 4);
+		fd[n] = open_on(events[i % 8].config, events[i % 8].precise, i / 8 % 4);
 		walk(to, from, WORDS, 1, 20000);
 	}
 	ktap_check(clashes() == before, "%llu clashes",
@@ -401,6 +421,7 @@ CORE_MAIN(
 	{ "another core does not matter", other_core },
 	{ "fixed counters do not matter", fixed_counters },
 	{ "a second one of a fixed kind does", second_of_a_kind },
+	{ "the fixed counter goes from one of a kind to another", kind_swapped },
 	{ "groups", groups },
 	{ "events older than the module", came_first },
 	{ "a group older than the module is inherited", group_inherited },
