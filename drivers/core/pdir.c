@@ -47,9 +47,10 @@ struct pdir_cpu {
 static DEFINE_PER_CPU(struct pdir_cpu, pdir_cpus);
 static u16 pdir_select;
 
+/* By which the kernel finds the counters of an event. ANY is not a part of it. */
 static u64 pdir_raw(const struct perf_event *event)
 {
-	return event->hw.config & (X86_RAW_EVENT_MASK | ARCH_PERFMON_EVENTSEL_ANY);
+	return event->hw.config & X86_RAW_EVENT_MASK;
 }
 
 /* The counter that an event needs, if it is the only one of its kind. */

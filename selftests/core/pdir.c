@@ -14,6 +14,7 @@
 #define PERIOD		1009
 #define PDIR		0x01c0
 #define BRANCHES	0x00c4
+#define ANY_THREAD	0x200000
 
 static uint64_t from[WORDS], to[WORDS];
 static struct ring ring;
@@ -232,6 +233,7 @@ static void fixed_counters(void)
 	together(open_on(PDIR, 2, 0), open_on(0x0300, 0, 0));
 	together(open_on(PDIR, 2, 0), open_on(0x00c0, 0, 0));
 	together(open_on(PDIR, 2, 0), open_on(0x00c0, 0, 1));
+	together(open_on(PDIR, 2, 0), open_on(0x00c0 | ANY_THREAD, 0, 0));
 	ktap_check(clashes() == before);
 }
 
