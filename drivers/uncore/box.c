@@ -60,10 +60,10 @@ u32 uncore_box_ctr_en(const struct uncore_box *box, u32 counters)
 	return counters;
 }
 
-static u64 uncore_fixup_read(const struct uncore_box *box, u64 count)
+static u64 uncore_fixup_read(const struct uncore_box *box, u64 count, u64 before)
 {
 	if (box->type->fixup_read)
-		count = box->type->fixup_read(count);
+		count = box->type->fixup_read(count, before);
 	return count & UNCORE_COUNTER_MASK;
 }
 
@@ -74,12 +74,13 @@ static u64 uncore_fixup_start(const struct uncore_box *box, u64 start)
 	return start;
 }
 
-static u64 uncore_read_counter(const struct uncore_box *box, const struct perf_event *event)
+static u64 uncore_read_counter(const struct uncore_box *box, const struct perf_event *event,
+			       u64 before)
 {
 	u64 count;
 
 	rdmsrl(event->hw.event_base, count);
-	return uncore_fixup_read(box, count);
+	return uncore_fixup_read(box, count, before);
 }
 
 /*
@@ -93,7 +94,7 @@ static void uncore_event_advance(const struct uncore_box *box, struct perf_event
 
 	do {
 		prev = local64_read(&hwc->prev_count);
-		now = (prev & ~UNCORE_COUNTER_MASK) | uncore_read_counter(box, event);
+		now = (prev & ~UNCORE_COUNTER_MASK) | uncore_read_counter(box, event, prev);
 		if (now < prev || now >> 48 < wraps)
 			now += BIT_ULL(48);
 	} while (local64_cmpxchg(&hwc->prev_count, prev, now) != prev);
@@ -139,10 +140,13 @@ void uncore_event_wrapped(const struct uncore_box *box, struct perf_event *event
  * @box: its box
  * @event: the event; its counter stands
  *
- * One WRMSR. What the counter gained beyond the last period shortens the next.
+ * One WRMSR. What the counter gained beyond the last period shortens the next. No two
+ * start values are the same with the wraps above them: an update that this interrupts
+ * must not take one for the other.
  */
 void uncore_event_set_period(const struct uncore_box *box, struct perf_event *event)
 {
+	struct uncore_event *ue = to_uncore_event(event);
 	struct hw_perf_event *hwc = &event->hw;
 	s64 period = hwc->sample_period;
 	s64 left = local64_read(&hwc->period_left);
@@ -154,11 +158,12 @@ void uncore_event_set_period(const struct uncore_box *box, struct perf_event *ev
 		left += period;
 		hwc->last_period = period;
 	}
-	left = clamp_t(s64, left, UNCORE_MIN_PERIOD, BIT_ULL(47));
 	local64_set(&hwc->period_left, left);
 
+	left = clamp_t(s64, left, UNCORE_MIN_PERIOD, BIT_ULL(47));
 	start = uncore_fixup_start(box, -left & UNCORE_COUNTER_MASK);
-	local64_set(&hwc->prev_count, start);
+	ue->wraps = (u16)(((u64)local64_read(&hwc->prev_count) >> 48) + 1);
+	local64_set(&hwc->prev_count, ue->wraps << 48 | start);
 	wrmsrl(hwc->event_base, start);
 }
 
@@ -307,13 +312,14 @@ static void uncore_box_stop_leaving(struct uncore_box *box)
 }
 
 /* Bring the hardware to what is wanted; on return, unwanted counters stand. */
-static void uncore_box_sync(struct uncore_box *box)
+static void uncore_box_sync(struct uncore_box *box, bool fresh)
 {
 	struct uncore_pkg *pkg = box->pkg;
 
 	uncore_box_stop_leaving(box);
 	__assign_bit(box->id, &pkg->active, box->started);
-	uncore_program_fresh(box);
+	if (fresh)
+		uncore_program_fresh(box);
 	if (uncore_pkg_runs(pkg))
 		uncore_box_write_enable(box);
 	uncore_pkg_sync(pkg);
@@ -341,7 +347,7 @@ static bool uncore_event_unreported(struct perf_event *event)
 {
 	u64 wraps = (u64)local64_read(&event->hw.prev_count) >> 48;
 
-	return uncore_event_overdue(event) || wraps > to_uncore_event(event)->wraps;
+	return uncore_event_overdue(event) || wraps != to_uncore_event(event)->wraps;
 }
 
 /* The last look at a counter that stands and whose event has left. */
@@ -374,16 +380,22 @@ static void uncore_box_retire(struct uncore_box *box)
 	box->leaving = 0;
 }
 
+/* What was deleted goes; @fresh: what was added comes. */
+static void uncore_box_settle(struct uncore_box *box, bool fresh)
+{
+	WRITE_ONCE(box->pkg->settling, true);
+	uncore_box_sync(box, fresh);
+	uncore_box_retire(box);
+	WRITE_ONCE(box->pkg->settling, false);
+}
+
 /**
  * uncore_box_commit() - carry out all that was added and deleted
  * @box: the box
  */
 void uncore_box_commit(struct uncore_box *box)
 {
-	WRITE_ONCE(box->pkg->settling, true);
-	uncore_box_sync(box);
-	uncore_box_retire(box);
-	WRITE_ONCE(box->pkg->settling, false);
+	uncore_box_settle(box, true);
 }
 
 /**
@@ -412,10 +424,10 @@ int uncore_box_add(struct uncore_box *box, struct perf_event *event, bool start)
 		}
 	} else {
 		if (uncore_claim_take(&box->claims, &ue->claim)) {
-			/* What is about to leave may make room. */
+			/* What is about to leave may make room; the others still start as one. */
 			if (!box->leaving)
 				return -EAGAIN;
-			uncore_box_commit(box);
+			uncore_box_settle(box, false);
 			if (uncore_claim_take(&box->claims, &ue->claim))
 				return -EAGAIN;
 		}
@@ -472,7 +484,7 @@ void uncore_box_start(struct uncore_box *box, struct perf_event *event, bool rel
 	if (reload && is_sampling_event(event) && !(box->fresh & BIT(idx)))
 		uncore_event_set_period(box, event);
 	uncore_counter_start(box, idx);
-	uncore_box_sync(box);
+	uncore_box_sync(box, true);
 }
 
 /**
@@ -487,18 +499,21 @@ void uncore_box_stop(struct uncore_box *box, struct perf_event *event)
 
 	WRITE_ONCE(box->pkg->settling, true);
 	uncore_counter_stop(box, idx);
-	uncore_box_sync(box);
+	uncore_box_sync(box, true);
 	if (!fresh) {
 		uncore_event_update(box, event);
-		if (uncore_event_unreported(event))
+		/* With a new period it would not look overdue any more when the PMI comes. */
+		if (uncore_event_unreported(event)) {
 			uncore_pmi_expect(box->pkg);
+			uncore_pmi_poll(box->pkg);
+		}
 	}
 	WRITE_ONCE(box->pkg->settling, false);
 	event->hw.state |= PERF_HES_UPTODATE;
 }
 
 /**
- * uncore_box_update_all() - update every counting event of a box
+ * uncore_box_update_all() - update every running event of a box
  * @box: the box
  */
 void uncore_box_update_all(struct uncore_box *box)
@@ -565,7 +580,7 @@ static bool uncore_probe_counter(struct uncore_box *box, int idx)
 	    wrmsr_safe(msr, lower_32_bits(pattern), upper_32_bits(pattern)) ||
 	    rdmsrl_safe(msr, &val))
 		return false;
-	box->saved_ctr[idx] = uncore_fixup_start(box, uncore_fixup_read(box, saved));
+	box->saved_ctr[idx] = uncore_fixup_start(box, uncore_fixup_read(box, saved, 0));
 	return !wrmsrl_safe(msr, box->saved_ctr[idx]) && val == pattern;
 }
 

@@ -22,8 +22,8 @@ static unsigned int uncore_num_pkgs;
  * uncore_pkg_of() - the package a CPU belongs to
  * @cpu: the CPU, online
  *
- * Return: the package, or NULL if it had no CPU when the module was loaded and
- * could not be allocated later.
+ * Return: the package, or NULL if there are more than the kernel knew of when the
+ * module was loaded.
  */
 struct uncore_pkg *uncore_pkg_of(int cpu)
 {
@@ -268,10 +268,10 @@ int uncore_pkg_offline(unsigned int cpu)
 		return 0;
 	}
 	gated = uncore_pkg_hold_gated(pkg);
+	WRITE_ONCE(pkg->moving, true);
 	WRITE_ONCE(pkg->cpu, target);
 	uncore_pmi_move(pkg, target);
 	uncore_pmi_moved(pkg, target);
-	WRITE_ONCE(pkg->moving, true);
 	uncore_pmus_migrate(pkg, cpu, target);
 	WRITE_ONCE(pkg->moving, false);
 	/* What the events that left last have started here. */

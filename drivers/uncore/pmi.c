@@ -560,15 +560,14 @@ static void uncore_pmi_listen_remote(void *info)
  */
 void uncore_pmi_move(struct uncore_pkg *pkg, int to)
 {
-	unsigned int core = topology_core_id(to);
 	unsigned long irq;
 
 	if (!pkg->pmi)
 		return;
 	smp_call_function_single(to, uncore_pmi_listen_remote, NULL, 1);
 	raw_spin_lock_irqsave(&pkg->lock, irq);
-	if (pkg->pmi_core_sel != U_GLOBAL_CTL_PMI_CORE_SEL && core < 8)
-		pkg->pmi_core_sel = FIELD_PREP(U_GLOBAL_CTL_PMI_CORE_SEL, BIT(core));
+	/* That the manual's core numbers are the kernel's was tried with one core only. */
+	pkg->pmi_core_sel = U_GLOBAL_CTL_PMI_CORE_SEL;
 	uncore_pkg_sync(pkg);
 	raw_spin_unlock_irqrestore(&pkg->lock, irq);
 	uncore_pmi_listen(false);

@@ -164,6 +164,11 @@ static struct uncore_box *uncore_this_box(struct pmu *pmu)
 	return pkg ? &pkg->box[to_uncore_pmu(pmu)->id] : NULL;
 }
 
+static unsigned int *uncore_this_txn(struct pmu *pmu)
+{
+	return this_cpu_ptr(to_uncore_pmu(pmu)->txn);
+}
+
 static int uncore_event_add(struct perf_event *event, int flags)
 {
 	struct uncore_box *box = to_uncore_event(event)->box;
@@ -222,6 +227,14 @@ static void uncore_event_stop(struct perf_event *event, int flags)
 	raw_spin_unlock_irqrestore(&box->pkg->lock, irq);
 }
 
+/* hw.idx stays when an event leaves its counter; its claim does not. */
+static u32 uncore_event_counter(const struct perf_event *event)
+{
+	int idx = to_uncore_event(event)->claim.idx;
+
+	return idx < 0 ? 0 : BIT(idx);
+}
+
 /*
  * A group that is read at once is read at one moment: its counters stand from the
  * first read to the end of the transaction, for two more writes.
@@ -231,11 +244,11 @@ static void uncore_hold_group(struct uncore_box *box, const struct perf_event *e
 	const struct perf_event *leader = event->group_leader, *sibling;
 	u32 counters = 0;
 
-	if (leader->pmu == event->pmu && leader->hw.idx >= 0)
-		counters |= BIT(leader->hw.idx);
+	if (leader->pmu == event->pmu)
+		counters |= uncore_event_counter(leader);
 	for_each_sibling_event(sibling, leader) {
-		if (sibling->pmu == event->pmu && sibling->hw.idx >= 0)
-			counters |= BIT(sibling->hw.idx);
+		if (sibling->pmu == event->pmu)
+			counters |= uncore_event_counter(sibling);
 	}
 	if (counters & (counters - 1))
 		uncore_box_hold(box, counters & box->want);
@@ -252,8 +265,12 @@ static void uncore_event_read(struct perf_event *event)
 		uncore_soft_read(event, box->pkg);
 		return;
 	}
-	/* A sample may be taken, with its group, in the middle of such a transaction. */
-	if (box->txn == PERF_PMU_TXN_READ && !box->held && !atomic_read(&box->pkg->pmi_busy)) {
+	/*
+	 * A sample may be taken, with its group, in the middle of such a transaction. And
+	 * while events move, overflows are handled on another CPU.
+	 */
+	if (*uncore_this_txn(event->pmu) == PERF_PMU_TXN_READ && !box->held &&
+	    !atomic_read(&box->pkg->pmi_busy) && !READ_ONCE(box->pkg->moving)) {
 		raw_spin_lock_irqsave(&box->pkg->lock, irq);
 		uncore_hold_group(box, event);
 		raw_spin_unlock_irqrestore(&box->pkg->lock, irq);
@@ -279,26 +296,26 @@ static void uncore_pmu_enable(struct pmu *pmu)
 {
 	struct uncore_box *box = uncore_this_box(pmu);
 
-	if (box && box->txn != PERF_PMU_TXN_ADD)
+	if (box && *uncore_this_txn(pmu) != PERF_PMU_TXN_ADD)
 		uncore_commit(box);
 }
 
 static void uncore_start_txn(struct pmu *pmu, unsigned int flags)
 {
-	uncore_this_box(pmu)->txn = flags;
+	*uncore_this_txn(pmu) = flags;
 }
 
 /* Unless the transaction is part of a larger batch, this is the end of it. */
 static void uncore_end_txn(struct pmu *pmu)
 {
 	struct uncore_box *box = uncore_this_box(pmu);
-	unsigned int flags = box->txn;
+	unsigned int flags = *uncore_this_txn(pmu);
 	unsigned long irq;
 
-	box->txn = 0;
+	*uncore_this_txn(pmu) = 0;
 	if (flags == PERF_PMU_TXN_ADD && !*this_cpu_ptr(pmu->pmu_disable_count)) {
 		uncore_commit(box);
-	} else if (box->held) {
+	} else if (flags == PERF_PMU_TXN_READ && box->held) {
 		raw_spin_lock_irqsave(&box->pkg->lock, irq);
 		uncore_box_hold(box, 0);
 		raw_spin_unlock_irqrestore(&box->pkg->lock, irq);
@@ -347,14 +364,21 @@ int uncore_pmu_register(struct uncore_pmu *upmu, const struct uncore_box_type *t
 		.commit_txn	= uncore_commit_txn,
 		.cancel_txn	= uncore_end_txn,
 	};
+	upmu->txn = alloc_percpu(unsigned int);
+	if (!upmu->txn)
+		return -ENOMEM;
 	err = perf_pmu_register(&upmu->pmu, upmu->name, -1);
+	if (err)
+		free_percpu(upmu->txn);
 	upmu->registered = !err;
 	return err;
 }
 
 void uncore_pmu_unregister(struct uncore_pmu *upmu)
 {
-	if (upmu->registered)
-		perf_pmu_unregister(&upmu->pmu);
+	if (!upmu->registered)
+		return;
+	perf_pmu_unregister(&upmu->pmu);
+	free_percpu(upmu->txn);
 	upmu->registered = false;
 }

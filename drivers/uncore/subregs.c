@@ -41,6 +41,7 @@ static void uncore_subreg_set(struct uncore_box *box, unsigned int reg, u64 val)
 	wrmsrl(box->type->subreg_msr(box, reg), val);
 	box->subreg[reg] = val;
 	__set_bit(reg, box->subregs_known);
+	__set_bit(reg, box->subregs_touched);
 }
 
 static void uncore_slot_write(struct uncore_box *box, const struct uncore_slot_desc *desc)
@@ -105,7 +106,7 @@ void uncore_subregs_restore(struct uncore_box *box)
 	for (i = 0; i < box->type->num_slots; i++) {
 		const struct uncore_slot_desc *desc = &box->type->slots[i];
 
-		if (!test_bit(desc->reg, box->subregs_known))
+		if (!test_bit(desc->reg, box->subregs_touched))
 			continue;
 		if (desc->guarded)
 			uncore_subreg_set(box, desc->reg, desc->off);
@@ -113,4 +114,5 @@ void uncore_subregs_restore(struct uncore_box *box)
 			uncore_subreg_set(box, reg, box->saved_subreg[reg]);
 	}
 	bitmap_zero(box->subregs_known, UNCORE_MAX_SUBREGS);
+	bitmap_zero(box->subregs_touched, UNCORE_MAX_SUBREGS);
 }

@@ -150,7 +150,6 @@ enum uncore_soft {
 	UNCORE_SOFT_GATE,
 	UNCORE_SOFT_FROZEN,
 	UNCORE_SOFT_LOST,
-	UNCORE_SOFT_NUM,
 };
 
 /* Fields every box has. */
@@ -179,7 +178,8 @@ struct uncore_box;
  * @soft: what it counts if no counter of the hardware serves it, see soft.c
  * @gate_era: the package's, when a gate was made
  * @moved: it stands because its package changes its CPU
- * @wraps: overflows of its counter that a PMI has reported
+ * @wraps: overflows of its counter that a PMI has reported; of one that samples, what
+ *	   hw.prev_count had above the start value
  * @seen: when its counter was last read, jiffies
  *
  * What it asks is decoded once, in event_init; afterwards it is only written to
@@ -224,7 +224,7 @@ static inline struct uncore_event *to_uncore_event(const struct perf_event *even
  * @decode: turn the user's config into a struct uncore_event. Unknown bits are
  *          refused before. Returns 0 or a negative errno
  * @start_erratum: start values with low 24 bits 0xfffffe or 0xffffff are forbidden
- * @fixup_read: correct a value read from a counter
+ * @fixup_read: correct a value read from a counter, which was @before at the last read
  * @slots: the slots of the box
  * @num_slots: number of @slots
  * @num_subregs: number of sub-registers behind @slots
@@ -251,7 +251,7 @@ struct uncore_box_type {
 
 	int (*decode)(const struct perf_event *event, struct uncore_event *ue);
 	bool start_erratum;
-	u64 (*fixup_read)(u64 count);
+	u64 (*fixup_read)(u64 count, u64 before);
 
 	const struct uncore_slot_desc *slots;
 	unsigned int num_slots;
@@ -272,7 +272,6 @@ struct uncore_box_type {
  * @started: counters whose event perf has started
  * @want: those that are to run; the PMI handler may take one away
  * @held: counters that stand while a group is read
- * @txn: the transaction perf has begun on this box, PERF_PMU_TXN_*
  * @armed: counters whose overflow concerns their event
  * @missed: counters that overflowed while not armed
  * @stale_ov: counters that have overflowed under an event that is gone, unreported
@@ -286,10 +285,12 @@ struct uncore_box_type {
  * @subreg: what was last written to each sub-register
  * @saved_subreg: sub-registers as found
  * @subregs_known: sub-registers whose contents are @subreg
+ * @subregs_touched: sub-registers written since the module was loaded
  *
  * Guarded by the lock of the package; @enabled mirrors the hardware. The PMI handler
- * takes no lock: it reads @events, changes @want, @armed and @missed by atomic bit
- * operations, and writes @enabled as uncore_box_write_enable() describes.
+ * takes no lock: it reads @events and @armed, changes @want and @missed by atomic bit
+ * operations, writes @enabled as uncore_box_write_enable() describes, and leaves @held
+ * as it was.
  */
 struct uncore_box {
 	const struct uncore_box_type *type;
@@ -302,7 +303,6 @@ struct uncore_box {
 	u32 started;
 	unsigned long want;
 	u32 held;
-	unsigned int txn;
 	unsigned long armed;
 	unsigned long missed;
 	u32 stale_ov;
@@ -316,6 +316,7 @@ struct uncore_box {
 	u64 subreg[UNCORE_MAX_SUBREGS];
 	u64 saved_subreg[UNCORE_MAX_SUBREGS];
 	DECLARE_BITMAP(subregs_known, UNCORE_MAX_SUBREGS);
+	DECLARE_BITMAP(subregs_touched, UNCORE_MAX_SUBREGS);
 };
 
 /**
@@ -383,6 +384,7 @@ struct uncore_pkg {
  * @pmu: perf's side
  * @type: kind of box
  * @id: number within each package
+ * @txn: the transaction perf has begun on a CPU, PERF_PMU_TXN_*
  * @registered: perf knows it
  * @name: device name
  */
@@ -390,6 +392,7 @@ struct uncore_pmu {
 	struct pmu pmu;
 	const struct uncore_box_type *type;
 	unsigned int id;
+	unsigned int __percpu *txn;
 	bool registered;
 	char name[24];
 };

@@ -55,10 +55,17 @@ static const struct uncore_fixed wbox_fixed = {
 	.pmi_en		= W_FIXED_CTR_CTL_PMI_EN,
 };
 
-static u64 wbox_fixup_read(u64 count)
+/*
+ * A read just after a carry is too high. A 0 that was there before is not: of the two
+ * values it can be, the counter has the one that is closer ahead of where it was.
+ */
+static u64 wbox_fixup_read(u64 count, u64 before)
 {
-	if ((count & W_CTR_ERRATUM_MASK) <= 1)
-		count -= W_CTR_ERRATUM_EXCESS;
+	u64 less = count - W_CTR_ERRATUM_EXCESS;
+
+	if ((count & W_CTR_ERRATUM_MASK) <= 1 &&
+	    ((less - before) & UNCORE_COUNTER_MASK) < ((count - before) & UNCORE_COUNTER_MASK))
+		return less;
 	return count;
 }
 

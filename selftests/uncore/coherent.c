@@ -118,6 +118,31 @@ static void ratios(void)
 	msr_write(cpu, SYN_TRAFFIC_RESET, 1);
 }
 
+/* What is left of a group: a counter that somebody else has now goes on. */
+static void part_of_a_group(void)
+{
+	const char *pmu = "xeon7500_cbox_3";
+	int cpu, leader, sibling[2], i;
+	uint64_t windows;
+	struct group g;
+
+	silicon_start();
+	cpu = package_cpu(0);
+	leader = open_group(pmu, "llc_hits.all", 1, cpu);
+	for (i = 0; i < 2; i++)
+		sibling[i] = event_open(pmu, "llc_hits.m", cpu, leader);
+	perf_enable(leader);
+	perf_disable(sibling[1]);
+	for (i = 0; i < 4; i++)
+		perf_enable(event_open(pmu, "trans_maf", cpu, -1));
+	windows = box_truth(cpu, SYN_WINDOWS, pmu);
+	for (i = 0; i < 10; i++)
+		read_group(leader, &g, 3);
+	/* Of the six counters only the two of the group have stood. */
+	windows = box_truth(cpu, SYN_WINDOWS, pmu) - windows;
+	ktap_check(windows == 2 * 10, "%llu windows", (ull)windows);
+}
+
 static void check_cost(const char *what, unsigned int reads, unsigned int writes)
 {
 	unsigned int rd = msr_read(0, SYN_ACCESS_ALL(SYN_RANGE_UNCORE, 0));
@@ -287,6 +312,7 @@ static void reads_and_samples(void)
 
 SILICON_MAIN({ "the same event several times", each_box },
 	     { "exact ratios", ratios },
+	     { "part of a group", part_of_a_group },
 	     { "what it costs", cost },
 	     { "groups in samples", sampled_groups },
 	     { "samples in the middle of reads", reads_and_samples })

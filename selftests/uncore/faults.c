@@ -209,6 +209,47 @@ static void to_a_sibling_that_listens(void)
 }
 
 /*
+ * With -F perf stops the event at each tick and starts it with a new period: the sample
+ * whose PMI did not come must not be forgotten then.
+ */
+static void at_a_frequency(unsigned int fault, uint64_t n, unsigned int stat)
+{
+	struct perf_event_attr attr;
+	struct ring *r;
+	int i;
+
+	start();
+	attr = sampling_attr("xeon7500_wbox", "uncore_clock", 0);
+	attr.freq = 1;
+	attr.sample_freq = 5000;
+	r = ring_open(event_open_attr(&attr, 0, -1), attr.sample_type, 256);
+	run_on(0);	/* ticks stop on an idle CPU */
+	perf_enable(r->fd);
+	for (i = 0; i < 20; i++) {
+		msr_write(0, fault, n);
+		spin_us(10000);
+		rings_drain();
+	}
+	msr_write(0, fault, 0);
+	spin_us(40000);
+	perf_disable(r->fd);
+	run_on(-1);
+	check_books("at a frequency");
+	ktap_note("fault %u: %llu times, %llu samples, %llu lost", fault - SYN_FAULT_LOSE,
+		  (ull)msr_read(0, SYN_PMI(stat)), (ull)r->samples, (ull)lost_count());
+	ktap_check(msr_read(0, SYN_PMI(stat)) >= 20);
+	ktap_check(perf_value(r->fd) == box_truth(0, SYN_EVENTS, "xeon7500_wbox"));
+	sleep_us(40000);
+	kmsg_no_unknown_nmi();
+}
+
+static void at_a_frequency_all(void)
+{
+	at_a_frequency(SYN_FAULT_LOSE, 1, SYN_PMI_LOST);
+	at_a_frequency(SYN_FAULT_DELAY_NS, 7000000, SYN_PMI_DELAYED);
+}
+
+/*
  * NMIs of another CPU's core PMU have nothing to do with a package that samples: that
  * CPU does not look, and no overflow is taken out of the hands of the CPU in charge.
  */
@@ -433,6 +474,7 @@ SILICON_MAIN({ "lost", lost },
 	     { "late", late },
 	     { "to the sibling", to_the_sibling },
 	     { "to a sibling that listens", to_a_sibling_that_listens },
+	     { "at a frequency", at_a_frequency_all },
 	     { "NMIs of another CPU's core PMU", core_elsewhere },
 	     { "counters that wrap", wraps },
 	     { "after the event is gone", after_the_event },

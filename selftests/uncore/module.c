@@ -8,6 +8,7 @@
 #include <sys/utsname.h>
 #include <sys/wait.h>
 
+#include "hotplug.h"
 #include "kmsg.h"
 #include "silicon.h"
 
@@ -170,6 +171,12 @@ static void use_it(void)
 		{ "xeon7500_cbox_5", "llc_hits.all" },
 		{ "xeon7500_wbox", "uncore_clock" },
 		{ "xeon7500_wbox", "prochot" },
+		{ "xeon7500_sbox_0", "to_r_snp_msgq_cycles_ne" },
+		{ "xeon7500_sbox_1", "to_r_prog_ev,match=1,mask_addr=1" },
+		{ "xeon7500_bbox_1", "imt_inserts_all" },
+		{ "xeon7500_mbox_0", "bbox_cmds.reads" },
+		{ "xeon7500_rbox_0", "flits_sent,port=1" },
+		{ "xeon7500_rbox_1", "flits_sent,port=2" },
 	};
 	unsigned int i, p;
 
@@ -181,8 +188,17 @@ static void use_it(void)
 	event_close_all();
 }
 
+/* All CPUs of package 1 go and come back. */
+static void package_goes_and_comes(void)
+{
+	set_online(2, false);
+	set_online(3, false);
+	set_online(3, true);
+	set_online(2, true);
+}
+
 /* What an earlier user has left in the registers comes back when we go. */
-static void leaves_no_trace(void)
+static void no_trace(void (*meanwhile)(void))
 {
 	static const struct {
 		uint16_t msr;
@@ -204,6 +220,8 @@ static void leaves_no_trace(void)
 	dump_packages(before);
 	ktap_require(!load_ours(), "cannot be loaded");
 	use_it();
+	if (meanwhile)
+		meanwhile();
 	ktap_check(!unload(OURS), "in use");
 	dump_packages(after);
 	compare_dumps(before, after);
@@ -211,6 +229,16 @@ static void leaves_no_trace(void)
 		for (cpu = 0; cpu <= 2; cpu += 2)
 			msr_write(cpu, junk[i].msr, 0);
 	}
+}
+
+static void leaves_no_trace(void)
+{
+	no_trace(NULL);
+}
+
+static void leaves_no_trace_of_a_package(void)
+{
+	no_trace(package_goes_and_comes);
 }
 
 /* What was left enabled does not count beside our events, nor into them. */
@@ -377,6 +405,7 @@ static void autoload(void)
 
 SILICON_MAIN({ "load and unload leave every register as it was", load_and_unload },
 	     { "so does use, whatever was in them", leaves_no_trace },
+	     { "so it does on a package that was away", leaves_no_trace_of_a_package },
 	     { "what was left running does not count", ignores_leftovers },
 	     { "boxes that are not there", boxes_missing },
 	     { "an open event holds the module", event_open_holds_it },

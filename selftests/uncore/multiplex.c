@@ -30,6 +30,7 @@ static void hurry(void)
 	ktap_require(f && fputs("1", f) >= 0 && !fclose(f), "mux interval: %s", strerror(errno));
 }
 
+/* For so long, and until they have had their turns: else nothing would be tested. */
 static void count_all(int cpu, unsigned int us)
 {
 	int fd[NUM], i;
@@ -40,13 +41,14 @@ static void count_all(int cpu, unsigned int us)
 		perf_enable(fd[i]);
 	}
 	sleep_us(us);
+	for (i = 0; i < 1000 && box_truth(cpu, SYN_WINDOWS, PMU) <= 2 * NUM; i++)
+		sleep_us(1000);
 	for (i = 0; i < NUM; i++)
 		perf_disable(fd[i]);
 	for (i = 0; i < NUM; i++)
 		count[i] = perf_count(fd[i]);
 }
 
-/* Few windows would mean that nothing was handed on and nothing tested. */
 static void check_turns(int cpu)
 {
 	uint64_t windows = box_truth(cpu, SYN_WINDOWS, PMU);
@@ -130,6 +132,47 @@ static void scaled_counts(void)
 			   (unsigned long long)count[i].enabled);
 }
 
+/* Groups take turns, too: whatever makes room for one, all of it starts at once. */
+static void groups(void)
+{
+	uint16_t ctr[SILICON_MAX_COUNTERS];
+	uint64_t opened[4], last, windows;
+	int cpu, g, i, num, n, turn, leader[2];
+
+	silicon_start();
+	cpu = package_cpu(1);
+	hurry();
+	num = box_counters(PMU, ctr);
+	for (g = 0; g < 2; g++) {
+		leader[g] = event_open(PMU, events[4 * g], cpu, -1);
+		for (i = 1; i < 4; i++)
+			event_open(PMU, events[4 * g + i], cpu, leader[g]);
+	}
+	for (turn = 0; turn < 20; turn++) {
+		perf_enable(leader[0]);
+		perf_enable(leader[1]);
+		windows = box_truth(cpu, SYN_WINDOWS, PMU);
+		while (box_truth(cpu, SYN_WINDOWS, PMU) < windows + 4 + turn % 2 * 4)
+			sleep_us(300);
+		perf_disable(leader[0]);
+		perf_disable(leader[1]);
+		/* The counters that have stopped last are those of one group. */
+		for (last = 0, i = 0; i < num; i++) {
+			uint64_t closed = silicon_truth(cpu, SYN_CLOSED, ctr[i]);
+
+			last = closed > last ? closed : last;
+		}
+		for (n = 0, i = 0; i < num; i++) {
+			if (silicon_truth(cpu, SYN_CLOSED, ctr[i]) == last && n < 4)
+				opened[n++] = silicon_truth(cpu, SYN_OPENED, ctr[i]);
+		}
+		ktap_check(n == 4, "turn %d: %d counters stopped together", turn, n);
+		for (i = 1; i < n; i++)
+			ktap_check(opened[i] == opened[0], "turn %d: started at %llu and %llu", turn,
+				   (unsigned long long)opened[0], (unsigned long long)opened[i]);
+	}
+}
+
 /* Pinned events keep their counters; the others share what is left. */
 static void pinned(void)
 {
@@ -165,4 +208,5 @@ static void pinned(void)
 SILICON_MAIN({ "14 events on 6 counters: the sums agree", sums_agree },
 	     { "each event has counts of its own only", each_gets_its_own },
 	     { "running times fit the counts", scaled_counts },
+	     { "groups start as one", groups },
 	     { "beside pinned events", pinned })

@@ -200,6 +200,43 @@ static void tiny_periods(void)
 	}
 }
 
+/*
+ * A period of more than a counter holds takes several overflows. Behind a gate the counter
+ * is moved close to each of them.
+ */
+static void long_period(void)
+{
+	static const uint64_t part[] = { 1ull << 47, 1ull << 47, 1ull << 46 };
+	const uint64_t period = part[0] + part[1] + part[2];
+	int cpu, gate, i;
+	struct ring *r;
+	uint64_t left;
+
+	start();
+	cpu = package_cpu(0);
+	gate = event_open("xeon7500_ubox", "gate", cpu, -1);
+	r = sampling_open("xeon7500_cbox_0", "occupancy_maf", period, cpu, 8);
+	perf_enable(r->fd);
+	for (i = 0; i < 3; i++) {
+		/* What came after the overflow before this shortens the part. */
+		left = (1ull << 48) - msr_read(cpu, 0xd11);
+		ktap_check(left <= part[i] && left > part[i] - 10000000, "part %d: %#llx", i,
+			   (ull)left);
+		ring_drain(r, NULL, NULL);
+		ktap_check(!r->samples, "%llu samples before part %d", (ull)r->samples, i);
+		msr_write(cpu, 0xd11, (1ull << 48) - 1000);
+		perf_enable(gate);
+		sleep_us(500);
+		perf_disable(gate);
+	}
+	ring_drain(r, NULL, NULL);
+	ktap_check(r->samples == 1, "%llu samples", (ull)r->samples);
+	ktap_check(silicon_truth(cpu, SYN_OVERFLOWS, 0xd11) == 3, "%llu overflows",
+		   (ull)silicon_truth(cpu, SYN_OVERFLOWS, 0xd11));
+	perf_disable(r->fd);
+	ktap_check(!lost_count());
+}
+
 /* ---- several at once ---- */
 
 static void count_running(void)
@@ -475,6 +512,7 @@ SILICON_MAIN({ "each kind of box, package 0", each_kind_first },
 	     { "each kind of box, without freeze", each_kind_unfrozen },
 	     { "many periods", many_periods },
 	     { "periods too small to serve", tiny_periods },
+	     { "a period longer than a counter", long_period },
 	     { "all kinds of boxes of two packages at once", all_kinds_at_once },
 	     { "all counters of two boxes", all_counters_of_a_box },
 	     { "other events come and go", coming_and_going },
