@@ -42,21 +42,30 @@ static int core_ext_check_offcore(const struct core_ext_offcore *reg,
  */
 int core_ext_check_event(const struct core_ext_model *model, const struct perf_event *event)
 {
+	const struct core_ext_offcore *reg = NULL;
 	u64 config = event->attr.config;
+	bool offcore = false;
 	int i;
 
 	/* The generic events are the kernel's own selections. */
 	if (event->attr.type != event->pmu->type)
 		return 0;
 	for (i = 0; i < ARRAY_SIZE(model->offcore); i++) {
-		const struct core_ext_offcore *reg = &model->offcore[i];
+		u64 differs = (config ^ model->offcore[i].select) & CORE_EXT_SELECT_MASK;
 
-		if ((config & CORE_EXT_SELECT_MASK) == reg->select) {
-			int err = core_ext_check_offcore(reg, event);
+		if (!differs)
+			reg = &model->offcore[i];
+		if (!(differs & ARCH_PERFMON_EVENTSEL_EVENT))
+			offcore = true;
+	}
+	if (reg) {
+		int err = core_ext_check_offcore(reg, event);
 
-			if (err)
-				return err;
-		}
+		if (err)
+			return err;
+	} else if (offcore) {
+		/* The kernel takes it, and leaves config1 out. */
+		return core_ext_refuse(event, -EINVAL, "offcore: umask of no register");
 	}
 	if (event->attr.precise_ip == 3 && config & model->no_reduced_skid)
 		return core_ext_refuse(event, -EOPNOTSUPP,
