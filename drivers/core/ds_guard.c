@@ -24,10 +24,11 @@
 
 /*
  * The kernel reloads the counters of some events itself: the DS area then holds 0,
- * from which a counter would overflow next year. It gets this far instead, enough
- * to get out of the interrupt, and the kernel takes it from there.
+ * from which a counter would overflow next year. It gets this far instead, and the kernel
+ * takes it from there. No more than this, the least that the kernel itself loads: it
+ * counts from what it loaded last, and behind that it sees 2^48 events too many.
  */
-#define DS_GUARD_SHORT_PERIOD	1024
+#define DS_GUARD_SHORT_PERIOD	2
 
 /* IA32_PERF_CAPABILITIES: all bits of a counter can be written, at MSR_IA32_PMC0. */
 #define PERF_CAP_FULL_WIDTH_WRITE	BIT_ULL(13)
@@ -72,7 +73,7 @@ static bool ds_guard_stuck(int idx, u64 enabled)
 
 static void ds_guard_repair(struct debug_store *ds)
 {
-	u64 area, enabled;
+	u64 area, enabled, running;
 	int idx;
 
 	/* While the kernel sets the buffer up or takes it down it is not in use. */
@@ -80,9 +81,15 @@ static void ds_guard_repair(struct debug_store *ds)
 	if (area != (unsigned long)ds)
 		return;
 
-	/* Counters are written with PEBS off only (section 18.7.1.2). */
+	/*
+	 * PEBS counters are written while PEBS or all counters are off (section 18.7.1.2). Not
+	 * PEBS: a counter that overflows without it makes neither a record nor an interrupt,
+	 * and an interrupt on the way may change what is enabled. It leaves the counters as
+	 * it finds them on.
+	 */
 	rdmsrl(MSR_IA32_PEBS_ENABLE, enabled);
-	wrmsrl(MSR_IA32_PEBS_ENABLE, 0);
+	rdmsrl(MSR_CORE_PERF_GLOBAL_CTRL, running);
+	wrmsrl(MSR_CORE_PERF_GLOBAL_CTRL, 0);
 	WRITE_ONCE(ds->pebs_index, ds->pebs_buffer_base);
 	for_each_set_bit(idx, &ds_guard.counters, BITS_PER_LONG) {
 		u64 reset = ds->pebs_event_reset[idx] ?: -(u64)DS_GUARD_SHORT_PERIOD;
@@ -90,7 +97,7 @@ static void ds_guard_repair(struct debug_store *ds)
 		if (ds_guard_stuck(idx, enabled))
 			wrmsrl(ds_guard.counter_msr + idx, reset & ds_guard.mask);
 	}
-	wrmsrl(MSR_IA32_PEBS_ENABLE, enabled);
+	wrmsrl(MSR_CORE_PERF_GLOBAL_CTRL, running);
 
 	this_cpu_inc(ds_guard_count);
 	irq_work_queue(&ds_guard_report);

@@ -276,6 +276,56 @@ static void emptied_by_read(void)
 	emptied(asked);
 }
 
+/* A read right after the repair: what the guard loads is not behind what the kernel did. */
+static void counted(void)
+{
+	uint64_t last, now;
+	int i;
+
+	start("", one_by_one);
+	perf_enable(ring.fd);
+	last = perf_count(ring.fd).value;
+	for (i = 0; i < FAULTS; i++) {
+		msr_write(0, SYN_PEBS_INDEX, SYN_PEBS_INDEX_BELOW);
+		walk(to, from, WORDS, 1, PERIOD + 9);
+		now = perf_count(ring.fd).value;
+		ktap_check(now - last < 1 << 20, "fault %d: from %llu to %llu", i,
+			   (unsigned long long)last, (unsigned long long)now);
+		last = now;
+	}
+	perf_disable(ring.fd);
+	ring_close(&ring);
+}
+
+/* The event counts the guard's own loads: an overflow among them is not lost. */
+static void overflow_in_guard(void)
+{
+	struct perf_event_attr attr = sample_attr(0x81d0, 2, LONG_PERIOD);
+	int i;
+
+	start("", reloaded);
+	ring_close(&ring);
+	reloaded(&attr);
+	attr.exclude_kernel = 0;
+	ring_open(&ring, &attr);
+	perf_enable(ring.fd);
+	for (i = 0; i < 2000; i++) {
+		struct sample s;
+		uint64_t head;
+
+		msr_write(0, SYN_PEBS_INDEX, SYN_PEBS_INDEX_BELOW);
+		perf_count(ring.fd);
+		head = ring.page->data_head;
+		walk(to, from, WORDS, 1, 2 * LONG_PERIOD);
+		if (!ktap_check(ring.page->data_head != head, "silent after %d faults", i + 1))
+			break;
+		while (ring_next(&ring, &s))
+			;
+	}
+	perf_disable(ring.fd);
+	ring_close(&ring);
+}
+
 /* At the maximum is in bounds: the kernel's own business. */
 static void full(void)
 {
@@ -337,6 +387,8 @@ CORE_MAIN(
 	{ "emptied when the event stops", emptied_by_stop },
 	{ "emptied when the task is switched out", emptied_by_switch },
 	{ "emptied when the event is read", emptied_by_read },
+	{ "counted on", counted },
+	{ "an overflow in the guard", overflow_in_guard },
 	{ "at the maximum", full },
 	{ "beside others", beside_others },
 	{ "logged once", logged_once })
