@@ -151,6 +151,7 @@ int core_ext_pdir_add(struct perf_event *event, int flags);
 void core_ext_pdir_del(struct perf_event *event, int flags);
 
 /* data_src.c: what an event says about the access */
+bool core_ext_data_src_known(const struct core_ext_model *model);
 int core_ext_data_src_start(const struct core_ext_model *model);
 int core_ext_data_src_init(struct perf_event *event, int (*event_init)(struct perf_event *event));
 

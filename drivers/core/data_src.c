@@ -148,6 +148,23 @@ int core_ext_data_src_init(struct perf_event *event, int (*event_init)(struct pe
 }
 
 /**
+ * core_ext_data_src_known() - does any event say something?
+ * @model: the CPU
+ *
+ * Return: false if data_src is not needed: the record has the data source.
+ */
+bool core_ext_data_src_known(const struct core_ext_model *model)
+{
+	const struct core_ext_event *row;
+
+	for (row = model->events; row->name; row++) {
+		if (row->source)
+			return true;
+	}
+	return false;
+}
+
+/**
  * core_ext_data_src_start() - find out where perf's samples go
  * @model: the CPU
  *

@@ -166,7 +166,9 @@ static int core_ext_module_event(struct notifier_block *nb, unsigned long action
 	buried = core_ext_buried();
 	if (buried && !hooks.pinned && try_module_get(THIS_MODULE)) {
 		hooks.pinned = true;
-		pr_info("%s has hooked the core PMU on top of us and must go first\n", mod->name);
+		/* Known is only who came or went when it was seen. */
+		pr_info("the core PMU is hooked on top of us, perhaps by %s; that must go first\n",
+			mod->name);
 	} else if (!buried && hooks.pinned) {
 		hooks.pinned = false;
 		module_put(THIS_MODULE);

@@ -119,7 +119,7 @@ static struct pmu *core_ext_find_core(void)
 	return core->dev && !strcmp(dev_name(core->dev), "cpu") ? core : NULL;
 }
 
-/* Under another file name, which the kernel does not notice. */
+/* By a module of another name: the kernel refuses only the same name. */
 static bool core_ext_loaded_twice(void)
 {
 	struct device *dev;
@@ -131,6 +131,7 @@ static bool core_ext_loaded_twice(void)
 
 static int __init core_ext_start(struct pmu *core, const struct core_ext_model *model)
 {
+	bool sources = data_src && core_ext_data_src_known(model);
 	int err;
 
 	if (core_ext_loaded_twice()) {
@@ -148,12 +149,12 @@ static int __init core_ext_start(struct pmu *core, const struct core_ext_model *
 		if (err)
 			goto undiscover;
 	}
-	err = core_ext_hooks_start(core, model, enforce, data_src);
+	err = core_ext_hooks_start(core, model, enforce, sources);
 	if (err)
 		goto unguard;
 	pr_info("%s: names added to PMU %s%s%s%s\n", model->name, dev_name(core_ext_cpu_dev),
-		enforce ? ", enforce" : "", data_src ? ", data_src" : "",
-		ds_guard && model->guarded ? ", ds_guard" : "");
+		enforce ? ", enforce" : "", sources ? ", data_src" : "",
+		core_ext_ds_guard_active() ? ", ds_guard" : "");
 	return 0;
 
 unguard:
