@@ -16,6 +16,7 @@
 #define ull		unsigned long long
 #define OURS		"xeon7500_uncore"
 #define DEBUGCTL	0x1d9
+#define U_STATUS	0xc01
 #define UNCORE_PMI	(1ull << 13)
 
 /* Every 40 to 90 us. */
@@ -356,6 +357,8 @@ static void after_the_event(void)
 	clear_faults();
 	sleep_us(600000);
 	ktap_check(msr_read(0, SYN_PMI_CPU(SYN_PMI_SENT)), "it never came");
+	/* An overflow bit that is left would keep the package from being frozen again. */
+	ktap_check(!msr_read(0, U_STATUS), "status %#llx", (ull)msr_read(0, U_STATUS));
 	kmsg_no_unknown_nmi();
 }
 

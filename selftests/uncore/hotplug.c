@@ -304,8 +304,40 @@ static void many_moves(void)
 	check_sums();
 }
 
+/* A sampling event moves: from then on each overflow interrupts the other CPU. */
+static void pmis_follow(void)
+{
+	uint64_t sent[2], overflows;
+	struct perf_event_attr attr;
+	int fd, i;
+
+	start();
+	attr = event_attr("xeon7500_cbox_1", "occupancy_maf");
+	attr.sample_period = 2000003;
+	fd = event_open_attr(&attr, 2, -1);
+	perf_enable(fd);
+	for (i = 0; i < 2; i++) {
+		int cpu = 2 + i;
+
+		silicon_clear();
+		while (box_truth(cpu, SYN_OVERFLOWS, "xeon7500_cbox_1") < 50)
+			sleep_us(1000);
+		sent[0] = msr_read(cpu, SYN_PMI_CPU(SYN_PMI_SENT));
+		sent[1] = msr_read(0, SYN_PMI_CPU(SYN_PMI_SENT));
+		overflows = box_truth(cpu, SYN_OVERFLOWS, "xeon7500_cbox_1");
+		ktap_check(sent[0] >= overflows / 2 && !sent[1],
+			   "CPU %d: %llu PMIs, package 0 %llu; %llu overflows", cpu,
+			   (unsigned long long)sent[0], (unsigned long long)sent[1],
+			   (unsigned long long)overflows);
+		if (!i)
+			set_online(2, false);
+	}
+	perf_disable(fd);
+}
+
 SILICON_MAIN({ "an event moves to the other CPU and goes on", event_moves },
 	     { "67 events in all boxes move", many_events_move },
+	     { "PMIs follow", pmis_follow },
 	     { "a disabled event moves", disabled_event_moves },
 	     { "a CPU goes that is not in charge", other_cpu_goes },
 	     { "the last CPU of a package goes and comes back", whole_package_goes },
