@@ -263,7 +263,7 @@ static void sampled_groups(void)
 	for (i = 0; i < 20; i++) {
 		cpu = package_cpu(i & 1);
 		sampled_group("xeon7500_cbox_0", "llc_hits.all", 6, 40000, cpu, 1000 + i);
-		sampled_group("xeon7500_cbox_6", "occupancy_irq", 6, 100001, cpu, 1000 + i);
+		sampled_group("xeon7500_cbox_6", "occupancy_irq", 6, 300007, cpu, 1000 + i);
 		sampled_group("xeon7500_wbox", "c_cycles_turbo.c_all", 4, 100003, cpu, 1000 + i);
 		sampled_group("xeon7500_sbox_0", "to_r_ndr_msgq_occupancy", 4, 100007, cpu, 1000 + i);
 		sampled_group("xeon7500_mbox_1", "cycles", 6, 40001, cpu, 1000 + i);
