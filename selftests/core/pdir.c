@@ -368,7 +368,7 @@ static void crowd(void)
 
 	ext_load("enforce=1");
 	end = seconds() + 3;
-	for (i = 0; seconds() < end; i++) {
+	for (i = 0; i < 48 || seconds() < end; i++) {
 		int n = i * 7 % 24;
 
 		if (fd[n]) {

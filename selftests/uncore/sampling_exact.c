@@ -71,7 +71,7 @@ static void check_sample(const struct ring *r, const struct sample *s, void *arg
 
 	(void)r;
 	p->wrong += s->period != p->want || (int)s->cpu != p->cpu || !s->ip;
-	p->backwards += s->time <= p->last;
+	p->backwards += s->time < p->last;
 	p->last = s->time;
 	p->sum += s->period;
 }
@@ -98,7 +98,7 @@ static void sample_one(const char *pmu, const char *event, uint64_t period, int 
 	b = check_books(what);
 	ktap_check(count == truth && count, "%s: count %llu, truth %llu", what, (ull)count,
 		   (ull)truth);
-	ktap_check(!p.wrong && !p.backwards, "%s: %llu of %llu samples are wrong, %llu too early",
+	ktap_check(!p.wrong && !p.backwards, "%s: %llu of %llu samples are wrong, %llu of an earlier time",
 		   what, (ull)p.wrong, (ull)r->samples, (ull)p.backwards);
 	ktap_check(b.overflows && r->samples, "%s: no sample", what);
 	/*
@@ -330,7 +330,7 @@ static void multiplexed(void)
 
 	start();
 	for (i = 0; i < 12; i++)
-		sampling_open("xeon7500_cbox_5", "occupancy_maf", 60000 + i, package_cpu(0), 32);
+		sampling_open("xeon7500_cbox_5", "occupancy_maf", 600000 + i, package_cpu(0), 32);
 	for (i = 0; i < 12; i++)
 		perf_enable(rings[i].fd);
 	sleep_us(60000);
