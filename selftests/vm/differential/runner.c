@@ -30,7 +30,7 @@ static void add_word(struct perf_event_attr *attr, const char *term)
 		attr->config |= val;
 }
 
-static struct perf_event_attr attr_of(const char *pmu, const char *terms)
+static struct perf_event_attr terms_attr(const char *pmu, const char *terms)
 {
 	struct perf_event_attr attr = perf_attr(pmu, 0);
 	char copy[256], path[300], alias[256], *term, *save;
@@ -88,7 +88,7 @@ static void run_row(char *field[MAX_FIELDS])
 		printf("\n");
 		return;
 	}
-	attr = attr_of(field[1], field[2]);
+	attr = terms_attr(field[1], field[2]);
 	msr_write(cpu, SYN_TRAFFIC_MIX, !field[6][0]);
 	msr_write(cpu, SYN_CLEAR, 1);
 	fd = perf_open(&attr, cpu, -1);
