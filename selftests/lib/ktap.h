@@ -14,6 +14,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -25,6 +26,14 @@ struct ktap_case {
 static int ktap_failed;
 static const char *ktap_skipped;
 static jmp_buf ktap_end __attribute__((unused));
+
+/* Is this "make soak", where a proof may take as long as it wants? */
+static inline bool soak(void)
+{
+	const char *s = getenv("SOAK");
+
+	return s && *s;
+}
 
 /* A diagnostic line. */
 #define ktap_note(...) (printf("# " __VA_ARGS__), printf("\n"))
