@@ -3,6 +3,7 @@
  * What the virtual silicon knows, for shell tests.
  *
  *	silicon clear			all statistics to zero
+ *	silicon reset			everything as at power on; no driver may be loaded
  *	silicon events PACKAGE PMU	events inside enabled windows, all counters
  *	silicon accesses		reads and writes of uncore registers
  *	silicon violations		accesses against the rules
@@ -11,7 +12,7 @@
 
 static int usage(void)
 {
-	fprintf(stderr, "usage: silicon clear|events PACKAGE PMU|accesses|violations\n");
+	fprintf(stderr, "usage: silicon clear|reset|events PACKAGE PMU|accesses|violations\n");
 	return 2;
 }
 
@@ -29,12 +30,23 @@ static int cpu_of(unsigned int package)
 	}
 }
 
+/* CPUs that are offline have no register to write to. */
+static void reset(void)
+{
+	int cpu, cpus = sysconf(_SC_NPROCESSORS_CONF);
+
+	for (cpu = 0; cpu < cpus; cpu++)
+		msr_write(cpu, SYN_RESET, 1);
+}
+
 int main(int argc, char **argv)
 {
 	if (setjmp(ktap_end) || argc < 2)
 		return usage();
 	if (!strcmp(argv[1], "clear"))
 		msr_write(0, SYN_CLEAR, 1);
+	else if (!strcmp(argv[1], "reset"))
+		reset();
 	else if (!strcmp(argv[1], "events") && argc == 4)
 		printf("%llu\n", (unsigned long long)box_truth(cpu_of(atoi(argv[2])), SYN_EVENTS,
 							       argv[3]));

@@ -185,6 +185,11 @@ void apic_clear_stats(void)
 	memset(cpu_stats, 0, sizeof(cpu_stats));
 }
 
+void apic_clear_faults(void)
+{
+	memset(faults, 0, sizeof(faults));
+}
+
 uint64_t *apic_fault(uint32_t msr)
 {
 	if (msr < SYN_FAULT_LOSE || msr > SYN_FAULT_DEBUGCTL)

@@ -99,9 +99,8 @@ struct core *core_get(CPUState *cs)
 	k->gp = gp_counters(cs, k->model);
 	k->global_ctrl = (1ull << k->gp) - 1;
 	k->t.class = CLASS_NONE;
-	k->knob.skid = 12;
 	k->mem = mem_new(k->model->kind != KIND_GOLDMONT);
-	core_offcore_init(k);
+	core_knobs_default(k);
 	core_clock_init(k);
 	cores[cs->cpu_index] = k;
 	return k;

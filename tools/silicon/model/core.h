@@ -220,12 +220,13 @@ static inline uint8_t core_ring(const struct core *k)
 /* core_event.c */
 void core_event_decode(const struct core *k, uint64_t evtsel, struct core_event *ev);
 void core_event_set_rate(unsigned int event, uint32_t num);	/* umask << 8 | code */
+void core_event_default_rates(void);
 void core_event_fixed(const struct core *k, unsigned int n, struct core_event *ev);
 /* Events in the first @cycles cycles of the pattern. */
 uint64_t core_event_sum(const struct core *k, const struct core_event *ev, uint64_t cycles);
 
 /* core_offcore.c */
-void core_offcore_init(struct core *k);
+void core_offcore_default(struct core *k);
 uint64_t core_offcore_sum(const struct core *k, unsigned int reg, uint64_t cycles);
 uint32_t core_offcore_rate(const struct core *k, unsigned int reg);
 void core_offcore_check(struct core *k, unsigned int reg);
@@ -237,6 +238,9 @@ void core_clock_init(struct core *k);
 void core_clock_update(struct core *k);
 uint64_t core_clock_read(const struct core *k, const struct core_event *ev, uint8_t rings);
 void core_clock_arm(struct core *k);
+
+/* core_synth.c */
+void core_knobs_default(struct core *k);	/* all that tests may set for this CPU */
 
 /* core_count.c */
 void core_sync(struct core *k);		/* counts up to now, overflows and all */

@@ -179,15 +179,27 @@ static const struct row nehalem[] = {
 /* Rates that a test has set, umask << 8 | code -> num + 1. Good from the next start on. */
 static uint64_t set_rates[65536];
 
-void core_event_set_rate(unsigned int event, uint32_t num)
+/* What was decoded from a select with another rate is decoded again. */
+static void decode_again(void)
 {
-	set_rates[event & 0xffff] = num + 1ull;
 	for (int cpu = 0; cpu < SILICON_CPUS; cpu++) {
 		struct core *k = core_peek(cpu);
 
 		for (int i = 0; k && i < CORE_GP; i++)
 			k->ctr[i].decoded = 0;
 	}
+}
+
+void core_event_set_rate(unsigned int event, uint32_t num)
+{
+	set_rates[event & 0xffff] = num + 1ull;
+	decode_again();
+}
+
+void core_event_default_rates(void)
+{
+	memset(set_rates, 0, sizeof(set_rates));
+	decode_again();
 }
 
 static const struct row *find(const struct core *k, unsigned int code, unsigned int umask)

@@ -140,7 +140,7 @@ uint32_t core_offcore_rate(const struct core *k, unsigned int reg)
 	return MIN(core_offcore_sum(k, reg, CORE_RATE_ONE), UINT32_MAX);
 }
 
-void core_offcore_init(struct core *k)
+void core_offcore_default(struct core *k)
 {
 	for (int t = 0; t < 16; t++) {
 		k->knob.off_rate[t] = t == 15 && k->model->kind == KIND_GOLDMONT ? 0 : 1024 >> (t % 5);

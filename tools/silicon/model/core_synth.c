@@ -32,6 +32,24 @@ static uint64_t *knob(struct core *k, uint32_t msr)
 	return mem_knob(k->mem, msr);
 }
 
+void core_knobs_default(struct core *k)
+{
+	k->knob.skid = 12;
+	core_offcore_default(k);
+	mem_default(k->mem);
+}
+
+void core_power_on(CPUState *cs)
+{
+	struct core *k = core_get(cs);
+
+	core_sync(k);
+	core_knobs_default(k);
+	rate_sel = 0;
+	core_event_default_rates();
+	core_apply(k);
+}
+
 enum msr_rc core_synth_rdmsr(CPUState *cs, uint32_t msr, uint64_t *val)
 {
 	struct core *k = core_get(cs);

@@ -41,10 +41,6 @@ static struct cache cache(unsigned int sets, unsigned int ways)
 
 struct mem_model *mem_new(bool l3)
 {
-	static const uint16_t latency[SYN_LEVELS] = {
-		[LEVEL_NONE] = 300, [LEVEL_L1] = 4, [LEVEL_FILL] = 10, [LEVEL_L2] = 16,
-		[LEVEL_L3] = 34, [LEVEL_HITM] = 75, [LEVEL_DRAM] = 210,
-	};
 	struct mem_model *m = g_new0(struct mem_model, 1);
 
 	if (l3) {
@@ -57,12 +53,23 @@ struct mem_model *mem_new(bool l3)
 	}
 	m->utlb = cache(1, 16);
 	m->dtlb = cache(128, 4);
+	return m;
+}
+
+void mem_default(struct mem_model *m)
+{
+	static const uint16_t latency[SYN_LEVELS] = {
+		[LEVEL_NONE] = 300, [LEVEL_L1] = 4, [LEVEL_FILL] = 10, [LEVEL_L2] = 16,
+		[LEVEL_L3] = 34, [LEVEL_HITM] = 75, [LEVEL_DRAM] = 210,
+	};
+
+	m->mode = SYN_MEM_CACHES;
 	m->shift = LINE;
 	m->map = 0x6543216543216541ull;
+	m->fill = 0;
 	for (int i = 0; i < SYN_LEVELS; i++)
 		m->latency[i] = latency[i];
 	mem_cold(m);
-	return m;
 }
 
 static void empty(struct cache *c)

@@ -73,6 +73,7 @@ struct mem_model *mem_new(bool l3);
 /* The bits of the access, as far as @need asks for them. */
 uint32_t mem_access(struct mem_model *m, unsigned int cpu, const struct mem_access *a,
 		    uint32_t need, struct mem_result *r);
+void mem_default(struct mem_model *m);	/* knobs and contents as at power on */
 uint64_t *mem_knob(struct mem_model *m, uint32_t msr);	/* NULL: no such */
 void mem_cold(struct mem_model *m);
 

@@ -58,6 +58,7 @@ bool core_owns(CPUState *cs, uint32_t msr);	/* for the access statistics */
 enum msr_rc core_synth_rdmsr(CPUState *cs, uint32_t msr, uint64_t *val);
 enum msr_rc core_synth_wrmsr(CPUState *cs, uint32_t msr, uint64_t val);
 void core_clear_truth(CPUState *cs);		/* of all CPUs; exact for cs */
+void core_power_on(CPUState *cs);		/* all that tests may set, for cs */
 void core_stats_json(FILE *f);			/* writes one member, "core": {...} */
 bool core_uncore_pmi_enabled(CPUState *cs);	/* IA32_DEBUGCTL bit 13 */
 
@@ -79,6 +80,7 @@ uint64_t apic_stat(unsigned int package, unsigned int what);	/* SYN_PMI_* */
 uint64_t apic_cpu_stat(CPUState *cs, unsigned int what);
 void apic_count(unsigned int package, unsigned int what);
 void apic_clear_stats(void);
+void apic_clear_faults(void);
 uint64_t *apic_fault(uint32_t msr);		/* SYN_FAULT_*, NULL: no such */
 bool apic_fault_debugctl(void);			/* IA32_DEBUGCTL bit 13 is stuck at 0 */
 void apic_stats_json(FILE *f);

@@ -123,6 +123,12 @@ static void syn_write(CPUState *cs, uint32_t msr, uint64_t val)
 		uncore_clear_truth();
 		core_clear_truth(cs);
 		return;
+	case SYN_RESET:
+		apic_clear_faults();
+		uncore_power_on(p);
+		core_power_on(cs);
+		syn_write(cs, SYN_CLEAR, 1);
+		return;
 	case SYN_FREEZE_LATENCY:
 		p->freeze_latency = val;
 		return;

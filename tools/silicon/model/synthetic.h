@@ -39,7 +39,15 @@
 #define SYN_FREEZES		0x5350000bu	/* r: freezes of the package */
 #define SYN_FROZEN_CYCLES	0x5350000cu	/* r: cycles from freeze to the next en_all = 1 */
 #define SYN_ABSENT		0x5350000du	/* rw: boxes of the package that are not there: #GP */
+#define SYN_RESET		0x5350000eu	/* w: as at power on, see below */
 #define SYN_ABSENT_BOX(box, instance)	(1ull << ((box) * 8 + (instance)))	/* SYN_BOX_* */
+
+/*
+ * SYN_RESET makes everything here what it was at power on: all that a test can set for
+ * the machine, the package and this CPU, the statistics, and the uncore registers of the
+ * package. The core PMU's registers are the kernel's and stay. To be written on each CPU,
+ * with no driver of the uncore loaded.
+ */
 
 /*
  * ---- truth of a counter of the package ----

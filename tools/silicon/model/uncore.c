@@ -108,12 +108,29 @@ static void package_reset(void *opaque)
 	package_schedule(p);
 }
 
+/* What tests may set, as if none had. */
+static void package_default(struct package *p)
+{
+	p->freeze_latency = FREEZE_LATENCY;
+	p->absent = 0;
+	p->pkt_header = 0;
+	p->pkt_addr = 0;
+	traffic_set_sel(p, 0);
+}
+
+void uncore_power_on(struct package *p)
+{
+	package_default(p);
+	package_reset(p);
+	traffic_reset(p);
+}
+
 static struct package *package_new(unsigned int id)
 {
 	struct package *p = g_new0(struct package, 1);
 
 	p->id = id;
-	p->freeze_latency = FREEZE_LATENCY;
+	package_default(p);
 	p->alarm = UINT64_MAX;
 	for (unsigned int k = 0; k < BOX_KINDS; k++) {
 		for (unsigned int i = 0; i < box_types[k].instances; i++) {

@@ -201,6 +201,7 @@ uint64_t package_settle(struct package *p);
 /* Traffic has changed: find out anew what each counter of the package counts. */
 void package_reselect(struct package *p);
 /* n such packets pass now. */
+void uncore_power_on(struct package *p);	/* registers, and all that tests may set */
 void package_inject(struct package *p, const struct packet *pkt, uint64_t n);
 void counter_settle(struct counter *c);
 struct counter *counter_find(struct package *p, uint32_t ctr_msr);
