@@ -6,8 +6,10 @@
 #	make modules KERNEL=6.1	modules for a kernel of the virtual machine, in build/6.1
 #	make demo		what it looks like, on a virtual Xeon 7500
 #	make shell		a prompt inside the virtual Xeon 7500
+#	make test-quick		a few tests of each kind, on one kernel: three minutes
 #	make test		all tests
 #	make test-debug		those on a kernel with lockdep, KASAN and kmemleak
+#	make soak		all tests on all kernels, each for as long as it takes: hours
 #	make check		static checks
 #	make bench		MSR accesses and instructions, beside mainline
 #	make install		install the modules for the running kernel
@@ -35,11 +37,17 @@ demo:
 shell:
 	tools/vm/run --interactive --sockets 2 -- sh
 
+test-quick:
+	selftests/run --tier quick
+
 test:
 	selftests/run
 
 test-debug:
 	selftests/run --kernel debug
+
+soak:
+	selftests/run --tier soak --kernel 6.1 --kernel 6.12 --kernel debug
 
 check:
 	tools/check
@@ -65,4 +73,5 @@ clean:
 	rm -rf build
 	-$(MAKE) -C $(KDIR) M=$(CURDIR) clean
 
-.PHONY: all modules demo shell test test-debug check bench install dkms-install clean
+.PHONY: all modules demo shell test-quick test test-debug soak check bench install \
+	dkms-install clean
