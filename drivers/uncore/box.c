@@ -99,8 +99,6 @@ static void uncore_event_advance(const struct uncore_box *box, struct perf_event
 			now += BIT_ULL(48);
 	} while (local64_cmpxchg(&hwc->prev_count, prev, now) != prev);
 	local64_add(now - prev, &event->count);
-	if (is_sampling_event(event))
-		local64_sub(now - prev, &hwc->period_left);
 }
 
 /**
@@ -136,6 +134,32 @@ void uncore_event_wrapped(const struct uncore_box *box, struct perf_event *event
 }
 
 /**
+ * uncore_event_left() - what is left of the period of a sampling event
+ * @event: the event
+ *
+ * As of its last update. hw.period_left is what was left when the counter got its start
+ * value: a PMI that interrupts an update finds nothing half subtracted.
+ */
+s64 uncore_event_left(const struct perf_event *event)
+{
+	u64 gained = local64_read(&event->hw.prev_count) - to_uncore_event(event)->start;
+
+	return local64_read(&event->hw.period_left) - (s64)gained;
+}
+
+/* For perf, which may set hw.period_left while the event is stopped. No PMI is to come. */
+static void uncore_event_settle_period(struct perf_event *event)
+{
+	s64 left;
+
+	if (!is_sampling_event(event))
+		return;
+	left = uncore_event_left(event);
+	to_uncore_event(event)->start = local64_read(&event->hw.prev_count);
+	local64_set(&event->hw.period_left, left);
+}
+
+/**
  * uncore_event_set_period() - let the counter of a sampling event overflow in time
  * @box: its box
  * @event: the event; its counter stands
@@ -149,7 +173,7 @@ void uncore_event_set_period(const struct uncore_box *box, struct perf_event *ev
 	struct uncore_event *ue = to_uncore_event(event);
 	struct hw_perf_event *hwc = &event->hw;
 	s64 period = hwc->sample_period;
-	s64 left = local64_read(&hwc->period_left);
+	s64 left = uncore_event_left(event);
 	u64 start;
 
 	if (left <= -period)
@@ -163,13 +187,14 @@ void uncore_event_set_period(const struct uncore_box *box, struct perf_event *ev
 	left = clamp_t(s64, left, UNCORE_MIN_PERIOD, BIT_ULL(47));
 	start = uncore_fixup_start(box, -left & UNCORE_COUNTER_MASK);
 	ue->wraps = (u16)(((u64)local64_read(&hwc->prev_count) >> 48) + 1);
-	local64_set(&hwc->prev_count, ue->wraps << 48 | start);
+	ue->start = ue->wraps << 48 | start;
+	local64_set(&hwc->prev_count, ue->start);
 	wrmsrl(hwc->event_base, start);
 }
 
 static bool uncore_event_overdue(struct perf_event *event)
 {
-	return is_sampling_event(event) && local64_read(&event->hw.period_left) <= 0;
+	return is_sampling_event(event) && uncore_event_left(event) <= 0;
 }
 
 /**
@@ -366,6 +391,7 @@ static void uncore_counter_retire(struct uncore_box *box, int idx)
 		box->stale_ov |= BIT(idx);
 		uncore_pmi_expect(box->pkg);
 	}
+	uncore_event_settle_period(event);
 	event->hw.state |= PERF_HES_UPTODATE;
 	uncore_counter_release(box, idx);
 }
@@ -507,6 +533,7 @@ void uncore_box_stop(struct uncore_box *box, struct perf_event *event)
 			uncore_pmi_expect(box->pkg);
 			uncore_pmi_poll(box->pkg);
 		}
+		uncore_event_settle_period(event);
 	}
 	WRITE_ONCE(box->pkg->settling, false);
 	event->hw.state |= PERF_HES_UPTODATE;

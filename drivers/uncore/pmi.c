@@ -89,7 +89,7 @@ static void uncore_sample(struct uncore_box *box, struct perf_event *event, stru
 	u64 period;
 
 	uncore_event_update(box, event);
-	if (local64_read(&hwc->period_left) > 0) {
+	if (uncore_event_left(event) > 0) {
 		/* A part of a period that is too long for the counter. */
 		uncore_event_set_period(box, event);
 		return;

@@ -180,6 +180,7 @@ struct uncore_box;
  * @moved: it stands because its package changes its CPU
  * @wraps: overflows of its counter that a PMI has reported; of one that samples, what
  *	   hw.prev_count had above the start value
+ * @start: of one that samples, hw.prev_count when hw.period_left was set
  * @seen: when its counter was last read, jiffies
  *
  * What it asks is decoded once, in event_init; afterwards it is only written to
@@ -195,6 +196,7 @@ struct uncore_event {
 	unsigned int gate_era;
 	bool moved;
 	u64 wraps;
+	u64 start;
 	unsigned long seen;
 };
 
@@ -447,6 +449,7 @@ void uncore_box_write_enable(struct uncore_box *box);
 void uncore_box_clear_ov(const struct uncore_box *box, u32 bits);
 void uncore_event_update(const struct uncore_box *box, struct perf_event *event);
 void uncore_event_wrapped(const struct uncore_box *box, struct perf_event *event);
+s64 uncore_event_left(const struct perf_event *event);
 void uncore_event_set_period(const struct uncore_box *box, struct perf_event *event);
 
 /* subregs.c: shared sub-registers of one box; callers hold the lock of the package */
