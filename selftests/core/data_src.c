@@ -196,18 +196,15 @@ static void backward(void)
 static void inherited(void)
 {
 	struct perf_event_attr attr = sample_attr(0x02d1, 2, PERIOD);
-	int num = 0, wrong = 0;
+	int num = 0, wrong = 0, fd;
 	struct sample s;
 	pid_t pid;
 
 	attr.inherit = 1;
 	/* Each CPU has a ring of its own for inherited events. */
-	memset(&ring, 0, sizeof(ring));
-	ring.fd = syscall(SYS_perf_event_open, &attr, 0, 0, -1, 0);
-	ktap_require(ring.fd >= 0, "%s", strerror(errno));
-	ring.page = mmap(NULL, (RING_PAGES + 1) * 4096, PROT_READ | PROT_WRITE, MAP_SHARED,
-			 ring.fd, 0);
-	ktap_require(ring.page != MAP_FAILED);
+	fd = syscall(SYS_perf_event_open, &attr, 0, 0, -1, 0);
+	ktap_require(fd >= 0, "%s", strerror(errno));
+	ring_map(&ring, fd, RING_PAGES);
 	perf_enable(ring.fd);
 	pid = fork();
 	if (!pid) {

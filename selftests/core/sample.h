@@ -6,11 +6,11 @@
 #define SELFTESTS_CORE_SAMPLE_H
 
 #include <sched.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 
 #include "ext.h"
 #include "msr.h"
+#include "ring.h"
 #include "synthetic.h"
 
 /* In the order of the record. */
@@ -36,15 +36,6 @@ struct sample {
 
 #define RING_PAGES	512
 
-struct ring {
-	int fd;
-	struct perf_event_mmap_page *page;
-	uint64_t tail;
-	uint64_t samples;
-	uint64_t lost;		/* as reported in the ring */
-	uint64_t throttled;
-};
-
 /* A sampling event of this task, not running yet. */
 static inline struct perf_event_attr sample_attr(uint64_t config, int precise, uint64_t period)
 {
@@ -59,61 +50,31 @@ static inline struct perf_event_attr sample_attr(uint64_t config, int precise, u
 
 static inline void ring_open(struct ring *r, struct perf_event_attr *attr)
 {
-	size_t size = (RING_PAGES + 1) * 4096;
+	int fd = open_task(attr, -1);
 
-	memset(r, 0, sizeof(*r));
-	r->fd = open_task(attr, -1);
-	ktap_require(r->fd >= 0, "config %#llx: %s", (unsigned long long)attr->config,
-		     strerror(-r->fd));
-	r->page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
-	ktap_require(r->page != MAP_FAILED, "mmap: %s", strerror(errno));
+	ktap_require(fd >= 0, "config %#llx: %s", (unsigned long long)attr->config, strerror(-fd));
+	ring_map(r, fd, RING_PAGES);
 }
 
 static inline void ring_close(struct ring *r)
 {
-	munmap(r->page, (RING_PAGES + 1) * 4096);
+	ring_unmap(r);
 	close(r->fd);
 }
 
 /* The next sample, false when there is none. Losses are counted in passing. */
 static inline bool ring_next(struct ring *r, struct sample *s)
 {
-	const char *data = (const char *)r->page + 4096;
-	uint64_t size = RING_PAGES * 4096;
-	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
+	const union ring_record *rec;
 
-	while (r->tail < head) {
-		union {
-			struct perf_event_header header;
-			struct sample sample;
-			uint64_t word[64];
-			char bytes[512];
-		} u;
-		size_t n, i;
-
-		u.header = *(const struct perf_event_header *)(data + r->tail % size);
-		n = u.header.size;
-		ktap_require(n <= sizeof(u), "record of %zu bytes", n);
-		for (i = 0; i < n; i++)
-			u.bytes[i] = data[(r->tail + i) % size];
-		r->tail += n;
-		switch (u.header.type) {
-		case PERF_RECORD_SAMPLE:
-			r->samples++;
-			*s = u.sample;
-			return true;
-		case PERF_RECORD_LOST:
-			r->lost += u.word[2];
-			break;
-		case PERF_RECORD_LOST_SAMPLES:
-			r->lost += u.word[1];
-			break;
-		case PERF_RECORD_THROTTLE:
-			r->throttled++;
-			break;
-		}
+	while ((rec = ring_record(r))) {
+		if (rec->header.type != PERF_RECORD_SAMPLE)
+			continue;
+		/* Longer than a sample as above, or shorter: without registers. */
+		memset(s, 0, sizeof(*s));
+		memcpy(s, rec, rec->header.size < sizeof(*s) ? rec->header.size : sizeof(*s));
+		return true;
 	}
-	__atomic_store_n(&r->page->data_tail, r->tail, __ATOMIC_RELEASE);
 	return false;
 }
 

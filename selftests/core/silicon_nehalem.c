@@ -68,7 +68,7 @@ static void periods(void)
 	count = perf_count(ring.fd).value;
 	while (ring_next(&ring, &s))
 		n++;
-	ktap_check(n == count / attr.sample_period && n && !ring.lost && !ring.throttled,
+	ktap_check(n == count / attr.sample_period && n && !ring.lost && !ring.throttles,
 		   "%llu samples of %llu instructions", (unsigned long long)n,
 		   (unsigned long long)count);
 	ring_close(&ring);

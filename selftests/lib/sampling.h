@@ -8,8 +8,7 @@
 #ifndef SELFTESTS_SAMPLING_H
 #define SELFTESTS_SAMPLING_H
 
-#include <sys/mman.h>
-
+#include "ring.h"
 #include "silicon.h"
 
 #ifndef PERF_FORMAT_LOST
@@ -38,30 +37,14 @@ struct sample {
 	uint64_t chain[128];
 };
 
-struct ring {
-	int fd;
-	uint64_t type;		/* sample_type of the event */
-	struct perf_event_mmap_page *page;
-	size_t size;
-	/* Records so far */
-	uint64_t samples;
-	uint64_t lost_records;	/* sum of what they say */
-	uint64_t throttles;
-	uint64_t unthrottles;
-	uint64_t others;
-};
-
 /* Unmapped by the next case, as open_events[]. */
 static struct ring rings[RING_MAX];
 static int num_rings;
 
 static inline void ring_close_all(void)
 {
-	while (num_rings) {
-		struct ring *r = &rings[--num_rings];
-
-		munmap(r->page, r->size);
-	}
+	while (num_rings)
+		ring_unmap(&rings[--num_rings]);
 }
 
 /* A case begins. */
@@ -77,12 +60,8 @@ static inline struct ring *ring_open(int fd, uint64_t type, unsigned int pages)
 	struct ring *r = &rings[num_rings];
 
 	ktap_require(num_rings < RING_MAX, "too many rings");
-	memset(r, 0, sizeof(*r));
-	r->fd = fd;
+	ring_map(r, fd, pages);
 	r->type = type;
-	r->size = (pages + 1) * 4096UL;
-	r->page = mmap(NULL, r->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	ktap_require(r->page != MAP_FAILED, "ring of %u pages: %s", pages, strerror(errno));
 	num_rings++;
 	return r;
 }
@@ -129,48 +108,15 @@ typedef void (*sample_visit)(const struct ring *r, const struct sample *s, void 
 /* Take all records out of a ring; visit() may be NULL. */
 static inline void ring_drain(struct ring *r, sample_visit visit, void *arg)
 {
-	static union {
-		struct perf_event_header h;
-		uint64_t word[8192];
-	} rec;
-	const char *data = (const char *)r->page + 4096;
-	uint64_t size = r->size - 4096;
-	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
-	uint64_t tail = r->page->data_tail;
+	const union ring_record *rec;
+	struct sample s;
 
-	while (tail < head) {
-		const struct perf_event_header *h = (const void *)(data + tail % size);
-		uint64_t at = tail % size, len = h->size, first = size - at;
-		struct sample s;
-
-		ktap_require(len >= sizeof(*h) && len <= sizeof(rec), "record of %llu bytes",
-			     (unsigned long long)len);
-		memcpy(&rec, h, len < first ? len : first);
-		if (len > first)
-			memcpy((char *)&rec + first, data, len - first);
-		switch (rec.h.type) {
-		case PERF_RECORD_SAMPLE:
-			r->samples++;
-			if (visit) {
-				sample_decode(&s, r->type, rec.word + 1);
-				visit(r, &s, arg);
-			}
-			break;
-		case PERF_RECORD_LOST:
-			r->lost_records += rec.word[2];
-			break;
-		case PERF_RECORD_THROTTLE:
-			r->throttles++;
-			break;
-		case PERF_RECORD_UNTHROTTLE:
-			r->unthrottles++;
-			break;
-		default:
-			r->others++;
-		}
-		tail += len;
+	while ((rec = ring_record(r))) {
+		if (!visit || rec->header.type != PERF_RECORD_SAMPLE)
+			continue;
+		sample_decode(&s, r->type, rec->word + 1);
+		visit(r, &s, arg);
 	}
-	__atomic_store_n(&r->page->data_tail, tail, __ATOMIC_RELEASE);
 }
 
 static inline void rings_drain(void)
@@ -184,7 +130,7 @@ static inline void rings_sum(struct ring *sum)
 	memset(sum, 0, sizeof(*sum));
 	for (int i = 0; i < num_rings; i++) {
 		sum->samples += rings[i].samples;
-		sum->lost_records += rings[i].lost_records;
+		sum->lost += rings[i].lost;
 		sum->throttles += rings[i].throttles;
 		sum->unthrottles += rings[i].unthrottles;
 	}

@@ -357,8 +357,8 @@ static void no_room(void)
 	sleep_us(1000);
 	perf_disable(r->fd);
 	b = check_books("a full ring");
-	ktap_check(b.no_room > 100 && r->lost_records == b.no_room,
-		   "%llu without room, LOST records say %llu", (ull)b.no_room, (ull)r->lost_records);
+	ktap_check(b.no_room > 100 && r->lost == b.no_room,
+		   "%llu without room, LOST records say %llu", (ull)b.no_room, (ull)r->lost);
 }
 
 /* ---- what perf asks of an event ---- */
