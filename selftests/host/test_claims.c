@@ -5,8 +5,6 @@
  * For a small box, every sequence of taking and releasing up to some length is played.
  * Whether something fits must not depend on what happened before: it must be taken
  * exactly if *any* distribution of everything that lives on the box exists.
- *
- * SOURCES: drivers/uncore/claims.c
  */
 #include <string.h>
 

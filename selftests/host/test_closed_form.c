@@ -2,8 +2,6 @@
 /*
  * The closed forms of the virtual silicon against a simulation that ticks
  * through every cycle.
- *
- * SOURCES: tools/silicon/model/closed_form.c
  */
 #include <string.h>
 
