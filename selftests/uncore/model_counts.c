@@ -2,7 +2,10 @@
 /*
  * The virtual silicon: what counts when, and how much.
  *
- * VM: --driver none --sockets 2 --cores 2 --threads 2
+ * No driver is involved, so one kernel is enough.
+ *
+ * KERNELS: 6.1
+ * VM: --driver none --sockets 2 --cores 2 --threads 2 --icount
  */
 #include "model.h"
 

@@ -4,6 +4,9 @@
  * No PMI arrives here, IA32_DEBUGCTL bit 13 is 0: what would have been
  * delivered shows in the statistics of the CPUs.
  *
+ * No driver is involved, so one kernel is enough.
+ *
+ * KERNELS: 6.1
  * VM: --driver none --sockets 2 --cores 2 --threads 2 --icount
  */
 #include "model.h"

@@ -4,7 +4,10 @@
  * M-Box let through. Each field is tried with a packet that has its value and
  * with one that has not.
  *
- * VM: --driver none --sockets 2 --cores 2 --threads 2
+ * No driver is involved, so one kernel is enough.
+ *
+ * KERNELS: 6.1
+ * VM: --driver none --sockets 2 --cores 2 --threads 2 --icount
  */
 #include "model.h"
 

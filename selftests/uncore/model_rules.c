@@ -3,7 +3,10 @@
  * The virtual silicon: what may be accessed how, and that each kind of slip is
  * noticed. Every slip is made once on purpose.
  *
- * VM: --driver none --sockets 2 --cores 2 --threads 2
+ * No driver is involved, so one kernel is enough.
+ *
+ * KERNELS: 6.1
+ * VM: --driver none --sockets 2 --cores 2 --threads 2 --icount
  */
 #include "model.h"
 
