@@ -7,7 +7,7 @@
  * The test says itself which packet has to count; the silicon is asked only what went
  * by while the counter was on.
  *
- * VM: --sockets 2 --cores 1
+ * VM: --sockets 2 --cores 2
  */
 #include "traffic.h"
 

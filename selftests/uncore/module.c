@@ -401,6 +401,7 @@ static void autoload(void)
 	run("modprobe -b -a \"$(cat /sys/devices/system/cpu/modalias)\"");
 	ktap_check(loaded(OURS) && !loaded(MAINLINE));
 	ktap_check(pmu_type("xeon7500_cbox_0") >= 0);
+	run("rm /etc/modprobe.d/xeon7500-uncore.conf");
 }
 
 SILICON_MAIN({ "load and unload leave every register as it was", load_and_unload },

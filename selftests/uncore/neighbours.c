@@ -4,7 +4,7 @@
  * first depends on is not written, and neither loses a count. (The silicon complains
  * when a register changes under a counter that runs on it.)
  *
- * VM: --sockets 1 --cores 1
+ * VM: --sockets 2 --cores 2
  */
 #include "silicon.h"
 

@@ -3,7 +3,7 @@
  * The R-Box ports by the names the manual gives them: each counts what its number does,
  * and nothing of any other port.
  *
- * VM: --sockets 1 --cores 1
+ * VM: --sockets 2 --cores 2
  */
 #include "silicon.h"
 

@@ -4,6 +4,7 @@
  * reason in the log for those who switch on dynamic debug, and without a single access
  * to the hardware.
  *
+ * TIER: quick
  * VM: --sockets 2 --cores 2
  */
 #include <sys/wait.h>
