@@ -84,24 +84,39 @@ static void sampling_begin(const char *options)
 		snprintf(name, sizeof(name), "%s%s", sampled[i].event, options);
 		sampling_open(sampled[i].pmu, name, sampled[i].period, 0, 64);
 	}
+	gates_install();
 	for (i = 0; i < SAMPLED; i++)
 		perf_enable(rings[i].fd);
+	gates_open();
 }
 
-static struct books sampling_end(const char *what)
+/* @lost: how many may be, since their PMIs had not come */
+static struct books sampling_end(const char *what, uint64_t lost)
 {
 	struct books b;
 	int i;
 
+	gates_close();
 	for (i = 0; i < SAMPLED; i++)
 		perf_disable(rings[i].fd);
-	b = check_books(what);
+	b = check_books_taken(what, lost);
 	for (i = 0; i < SAMPLED; i++)
 		ktap_check(perf_value(rings[i].fd) == box_truth(0, SYN_EVENTS, sampled[i].pmu),
 			   "%s: %s: %llu, truth %llu", what, sampled[i].pmu,
 			   (ull)perf_value(rings[i].fd),
 			   (ull)box_truth(0, SYN_EVENTS, sampled[i].pmu));
 	return b;
+}
+
+/*
+ * A sibling that lets PMIs in asks the CPU in charge to look, which may be idle: nothing is
+ * interrupted there that could be sampled.
+ */
+static bool sibling_listens;
+
+static uint64_t found_without_interrupt(void)
+{
+	return sibling_listens ? SAMPLED * msr_read(0, SYN_PMI(SYN_PMI_MISROUTED)) : 0;
 }
 
 static uint64_t samples(void)
@@ -150,10 +165,10 @@ static void sample_through(const char *options, unsigned int fault, uint64_t n, 
 	sleep_us(us);
 	ktap_check(before > 10 && after > before && ten_more(after) > after + 10,
 		   "%s: %llu, %llu, %llu samples", what, (ull)before, (ull)after, (ull)samples());
-	b = sampling_end(what);
+	b = sampling_end(what, found_without_interrupt());
 	ktap_check(msr_read(0, SYN_PMI(stat)), "%s: it did not happen", what);
-	ktap_note("%s: %llu times, %llu overflows, %llu lost", what, (ull)msr_read(0, SYN_PMI(stat)),
-		  (ull)b.overflows, (ull)b.lost);
+	ktap_note("%s: %llu times, %llu overflows", what, (ull)msr_read(0, SYN_PMI(stat)),
+		  (ull)b.overflows);
 	/* The last one, if it comes when all is over. */
 	sleep_us(40000);
 	kmsg_no_unknown_nmi();
@@ -202,8 +217,10 @@ static void to_a_sibling_that_listens(void)
 		old[cpu] = msr_read(cpu, DEBUGCTL);
 		msr_write(cpu, DEBUGCTL, old[cpu] | UNCORE_PMI);
 	}
+	sibling_listens = true;
 	sample_through_all(SYN_FAULT_SIBLING, 1, SYN_PMI_MISROUTED);
 	sample_through_all(SYN_FAULT_SIBLING, 20, SYN_PMI_MISROUTED);
+	sibling_listens = false;
 	ktap_check(msr_read(1, SYN_PMI_CPU(SYN_PMI_SENT)), "it did not come");
 	for (cpu = 1; cpu < 4; cpu++)
 		msr_write(cpu, DEBUGCTL, old[cpu]);
@@ -225,7 +242,9 @@ static void at_a_frequency(unsigned int fault, uint64_t n, unsigned int stat)
 	attr.sample_freq = 5000;
 	r = ring_open(event_open_attr(&attr, 0, -1), attr.sample_type, 256);
 	run_on(0);	/* ticks stop on an idle CPU */
+	gates_install();
 	perf_enable(r->fd);
+	gates_open();
 	for (i = 0; i < 20; i++) {
 		msr_write(0, fault, n);
 		spin_us(10000);
@@ -233,6 +252,7 @@ static void at_a_frequency(unsigned int fault, uint64_t n, unsigned int stat)
 	}
 	msr_write(0, fault, 0);
 	spin_us(40000);
+	gates_close();
 	perf_disable(r->fd);
 	run_on(-1);
 	check_books("at a frequency");
@@ -271,12 +291,10 @@ static void core_elsewhere(void)
 	run_on(1);
 	spin_us(10000);
 	run_on(-1);
-	b = sampling_end("core PMU elsewhere");
+	b = sampling_end("core PMU elsewhere", 0);
 	ktap_check(msr_read(1, SYN_PMI_CPU(SYN_PMI_CORE_SENT)) > 100, "%llu core PMIs",
 		   (ull)msr_read(1, SYN_PMI_CPU(SYN_PMI_CORE_SENT)));
-	/* Each event that is enabled takes the earlier ones off for a moment; then all leave. */
-	ktap_check(b.overflows > 100 && b.lost <= SAMPLED * (SAMPLED + 1) / 2, "%llu of %llu lost",
-		   (ull)b.lost, (ull)b.overflows);
+	ktap_check(b.overflows > 100, "%llu", (ull)b.overflows);
 	ktap_check(!msr_read(1, SYN_ACCESS(SYN_RANGE_UNCORE, 0)), "%llu reads",
 		   (ull)msr_read(1, SYN_ACCESS(SYN_RANGE_UNCORE, 0)));
 	kmsg_no_unknown_nmi();
@@ -322,7 +340,7 @@ static void count_through(const char *what, unsigned int fault, uint64_t n, unsi
 	}
 	ktap_check(msr_read(0, SYN_PMI(stat)), "%s: it did not happen", what);
 	sleep_us(60000);
-	check_books_but(what, COUNTED);
+	check_books_but(what, COUNTED, 0);
 	kmsg_no_unknown_nmi();
 }
 
@@ -350,7 +368,7 @@ static void after_the_event(void)
 	msr_write(0, SYN_FAULT_DELAY_NS, 500000000);
 	sampling_begin("");
 	sleep_us(3000);
-	sampling_end("closed");
+	sampling_end("closed", SAMPLED);
 	close_all();
 	ktap_check(msr_read(0, SYN_PMI(SYN_PMI_DELAYED)) && !msr_read(0, SYN_PMI_CPU(SYN_PMI_SENT)),
 		   "it came too early");
@@ -374,7 +392,7 @@ static void after_the_module(void)
 		msr_write(0, SYN_FAULT_DELAY_NS, late_ms[i] * 1000000ull);
 		sampling_begin("");
 		sleep_us(3000);
-		sampling_end("unloaded");
+		sampling_end("unloaded", SAMPLED);
 		close_all();
 		clear_faults();
 		ktap_require(!system("modprobe -r " OURS), "in use");

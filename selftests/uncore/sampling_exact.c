@@ -3,6 +3,7 @@
  * Sampling against the truth: every overflow of the silicon is a sample, or one of
  * which perf or the driver says that it is none; and the count is what happened.
  *
+ * TIER: quick
  * VM: --sockets 2 --cores 2 --icount
  */
 #include "sampling.h"
@@ -54,6 +55,21 @@ static void start(void)
 	lost_open();
 }
 
+/* All that is there samples for so long; no overflow happens on the way in or out. */
+static void run_gated(unsigned int us)
+{
+	int i;
+
+	gates_install();
+	for (i = 0; i < num_rings; i++)
+		perf_enable(rings[i].fd);
+	gates_open();
+	sleep_us(us);
+	gates_close();
+	for (i = 0; i < num_rings; i++)
+		perf_disable(rings[i].fd);
+}
+
 /* ---- each kind of box ---- */
 
 struct periods {
@@ -89,9 +105,7 @@ static void sample_one(const char *pmu, const char *event, uint64_t period, int 
 	snprintf(name, sizeof(name), "%s%s", event, options);
 	snprintf(what, sizeof(what), "%s/%s/ every %llu on CPU %d", pmu, name, (ull)period, cpu);
 	r = sampling_open(pmu, name, period, cpu, 64);
-	perf_enable(r->fd);
-	sleep_us(us);
-	perf_disable(r->fd);
+	run_gated(us);
 	ring_drain(r, check_sample, &p);
 	count = perf_value(r->fd);
 	truth = box_truth(cpu, SYN_EVENTS, pmu);
@@ -181,11 +195,14 @@ static void tiny_periods(void)
 			sampling_limit(50000);	/* 200 in a tick of 4 ms */
 			r = sampling_open("xeon7500_cbox_4", options[j], periods[i], cpu, 256);
 			run_on(cpu);	/* ticks stop on an idle CPU */
-			ticks = clock_ns();
+			gates_install();
 			perf_enable(r->fd);
+			ticks = clock_ns();
+			gates_open();
 			spin_us(13000);
-			perf_disable(r->fd);
+			gates_close();
 			ticks = (clock_ns() - ticks) / 4000000;
+			perf_disable(r->fd);
 			run_on(-1);
 			b = check_books(options[j]);
 			ktap_check(r->throttles >= 2 && r->unthrottles + 1 >= r->throttles,
@@ -239,17 +256,6 @@ static void long_period(void)
 
 /* ---- several at once ---- */
 
-static void count_running(void)
-{
-	int i;
-
-	for (i = 0; i < num_rings; i++)
-		perf_enable(rings[i].fd);
-	sleep_us(8000);
-	for (i = 0; i < num_rings; i++)
-		perf_disable(rings[i].fd);
-}
-
 static void all_kinds_at_once(void)
 {
 	struct books b;
@@ -265,14 +271,12 @@ static void all_kinds_at_once(void)
 		}
 	}
 	silicon_clear();
-	count_running();
+	run_gated(8000);
 	b = check_books("all kinds of boxes");
-	ktap_note("%llu overflows, %llu lost", (ull)b.overflows, (ull)b.lost);
 	for (i = 0; i < num_rings; i++)
 		ktap_check(rings[i].samples > 4, "%s/%s/: %llu samples", kinds[i % KINDS].pmu,
 			   kinds[i % KINDS].event, (ull)rings[i].samples);
-	/* Opening and closing moves events about, which may cost a few. */
-	ktap_check(b.overflows > 1000 && b.lost < b.overflows / 50);
+	ktap_check(b.overflows > 1000, "%llu", (ull)b.overflows);
 }
 
 /* All counters of a box; two overflow at the very same cycle again and again. */
@@ -288,7 +292,7 @@ static void all_counters_of_a_box(void)
 		sampling_open("xeon7500_cbox_1", "trans_maf", period[i], package_cpu(0), 32);
 	for (i = 0; i < 6; i++)
 		sampling_open("xeon7500_cbox_6", "trans_maf", period[i], package_cpu(0), 32);
-	count_running();
+	run_gated(8000);
 	b = check_books("twelve counters");
 	for (i = 0; i < 12; i++)
 		count += perf_value(rings[i].fd);
@@ -317,26 +321,26 @@ static void coming_and_going(void)
 		close(open_events[--num_open_events]);
 	}
 	perf_disable(r->fd);
-	b = check_books("a busy neighbour");
+	/* It is taken away when one comes and when that is enabled, and at the end. */
+	b = check_books_taken("a busy neighbour", 2 * i + 1);
 	ktap_note("%llu overflows, %llu lost", (ull)b.overflows, (ull)b.lost);
 	ktap_check(b.overflows > 200, "%llu", (ull)b.overflows);
 }
 
-/* Twice as many events as counters: they take turns. */
+/* Twice as many events as counters: every 4 ms perf takes the six away that run. */
 static void multiplexed(void)
 {
 	struct books b;
+	uint64_t took;
 	int i;
 
 	start();
 	for (i = 0; i < 12; i++)
 		sampling_open("xeon7500_cbox_5", "occupancy_maf", 600000 + i, package_cpu(0), 32);
-	for (i = 0; i < 12; i++)
-		perf_enable(rings[i].fd);
-	sleep_us(60000);
-	for (i = 0; i < 12; i++)
-		perf_disable(rings[i].fd);
-	b = check_books("twelve events on six counters");
+	took = clock_ns();
+	run_gated(60000);
+	took = clock_ns() - took;
+	b = check_books_taken("twelve events on six counters", 6 * (took / 4000000 + 1));
 	for (i = 0; i < 12; i++)
 		ktap_check(rings[i].samples > 10, "event %d: %llu samples", i,
 			   (ull)rings[i].samples);
@@ -351,11 +355,13 @@ static void no_room(void)
 
 	start();
 	r = sampling_open("xeon7500_wbox", "uncore_clock", 40000, package_cpu(0), 1);
+	gates_install();
 	perf_enable(r->fd);
+	gates_open();
 	sleep_us(10000);
 	ring_drain(r, NULL, NULL);
 	sleep_us(1000);
-	perf_disable(r->fd);
+	gates_close();
 	b = check_books("a full ring");
 	ktap_check(b.no_room > 100 && r->lost == b.no_room,
 		   "%llu without room, LOST records say %llu", (ull)b.no_room, (ull)r->lost);
@@ -368,7 +374,6 @@ static void frequency(void)
 {
 	struct perf_event_attr attr;
 	struct ring *r;
-	struct books b;
 
 	start();
 	attr = event_attr("xeon7500_cbox_0", "llc_misses.all");
@@ -377,21 +382,24 @@ static void frequency(void)
 	attr.sample_type = SAMPLE_BASE;
 	attr.read_format = PERF_FORMAT_LOST;
 	r = ring_open(event_open_attr(&attr, package_cpu(0), -1), attr.sample_type, 256);
+	run_on(package_cpu(0));	/* ticks stop on an idle CPU, and perf counts on them */
+	gates_install();
 	perf_enable(r->fd);
+	gates_open();
 	/* It begins with a period of 1 and is throttled until the first ticks. */
-	sleep_us(100000);
+	spin_us(100000);
+	gates_close();
 	ring_drain(r, NULL, NULL);
 	r->samples = 0;
 	silicon_clear();
-	sleep_us(200000);
-	perf_disable(r->fd);
-	ring_drain(r, NULL, NULL);
-	ktap_check(r->samples > 700 && r->samples < 1300, "%llu samples in 0.2 s at 5000/s",
+	gates_open();
+	spin_us(200000);
+	gates_close();
+	run_on(-1);
+	check_books("at a frequency");
+	/* perf learns of the rate at each tick: it may be wrong by the 20 samples of one. */
+	ktap_check(r->samples >= 980 && r->samples <= 1020, "%llu samples in 0.2 s at 5000/s",
 		   (ull)r->samples);
-	b.overflows = all_overflows();
-	ktap_check(b.overflows + 1 >= r->samples + lost_count() &&
-		   b.overflows <= r->samples + lost_count() + 1,
-		   "%llu overflows, %llu samples", (ull)b.overflows, (ull)r->samples);
 }
 
 static void refresh(void)
@@ -451,7 +459,8 @@ static void period_change(void)
 	perf_disable(r->fd);
 	ring_drain(r, last_period, &last);
 	ktap_check(last == periods[1]);
-	check_books("new periods");
+	/* With each new period while it runs, and each end. */
+	check_books_taken("new periods", 3 + 2);
 	ktap_check(perf_value(r->fd) == box_truth(package_cpu(0), SYN_EVENTS, "xeon7500_wbox"));
 }
 
@@ -504,7 +513,7 @@ static void where_and_when(void)
 	ktap_check(w.ours * 10 > w.num * 9 && w.user * 10 > w.num * 8 && w.chained == w.num,
 		   "of %llu samples %llu in this process, %llu in user space, %llu with chain",
 		   (ull)w.num, (ull)w.ours, (ull)w.user, (ull)w.chained);
-	check_books("where");
+	check_books_taken("where", 1);
 }
 
 SILICON_MAIN({ "each kind of box, package 0", each_kind_first },
