@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * VM: --machine sandybridge
+ * VM: --machine sandybridge --cores 2 --threads 2
  *
  * The rules of the SDM, section 18.9.5. There is no precise_ip=3 here.
  */

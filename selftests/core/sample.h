@@ -81,9 +81,20 @@ static inline bool ring_next(struct ring *r, struct sample *s)
 /* Sample as often as asked; otherwise the kernel slows down when interrupts take long. */
 static inline void perf_unlimited(void)
 {
-	shell("echo 25 >/proc/sys/kernel/perf_cpu_time_max_percent");
-	shell("echo 1000000 >/proc/sys/kernel/perf_event_max_sample_rate");
-	shell("echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent");
+	/* The rate cannot be set while the first one is 0. */
+	ktap_require(!shell("cd /proc/sys/kernel && echo 25 >perf_cpu_time_max_percent &&"
+			    "echo 1000000 >perf_event_max_sample_rate &&"
+			    "echo 0 >perf_cpu_time_max_percent"), "cannot set the limits of perf");
+}
+
+/*
+ * "perf record" looks for the beginning of the kernel among the names of all its functions,
+ * twice, and that is 1.4 of the 1.5 billion instructions it takes. Who may not see them does
+ * not look.
+ */
+static inline void perf_unnamed(void)
+{
+	ktap_require(!shell("echo 2 >/proc/sys/kernel/kptr_restrict"), "cannot hide the kernel's names");
 }
 
 static inline void on_cpu(int cpu)
@@ -95,10 +106,25 @@ static inline void on_cpu(int cpu)
 	ktap_require(!sched_setaffinity(0, sizeof(set), &set), "CPU %d: %s", cpu, strerror(errno));
 }
 
-/* Of the CPU's core PMU, since power on. */
+/* Of the CPU's core PMU, since power on or SYN_CLEAR. */
 static inline uint64_t core_stat(int cpu, unsigned int what)
 {
 	return msr_read(cpu, SYN_CORE_STAT(what));
+}
+
+/*
+ * The truth of all counters of a CPU, likewise, whichever the kernel has taken. But that of
+ * the cycles, which is the watchdog's.
+ */
+static inline uint64_t core_truth(int cpu, unsigned int what)
+{
+	uint64_t sum = msr_read(cpu, SYN_CORE_TRUTH(what, SYN_CORE_FIXED(0))) +
+		       msr_read(cpu, SYN_CORE_TRUTH(what, SYN_CORE_FIXED(2)));
+	int i;
+
+	for (i = 0; i < 8; i++)
+		sum += msr_read(cpu, SYN_CORE_TRUTH(what, SYN_CORE_GP(i)));
+	return sum;
 }
 
 /* Ends a test program: while PEBS is on, some registers must not be written. */
