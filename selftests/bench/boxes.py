@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-HERE = os.path.join(TOP, 'selftests', 'bench', 'boxes')
+GUEST = os.path.join(TOP, 'selftests', 'guest', 'boxes')
 
 # Box, mainline's terms, ours if they are others.
 ONE = (
@@ -104,7 +104,7 @@ def main():
         subprocess.run(['gcc', '-O2', '-Wall', '-Wextra', '-static', '-o', exe,
                         '-I', os.path.join(TOP, 'selftests', 'lib'),
                         '-I', os.path.join(TOP, 'tools', 'silicon', 'model'),
-                        os.path.join(HERE, 'runner.c')], check=True)
+                        os.path.join(GUEST, 'runner.c')], check=True)
         got = {d: measure(d, exe, directory) for d in ('mainline', 'ours')}
     bad = False
     print(f'{"":34}{"writes to add":>18}{"writes in all":>18}{"reads in all":>18}')

@@ -4,8 +4,20 @@
 # For the tests of tools/vm/run, which run on this machine and boot by themselves.
 
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/lib/common.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/ktap.sh"
 DIR=$(mktemp -d)
 trap 'rm -rf "$DIR"' EXIT
+
+# Sets KERNELS: those under test that this test is for, if a line "KERNELS:" limits it.
+own=$(sed -n 's/^# KERNELS: //p' "$0")
+KERNELS=()
+for k in ${KERNELS_UNDER_TEST:-${own:-6.1 6.12}}; do
+	case " ${own:-$k} " in *" $k "*) KERNELS+=("$k") ;; esac
+done
+if [ ${#KERNELS[@]} = 0 ]; then
+	echo "1..0 # SKIP for none of these kernels"
+	exit 0
+fi
 
 # vm NAME OPTION...: run it; NAME.out, NAME.err and NAME.status say how it went.
 # The timeout is for what hangs.
@@ -28,12 +40,48 @@ ended() {
 printed() { printf '%s\n' "${@:2}" | diff - "$DIR/$1.out"; }
 said() { grep -F -- "$2" "$DIR/$1.err" || { cat "$DIR/$1.err"; return 1; }; }
 
-# build_complain KERNEL: prints the module that makes this kernel complain.
-build_complain() {
-	local out=$TOP/build/selftests/complain-$1 kdir
-	kdir=$("$TOP/tools/vm/kernel" --headers "$1" | sed -n 's/^KDIR=//p')
+# ktap_guest NAME WHERE: the results of the test that vm NAME ran, as our own. It has failed
+# as well if it printed fewer than it planned, or ended otherwise than they say.
+ktap_guest() {
+	local line rest result seen=0 plan=no bad=0
+	while IFS= read -r line; do
+		case $line in
+		"ok "* | "not ok "*)
+			rest=${line#*ok } result=${line%%ok *}
+			seen=$((seen + 1)) ktap_num=$((ktap_num + 1))
+			echo "${result}ok $ktap_num $2: ${rest#* }"
+			[ -z "$result" ] || bad=1
+			;;
+		1..*) plan=${line#1..} plan=${plan%% *} ;;
+		"KTAP version"*) ;;
+		*) echo "# ${line#\# }" ;;
+		esac
+	done <"$DIR/$1.out"
+	sed 's/^/# /' "$DIR/$1.err"
+	# shellcheck disable=SC2034 # ktap_end looks at it
+	[ $bad = 0 ] || ktap_bad=1
+	ktap_whole() {
+		echo "$seen of $plan results"
+		[ "$seen" = "$plan" ] && [ "$seen" != 0 ] && ended "$1" $bad
+	}
+	ktap "$2: all of it has run" ktap_whole "$1"
+}
+
+# build_modules NAME KERNEL [VARIABLE=VALUE...]: the modules of selftests/guest/NAME. Prints
+# the directory they are in.
+build_modules() {
+	local out=$TOP/build/selftests/$1-$2 kdir
+	kdir=$("$TOP/tools/vm/kernel" --cached --headers "$2" | sed -n 's/^KDIR=//p')
 	mkdir -p "$out"
-	cp -u "$TOP"/selftests/vm/complain/* "$out/"
-	make -s -C "$kdir" "M=$out" W=1 modules >"$out/log" 2>&1 || { cat "$out/log" >&2; return 1; }
-	echo "$out/complain.ko"
+	cp -u "$TOP/selftests/guest/$1"/* "$out/"
+	make -s -C "$kdir" "M=$out" W=1 "${@:3}" modules >"$out/log" 2>&1 ||
+		{ cat "$out/log" >&2; return 1; }
+	echo "$out"
+}
+
+# build_program NAME SOURCE: a static program of selftests/guest/NAME. Prints where it is.
+build_program() {
+	gcc -O2 -g -Wall -Wextra -Werror -static -I "$TOP/selftests/lib" \
+		-I "$TOP/tools/silicon/model" -o "$DIR/$1" "$TOP/selftests/guest/$1/$2" &&
+		echo "$DIR/$1"
 }

@@ -1,8 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What tools/vm/run promises: statuses, clean output, files in and out, verdicts
-# about the machine, repeatable runs.
+# What tools/vm/run promises: statuses, clean output, files in and out, what the guest has,
+# verdicts about the machine, repeatable runs.
+#
+# Boots take seconds, so each one serves several tests. Where one kernel is enough they take
+# turns.
 #
 # KERNELS: 6.1 6.12
 #
@@ -10,11 +13,14 @@
 # shellcheck disable=SC2317 # the tests are called by name
 set -u
 . "$(dirname "$0")/../lib/vm.sh"
-. "$(dirname "$0")/../lib/ktap.sh"
 
-complain_61=$(build_complain 6.1)
-complain_612=$(build_complain 6.12)
+one=${KERNELS[0]} other=${KERNELS[-1]}
 release() { "$TOP/tools/vm/kernel" --cached --image "$1" | sed -n 's/^RELEASE=//p'; }
+# complain KERNEL: the module that makes this kernel complain.
+complain() { echo "$TOP/build/selftests/complain-$1/complain.ko"; }
+for k in "${KERNELS[@]}"; do
+	build_modules complain "$k" >/dev/null || { ktap "the module for $k is built" false; ktap_end; }
+done
 
 # Every byte value, at every distance from a page's end.
 python3 -c 'import sys
@@ -22,107 +28,188 @@ sys.stdout.buffer.write(bytes(i * 7 + (i >> 8) & 255 for i in range(300001)))' >
 mkdir -p "$DIR/tree/sub"
 echo inside >"$DIR/tree/sub/file"
 ln -s sub/file "$DIR/tree/link"
+: >"$DIR/tree/empty"
+cat >"$DIR/tree/facts" <<'END'
+#!/bin/sh
+echo "user $(id -u), in $(pwd), stdin $(readlink /proc/self/fd/0)"
+cd /proc/sys/kernel
+echo "paranoid $(cat perf_event_paranoid), kptr $(cat kptr_restrict), watchdog $(cat nmi_watchdog)"
+for fs in proc sysfs devtmpfs devpts debugfs tracefs cgroup2; do
+	echo "$fs $(cut -d' ' -f3 /proc/mounts | grep -cx "$fs")"
+done
+echo "modules $(cut -d' ' -f1 /proc/modules | tr '\n' ' ')"
+echo "allow_writes $(cat /sys/module/msr/parameters/allow_writes)"
+sed 's/ tsc=reliable tsc_early_khz=[1-9][0-9]*//' /proc/cmdline
+cd /sys/devices/system/cpu
+echo "CPUs $(cat online): packages $(cat cpu?/topology/physical_package_id | tr '\n' ' ')"
+grep -m 1 '^model	' /proc/cpuinfo
+awk '/^MemTotal/ { print ($2 > 400000 && $2 < 614400) ? "memory as told" : $0 }' /proc/meminfo
+END
+chmod +x "$DIR/tree/facts"
 
-boots=()
-
-# Boots take seconds, so each one serves several tests, and two go at a time;
-# the third mostly sleeps.
-vm late --driver none --timeout 60 -- sh -c 'echo started; sleep 1000' &
+# Until the boot gets far enough to print something, even where the machine is busy.
+late() {
+	local seconds
+	for seconds in 10 60 300; do
+		vm late --driver none --cores 1 --kernel "$one" --timeout "$seconds" -- \
+			sh -c 'echo started; exec sleep 100000'
+		[ ! -s "$DIR/late.out" ] && [ "$(cat "$DIR/late.status")" = 124 ] || break
+	done
+	ended late 124 && printed late started && said late "$DIR/late.log"
+}
+# It mostly sleeps, so it goes on beside the others.
+late >"$DIR/late.said" 2>&1 &
 late=$!
-(
-	vm plain --driver none --put "$DIR/data:/t/data" --put "$DIR/tree:/t/tree" \
-		--get /root/copy:"$DIR/copy" --stats "$DIR/stats.json" --trace "$DIR/trace" \
-		-- sh -c 'echo out; echo err >&2; cp /t/data copy; cat /t/tree/link; uname -r; echo "$0 $1"; exit 42' 'a  b' "c'd"
-	vm crash --driver none -- sh -c 'echo before; sleep 0.5; echo c >/proc/sysrq-trigger; sleep 50'
-	vm warn_61 --driver none --module "$complain_61=about=warn" -- echo survived
-	vm get --driver none --get /nowhere:"$DIR/nowhere" -- true
-) &
-boots+=($!)
-(
-	vm raw --driver none --kernel 6.12 --put "$DIR/data:/t/" -- cat /t/data
-	vm warn_612 --driver none --kernel 6.12 --module "$complain_612=about=warn" -- echo survived
-	vm reboot --driver none --kernel 6.12 -- sh -c 'echo b >/proc/sysrq-trigger; sleep 50'
-	vm unloadable --driver none --module "$complain_61=about=tea" -- true
-	vm modprobe --driver none --module "$complain_61" -- sh -c \
-		'modprobe -r complain && modprobe complain about=nothing && modprobe -a "$(cat /sys/devices/system/cpu/modalias)"; lsmod'
-) &
-boots+=($!)
-repeat=(--driver mainline --icount --sockets 2 -- perf stat -a -x ";"
-	-e "uncore_cbox_0/event=0x14,umask=0x7/" -e context-switches sleep 0.1)
-wait "${boots[@]}"
-vm repeat_1 "${repeat[@]}" &
-boots=("$late" $!)
-vm repeat_2 "${repeat[@]}"
-wait "${boots[@]}"
+
+vm plain --driver none --kernel "$one" --sockets 2 --cores 1 --memory 600M --append "one=1 two=2" \
+	--put "$DIR/data:/t/data" --put "$DIR/tree:/t/" --get /root/copy:"$DIR/copy" \
+	--get /root/facts:"$DIR/facts" --get /t/tree/empty:"$DIR/nothing" \
+	--stats "$DIR/stats.json" --trace "$DIR/trace" -- sh -c \
+	'echo out; echo err >&2; cp /t/data copy; chmod 640 copy; cat /t/tree/link; uname -r
+	 echo "$0 $1"; /t/tree/facts >facts; exit 42' 'a  b' "c'd"
 
 status_and_output() {
-	ended plain 42 && printed plain out inside "$(release 6.1)" "a  b c'd" && printf 'err\n' | cmp - "$DIR/plain.err"
+	ended plain 42 && printed plain out inside "$(release "$one")" "a  b c'd" &&
+		printf 'err\n' | cmp - "$DIR/plain.err"
 }
 ktap "the status, stdout and stderr of the command are passed on, and nothing else" status_and_output
 
-round_trip() { cmp "$DIR/data" "$DIR/copy"; }
-ktap "--put and --get keep every byte" round_trip
+round_trip() {
+	cmp "$DIR/data" "$DIR/copy" && [ "$(stat -c %a "$DIR/copy")" = 640 ] &&
+		[ -f "$DIR/nothing" ] && [ ! -s "$DIR/nothing" ]
+}
+ktap "--put and --get keep every byte and the mode" round_trip
 
-raw() { ended raw 0 && cmp "$DIR/data" "$DIR/raw.out"; }
-ktap "stdout keeps every byte (6.12)" raw
+facts() {
+	diff - "$DIR/facts" <<-'END'
+	user 0, in /root, stdin /dev/null
+	paranoid -1, kptr 0, watchdog 1
+	proc 1
+	sysfs 1
+	devtmpfs 1
+	devpts 1
+	debugfs 1
+	tracefs 1
+	cgroup2 1
+	modules msr 
+	allow_writes on
+	console=ttyS0 quiet no_timer_check nokaslr panic=-1 oops=panic cryptomgr.notests one=1 two=2
+	CPUs 0-1: packages 0 1 
+	model		: 46
+	memory as told
+	END
+}
+ktap "the guest is as it is described, and as it was asked for" facts
 
 statistics() {
 	python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$DIR/stats.json" && [ -s "$DIR/trace" ]
 }
 ktap "--stats is JSON and --trace has lines" statistics
 
-kernel_log() { grep "Linux version $(release 6.1)" "$DIR/plain.log" && grep 'reboot: Power down' "$DIR/plain.log"; }
+kernel_log() { grep "Linux version $(release "$one")" "$DIR/plain.log" && grep 'reboot: Power down' "$DIR/plain.log"; }
 ktap "--log has the kernel's first and last words" kernel_log
 
-late() { ended late 124 && printed late started; }
-ktap "124 when time is up; what was printed so far is there" late
+vm raw --driver none --kernel "$other" --put "$DIR/data:/t/" --module "$(complain "$other")" \
+	--get /nowhere:"$DIR/nowhere" -- sh -c 'cat /t/data
+	{ modprobe -r complain && modprobe complain about=nothing && modprobe -a "$(cat /sys/devices/system/cpu/modalias)"; lsmod; } >&2'
 
-crash() { ended crash 125 && printed crash before && said crash "Kernel panic"; }
-ktap "125 when the kernel panics" crash
+raw() { cmp "$DIR/data" "$DIR/raw.out"; }
+ktap "stdout keeps every byte" raw
 
-warn() { ended "$1" 125 && printed "$1" survived && said "$1" "as it was asked to"; }
-ktap "125 when the kernel warns, though the command ends well (6.1)" warn warn_61
-ktap "125 when the kernel warns, though the command ends well (6.12)" warn warn_612
+missing_file() { ended raw 1 && said raw "No such file" && [ ! -e "$DIR/nowhere" ]; }
+ktap "1 when a file cannot be got though the command ended well" missing_file
 
-reboot() { ended reboot 125; }
-ktap "125 when the machine goes away" reboot
-
-unloadable() { ended unloadable 125 && said unloadable "cannot load complain.ko: Invalid argument"; }
-ktap "125 when a module cannot be loaded" unloadable
-
-missing_file() { ended get 1 && said get "No such file" && [ ! -e "$DIR/nowhere" ]; }
-ktap "a file that cannot be got is an error" missing_file
-
-modprobe() {
-	ended modprobe 0 && grep '^complain ' "$DIR/modprobe.out" && grep '^intel_uncore ' "$DIR/modprobe.out"
-}
+modprobe() { grep '^complain ' "$DIR/raw.err" && grep '^intel_uncore ' "$DIR/raw.err"; }
 ktap "modprobe works in the guest, by name and by the CPU's modalias" modprobe
 
-repeatable() {
-	ended repeat_1 0 && ended repeat_2 0 && cmp "$DIR/repeat_1.err" "$DIR/repeat_2.err" &&
-		cmp "$DIR/repeat_1.log" "$DIR/repeat_2.log" &&
-		grep -E '^[1-9][0-9]*;;uncore_cbox_0/' "$DIR/repeat_1.err"
-}
-ktap "two --icount runs print the same counts and the same kernel log" repeatable
+vm crash --driver none --cores 1 --kernel "$other" -- \
+	sh -c 'echo before; sleep 0.5; echo c >/proc/sysrq-trigger; exec sleep 100000'
+crash() { ended crash 125 && printed crash before && said crash "Kernel panic" && said crash "$DIR/crash.log"; }
+ktap "125 when the kernel panics" crash
 
-# The caller gives up: nothing may be left behind.
+warn() {
+	vm warn --driver none --cores 1 --kernel "$1" --module "$(complain "$1")=about=warn" -- echo survived
+	ended warn 125 && printed warn survived && said warn "as it was asked to"
+}
+for k in "${KERNELS[@]}"; do
+	ktap "125 when the kernel warns, though the command ends well ($k)" warn "$k"
+done
+
+reboot() {
+	vm reboot --driver none --cores 1 --kernel "$one" -- \
+		sh -c 'echo b >/proc/sysrq-trigger; exec sleep 100000'
+	ended reboot 125
+}
+ktap "125 when the machine goes away" reboot
+
+unloadable() {
+	vm unloadable --driver none --cores 1 --kernel "$other" --module "$(complain "$other")=about=tea" -- true
+	ended unloadable 125 && said unloadable "cannot load complain.ko: Invalid argument"
+}
+ktap "125 when a module cannot be loaded" unloadable
+
+no_command() {
+	vm none --driver none --cores 1 --kernel "$one" -- /no/such/command
+	ended none 127 && said none /no/such/command
+}
+ktap "127 when there is no such command" no_command
+
+# The signal that ends the command comes only if perf ended well.
+repeat=(--driver mainline --icount --kernel "$one" --sockets 2 --cores 1 -- sh -c
+	'perf stat -a -x ";" -e uncore_cbox/event=0x14,umask=0x7/ -e context-switches sleep 0.1 && kill -9 $$')
+vm repeat_1 "${repeat[@]}"
+vm repeat_2 "${repeat[@]}"
+repeatable() {
+	ended repeat_1 137 && ended repeat_2 137 && cmp "$DIR/repeat_1.err" "$DIR/repeat_2.err" &&
+		cmp "$DIR/repeat_1.log" "$DIR/repeat_2.log" &&
+		grep -E '^[1-9][0-9]*;;uncore_cbox/' "$DIR/repeat_1.err"
+}
+ktap "two --icount runs print the same counts and the same kernel log; 128 + n by signal n" repeatable
+
+# The caller gives up while the command runs: nothing may be left behind. What is printed
+# can be read before the end.
 interrupted() {
 	local pid status=0 qemu
-	"$TOP/tools/vm/run" --driver none -- sleep 50 >"$DIR/int.out" 2>"$DIR/int.err" &
+	"$TOP/tools/vm/run" --driver none --cores 1 --kernel "$other" --timeout 900 -- \
+		sh -c 'echo started; exec sleep 100000' >"$DIR/int.out" 2>"$DIR/int.err" </dev/null &
 	pid=$!
-	until qemu=$(pgrep -P "$pid" -x qemu) || ! kill -0 "$pid"; do sleep 0.1; done
+	until [ -s "$DIR/int.out" ] || ! kill -0 "$pid"; do sleep 0.1; done
+	qemu=$(pgrep -P "$pid" -x qemu)
 	kill "$pid"
 	wait "$pid" || status=$?
 	echo "status $status, QEMU ${qemu:-did not start}"
 	[ "$status" = 143 ] && [ -n "$qemu" ] && [ ! -e "/proc/$qemu" ]
 }
-ktap "a signal ends the machine too" interrupted
+ktap "a signal ends the machine too, and output comes as it is printed" interrupted
+
+# script(1) is the terminal.
+interactive() {
+	local pid status=0
+	mkfifo "$DIR/keys"
+	script -qefc "$TOP/tools/vm/run --interactive --driver none --cores 1 --kernel $other --timeout 900 -- \
+		sh -c 'stty size; read -r line; echo \"<\$line>\"; exit 5'" /dev/null \
+		<"$DIR/keys" >"$DIR/screen" 2>&1 &
+	pid=$!
+	exec 3>"$DIR/keys"
+	until grep -q '^24 80' "$DIR/screen" || ! kill -0 "$pid"; do sleep 0.1; done
+	echo hello >&3
+	wait "$pid" || status=$?
+	exec 3>&-
+	cat -v "$DIR/screen"
+	[ "$status" = 5 ] && grep -q '^<hello>' "$DIR/screen"
+}
+ktap "--interactive is a terminal, and the status comes through" interactive
+
+wait "$late"
+late_ended() { cat "$DIR/late.said"; return "$1"; }
+ktap "124 when time is up; what was printed so far is there" late_ended $?
 
 usage_errors() {
 	local args
 	for args in "--machine vax -- true" "--cores 0 -- true" "--put /none:/x -- true" "--get x -- true" "--frobnicate" ""; do
 		# shellcheck disable=SC2086 # a list
-		"$TOP/tools/vm/run" $args >"$DIR/usage" 2>&1 && { echo "accepted: $args"; return 1; }
+		"$TOP/tools/vm/run" $args >"$DIR/usage" 2>&1
+		[ $? = 2 ] || { echo "accepted: $args"; return 1; }
 		[ -s "$DIR/usage" ] || { echo "no reason: $args"; return 1; }
 	done
 }

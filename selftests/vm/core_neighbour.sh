@@ -1,57 +1,30 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# intel_core_ext beside another module that extends the core PMU, which is built
-# here. The cases are in selftests/core/neighbour/guest.sh.
+# intel_core_ext beside another module that extends the core PMU. The cases are in
+# selftests/guest/neighbour/guest.sh.
 set -uo pipefail
-. "$(dirname "$0")/../../tools/lib/common.sh"
+. "$(dirname "$0")/../lib/vm.sh"
 
-src=$TOP/selftests/core/neighbour
-n=0 bad=0
-echo "KTAP version 1"
-
-# build KERNEL OUT
+# The second module is the driver under another name: its sources are linked beside.
 build() {
-	local kdir objs
-	kdir=$("$TOP/tools/vm/kernel" --cached --headers "$1" | sed -n 's/^KDIR=//p')
-	rm -rf "$2"
-	mkdir -p "$2/ext"
-	ln -s "$src"/*.c "$src/Kbuild" "$TOP/include" "$2"
-	ln -s "$TOP"/drivers/core/*.[ch] "$2/ext"
+	local ext=$TOP/build/selftests/neighbour-$1/ext objs
+	rm -rf "$ext"
+	mkdir -p "$ext"
+	ln -s "$TOP"/drivers/core/*.[ch] "$ext"
+	ln -sfn "$TOP/include" "${ext%/ext}/include"
 	objs=$(cd "$TOP/drivers/core" && printf '%s ' *.c | sed 's/\.c /.o /g')
-	make -s -C "$kdir" M="$2" EXT_OBJS="$objs" modules
+	out=$(build_modules neighbour "$1" "EXT_OBJS=$objs")
 }
 
-for kernel in ${KERNELS_UNDER_TEST:-6.1 6.12}; do
-	out=$TOP/build/selftests/neighbour-$kernel
-	mkdir -p "$out"
-	log=$out.log
-	if ! build "$kernel" "$out" >"$log" 2>&1; then
-		sed 's/^/# /' "$log"
-		echo "not ok $((++n)) the modules are built: kernel $kernel"
-		bad=1
+for kernel in "${KERNELS[@]}"; do
+	if ! build "$kernel"; then
+		ktap "$kernel: the modules are built" false
 		continue
 	fi
-	"$TOP/tools/vm/run" --machine goldmont --kernel "$kernel" --timeout 900 \
-		--put "$out/neighbour.ko:/t/neighbour.ko" --put "$out/twin.ko:/t/twin.ko" \
-		--put "$src/guest.sh:/t/guest.sh" --put "$TOP/selftests/lib/ktap.sh:/t/ktap.sh" \
-		-- sh /t/guest.sh >"$log" 2>&1 </dev/null
-	status=$?
-	while read -r line; do
-		case $line in
-		"ok "* | "not ok "*)
-			rest=${line#*ok } result=${line%%ok *}
-			echo "${result}ok $((++n)) ${rest#* }: kernel $kernel"
-			[ -z "$result" ] || bad=1
-			;;
-		1..*) ;;
-		*) echo "# ${line#\# }" ;;
-		esac
-	done <"$log"
-	[ $status = 0 ] || bad=1
-	if [ $status -gt 1 ]; then
-		echo "not ok $((++n)) the machine: kernel $kernel, status $status"
-	fi
+	vm "$kernel" --machine goldmont --kernel "$kernel" --put "$out/neighbour.ko:/t/" \
+		--put "$out/twin.ko:/t/" --put "$out/guest.sh:/t/" \
+		--put "$TOP/selftests/lib/ktap.sh:/t/" -- sh /t/guest.sh
+	ktap_guest "$kernel" "$kernel"
 done
-echo "1..$n"
-exit $bad
+ktap_end

@@ -9,9 +9,8 @@
 # shellcheck disable=SC2317 # the tests are called by name
 set -u
 . "$(dirname "$0")/../lib/vm.sh"
-. "$(dirname "$0")/../lib/ktap.sh"
 
-complain=$(build_complain debug)
+complain=$(build_modules complain debug)/complain.ko || { ktap "the module is built" false; ktap_end; }
 
 # report ABOUT TEXT: the kernel complains about it, in these words.
 report() {

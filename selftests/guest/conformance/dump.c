@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Everything sysfs says of our PMUs, and every event opened once, with the virtual
- * times between which it was programmed; see ../conformance.py.
+ * times between which it was programmed; for selftests/vm/conformance.py.
+ *
+ *	dump [all]
+ *
+ * Instances of a box share their names. All are opened on the first one, and the other
+ * instances have an equal share of them each. So do the ports of the R-Box. With "all"
+ * every name is opened on every instance and port.
  *
  *	F PMU NAME TEXT			a format attribute
  *	E PMU NAME TEXT			an event, .scale or .unit attribute
  *	O PMU NAME TERMS FROM TO	opened, with these terms added
  */
 #include "silicon.h"
+
+static bool all;
 
 static void dump_dir(const char *pmu, const char *dir, char mark)
 {
@@ -42,23 +50,42 @@ static void open_once(const char *pmu, const char *event, const char *terms)
 	       (unsigned long long)from, (unsigned long long)to);
 }
 
+/* Which instance this is, and of how many. */
+static int instance_of(const char *pmu, int *num)
+{
+	const char *digit = strrchr(pmu, '_') + 1;
+	char path[300];
+
+	for (*num = 0; *digit >= '0' && *digit <= '9'; ++*num) {
+		snprintf(path, sizeof(path), SYSFS_PMU "/%.*s%d", (int)(digit - pmu), pmu, *num);
+		if (access(path, R_OK))
+			break;
+	}
+	return *num ? atoi(digit) : 0;
+}
+
 static void open_all(const char *pmu)
 {
+	int num, instance, instances, nth = 0, i, n;
 	char path[300], port[16];
 	struct dirent **list;
-	int num, i, n;
 	bool ports;
 
+	instance = instance_of(pmu, &instances);
 	snprintf(path, sizeof(path), SYSFS_PMU "/%s/format/port", pmu);
 	ports = !access(path, R_OK);
 	snprintf(path, sizeof(path), SYSFS_PMU "/%s/events", pmu);
 	num = scandir(path, &list, NULL, alphasort);
+	ktap_require(num >= 0, "%s: %s", path, strerror(errno));
 	for (i = 0; i < num; i++) {
 		if (!is_counter_event(pmu, list[i]->d_name))
 			continue;
-		if (!ports)
+		nth++;
+		if (!ports && (all || !instance || nth % instances == instance))
 			open_once(pmu, list[i]->d_name, "");
 		for (n = 0; ports && n < 4; n++) {
+			if (!all && (nth + instance) % 4 != n)
+				continue;
 			snprintf(port, sizeof(port), ",port=%d", n);
 			open_once(pmu, list[i]->d_name, port);
 		}
@@ -91,8 +118,9 @@ static void dump_pmu(const char *pmu, void *arg)
 	open_named_ports(pmu);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	all = argc == 2 && !strcmp(argv[1], "all");
 	if (setjmp(ktap_end))
 		return 1;
 	for_each_pmu(dump_pmu, NULL);

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""For the tests in Python that run on this machine and boot by themselves."""
+import os
+import re
+import subprocess
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SOAK = bool(os.environ.get('SOAK'))
+
+
+class Failed(Exception):
+    """The machine, or what ran in it, did not end well."""
+
+
+def kernels(test):
+    """The kernels under test that this test is for, if a line "KERNELS:" limits it."""
+    with open(test, encoding='utf-8') as f:
+        own = re.search('^KERNELS: (.*)', f.read(), re.M)
+    asked = os.environ.get('KERNELS_UNDER_TEST') or (own.group(1) if own else '6.1 6.12')
+    return [k for k in asked.split() if not own or k in own.group(1).split()]
+
+
+def build(name, source, directory):
+    """A static program of selftests/guest/NAME; returns where it is."""
+    exe = os.path.join(directory, name)
+    done = subprocess.run(
+        ['gcc', '-O2', '-g', '-Wall', '-Wextra', '-Werror', '-static', '-o', exe,
+         '-I', os.path.join(TOP, 'selftests', 'lib'),
+         '-I', os.path.join(TOP, 'tools', 'silicon', 'model'),
+         os.path.join(TOP, 'selftests', 'guest', name, source)],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, check=False)
+    if done.returncode:
+        raise Failed(done.stdout)
+    return exe
+
+
+def run(*args):
+    """tools/vm/run with these options and command. Returns what came on stdout and stderr;
+    anything but status 0 is a failure. The timeout is for what hangs."""
+    done = subprocess.run([os.path.join(TOP, 'tools', 'vm', 'run'), '--timeout', '900', *args],
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, universal_newlines=True, check=False)
+    if done.returncode:
+        tail = (done.stdout + done.stderr).splitlines()[-20:]
+        raise Failed('\n'.join([f'the machine ended with status {done.returncode}', *tail]))
+    return done.stdout, done.stderr
