@@ -101,7 +101,7 @@ static void each_gets_its_own(void)
 /* The time perf scales with is the time the counter was on, and each has its share. */
 static void scaled_counts(void)
 {
-	uint64_t num, den, windows, ran, share;
+	uint64_t num, den, windows, ran, slack, share;
 	struct perf_event_attr attr;
 	int cpu, i;
 
@@ -117,7 +117,8 @@ static void scaled_counts(void)
 	den = msr_read(cpu, SYN_HZ_DEN);
 	ran = count[0].value * den / num;
 	/* The clocks are read some instructions apart, once for each of its turns. */
-	ktap_check(ran + 4000 * windows > count[0].running && ran < count[0].running + 4000 * windows,
+	slack = 4000 * windows;
+	ktap_check(ran + slack > count[0].running && ran < count[0].running + slack,
 		   "counted for %llu ns, running for %llu, %llu turns of all",
 		   (unsigned long long)ran, (unsigned long long)count[0].running,
 		   (unsigned long long)windows);
