@@ -221,7 +221,7 @@ static void inherited(void)
 	ring_close(&ring);
 }
 
-CORE_MAIN(
+CORE_MAIN("5c 5f",
 	{ "N/A from the kernel alone", kernel_alone },
 	{ "N/A without data_src", not_asked_for },
 	{ "by the event, fixed period", fixed_period },

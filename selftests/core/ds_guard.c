@@ -378,7 +378,7 @@ static void logged_once(void)
 	ring_close(&ring);
 }
 
-CORE_MAIN(
+CORE_MAIN("5c 5f",
 	{ "below the base, without the guard: silence", unguarded },
 	{ "below the base, fixed period", below },
 	{ "above the maximum, fixed period", above },

@@ -46,13 +46,40 @@ static inline void ext_load(const char *parameters)
 	ktap_require(!shell(command) && ext_loaded(), "cannot load with '%s'", parameters);
 }
 
-/* Model number of the CPU, as in CPUID. */
-static inline unsigned int cpu_model(void)
+/* Is it an Intel CPU of family 6 with one of these models, "5c 5f"? */
+static inline bool cpu_is(const char *models)
 {
-	unsigned int eax = 1, ebx, ecx = 0, edx;
+	unsigned int eax = 0, ebx, ecx = 0, edx;
+	char model[8];
 
 	asm volatile("cpuid" : "+a"(eax), "=b"(ebx), "+c"(ecx), "=d"(edx));
-	return (eax >> 4 & 0xf) | (eax >> 12 & 0xf0);
+	if (ebx != 0x756e6547)	/* Genu */
+		return false;
+	eax = 1;
+	ecx = 0;
+	asm volatile("cpuid" : "+a"(eax), "=b"(ebx), "+c"(ecx), "=d"(edx));
+	snprintf(model, sizeof(model), "%02x", (eax >> 4 & 0xf) | (eax >> 12 & 0xf0));
+	return (eax >> 8 & 0xf) == 6 && strstr(models, model);
+}
+
+/* The reason why there is no core PMU to test, or NULL. */
+static inline const char *core_missing(const char *models)
+{
+	static char why[64];
+
+	if (!cpu_is(models)) {
+		snprintf(why, sizeof(why), "needs a CPU of family 6, model %s", models);
+		return why;
+	}
+	return pmu_type("cpu") < 0 ? "needs the kernel's core PMU" : NULL;
+}
+
+/* Likewise no module: neither loaded nor installed. */
+static inline const char *ext_missing(void)
+{
+	if (ext_loaded() || !shell("modprobe intel_core_ext 2>/dev/null"))
+		return NULL;
+	return "needs the module intel_core_ext";
 }
 
 /* An event of the core PMU, counting this task; precise ones sample. */

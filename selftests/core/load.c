@@ -209,7 +209,7 @@ static void nothing_left_behind(void)
 	ktap_check(shell("dmesg | grep -e 'Call Trace' -e 'BUG:'"));
 }
 
-CORE_MAIN(
+CORE_MAIN("5c 5f",
 	{ "unload with an event open", unload_with_event_open },
 	{ "an event with a data source keeps the module", data_src_keeps_module },
 	{ "loaded twice", load_twice },

@@ -212,7 +212,7 @@ static void asks_for_request(void)
 	ktap_check(!shell("perf stat -e cpu/offcore-requests,ocr_req=0x1/ true 2>/dev/null"));
 }
 
-CORE_MAIN(
+CORE_MAIN("5c 5f",
 	{ "every name counts something", all_names },
 	{ "what counts nothing", zero },
 	{ "average latency with perf, both orders", latency },

@@ -415,7 +415,7 @@ static void hotplug(void)
 	ktap_check(clashes() == before);
 }
 
-CORE_MAIN(
+CORE_MAIN("2a 2d",
 	{ "samples are exact", exact },
 	{ "the kernel alone runs others beside PDIR", kernel_alone },
 	{ "turns on one thread", same_thread },

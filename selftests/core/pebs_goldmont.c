@@ -286,4 +286,4 @@ static void prepare(void)
 	{ "records = samples + losses, one by one, " _with, accounted_one_by_one }, \
 	{ "records = samples + losses, frequency, " _with, accounted_frequency }
 
-CORE_MAIN(CASES("the kernel alone"), CASES("everything on"))
+CORE_MAIN("5c 5f", CASES("the kernel alone"), CASES("everything on"))

@@ -9,7 +9,7 @@
 #include "sample.h"
 #include "where.h"
 
-#define WALKER	"/t/walker 100000"
+#define WALKER	"./walker 100000"
 
 static uint64_t records(void)
 {
@@ -92,7 +92,7 @@ static void mem_record_both(void)
 	unsigned int loads, stores, wrong, all;
 
 	prepare("");
-	ktap_check(!shell("perf mem record -c 997 -o /tmp/both /t/walker 3000000 >/dev/null 2>&1"));
+	ktap_check(!shell("perf mem record -c 997 -o /tmp/both ./walker 3000000 >/dev/null 2>&1"));
 	walked("/tmp/both", &loads, &stores, &wrong, &all);
 	ktap_check(loads && stores && !wrong, "%u loads, %u stores, %u wrong", loads, stores, wrong);
 }
@@ -116,7 +116,7 @@ static void c2c(void)
 	unsigned int loads, stores, wrong, all;
 
 	prepare("data_src=1");
-	ktap_check(!shell("perf c2c record -u -o /tmp/c2c /t/walker 1000000 >/tmp/err 2>&1"),
+	ktap_check(!shell("perf c2c record -u -o /tmp/c2c ./walker 1000000 >/tmp/err 2>&1"),
 		   "%d", shell("cat /tmp/err"));
 	ktap_check(!shell("perf c2c report -i /tmp/c2c --stdio --stats >/tmp/report 2>/tmp/err"),
 		   "%d", shell("cat /tmp/err; ls -l /tmp/c2c"));
@@ -154,7 +154,7 @@ static void plain_record(void)
 	}
 }
 
-CORE_MAIN(
+CORE_MAIN("5c 5f",
 	{ "perf mem without the module", without },
 	{ "perf mem record, loads and stores alone", mem_record },
 	{ "perf mem record, both", mem_record_both },

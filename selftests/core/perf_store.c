@@ -42,7 +42,7 @@ static void check_samples(const char *record)
 	records = both_cpus(SYN_CORE_STAT(SYN_CORE_S_RECORDS));
 	sampled_l1 = both_cpus(SYN_CORE_SAMPLED(SYN_LEVEL_L1));
 	snprintf(command, sizeof(command), "%s --intr-regs=DI,CX -m 32M -c " PERIOD
-		 " -o /tmp/store /t/walker " ROUNDS " >/tmp/err 2>&1", record);
+		 " -o /tmp/store ./walker " ROUNDS " >/tmp/err 2>&1", record);
 	ktap_require(!shell(command), "%s: %d", command, shell("cat /tmp/err"));
 	records = both_cpus(SYN_CORE_STAT(SYN_CORE_S_RECORDS)) - records;
 	sampled_l1 = both_cpus(SYN_CORE_SAMPLED(SYN_LEVEL_L1)) - sampled_l1;
@@ -121,13 +121,13 @@ static void with_module(void)
 
 static void report(void)
 {
-	ktap_require(!shell("perf mem -t store record -c " PERIOD " -o /tmp/store /t/walker " ROUNDS " >/dev/null 2>&1"));
+	ktap_require(!shell("perf mem -t store record -c " PERIOD " -o /tmp/store ./walker " ROUNDS " >/dev/null 2>&1"));
 	ktap_check(!shell("perf mem -t store report -i /tmp/store --stdio --sort mem,sym,symbol_daddr 2>/dev/null >/tmp/report"));
 	ktap_check(!shell("grep -q 'L1 hit .*walk.*to' /tmp/report && grep -q 'L1 miss .*walk.*to' /tmp/report"),
 		   "%d", shell("head -n 30 /tmp/report"));
 }
 
-CORE_MAIN(
+CORE_MAIN("2a 2d",
 	{ "precise store, the kernel alone", kernel_alone },
 	{ "precise store, with the module", with_module },
 	{ "perf mem report", report })

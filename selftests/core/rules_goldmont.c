@@ -18,4 +18,4 @@ static const struct rules goldmont = {
 
 static const struct rules *rules = &goldmont;
 
-CORE_MAIN(RULES_CASES)
+MACHINE_MAIN("5c 5f", RULES_CASES)

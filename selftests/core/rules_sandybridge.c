@@ -17,4 +17,4 @@ static const struct rules sandybridge = {
 
 static const struct rules *rules = &sandybridge;
 
-CORE_MAIN(RULES_CASES)
+MACHINE_MAIN("2a", RULES_CASES)

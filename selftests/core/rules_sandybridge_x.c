@@ -18,4 +18,4 @@ static const struct rules sandybridge_x = {
 
 static const struct rules *rules = &sandybridge_x;
 
-CORE_MAIN(RULES_CASES)
+MACHINE_MAIN("2d", RULES_CASES)

@@ -137,8 +137,13 @@ static inline void no_write_with_pebs(void)
 			   (unsigned long long)core_stat(cpu, SYN_CORE_S_V_WRITE));
 }
 
-#define CORE_MAIN(...)							\
-	KTAP_MAIN(__VA_ARGS__, { "nothing written with PEBS on", no_write_with_pebs })
+/* On real hardware as well, of these CPU models. */
+#define MACHINE_MAIN(models, ...)					\
+	KTAP_MAIN_UNLESS(core_missing(models) ?: ext_missing(), __VA_ARGS__, \
+			 { "nothing written with PEBS on", no_write_with_pebs })
+#define CORE_MAIN(models, ...)						\
+	KTAP_MAIN_UNLESS(silicon_missing() ?: core_missing(models) ?: ext_missing(), __VA_ARGS__, \
+			 { "nothing written with PEBS on", no_write_with_pebs })
 
 /* How often this task has lost its CPU. */
 static inline long switches(void)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * CPUs that come and go.
+ * CPUs that come and go. Those that went are back when the program is through, however
+ * a case ends.
  */
 #ifndef SELFTESTS_HOTPLUG_H
 #define SELFTESTS_HOTPLUG_H
@@ -8,18 +9,45 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ktap.h"
 
-static inline void set_online(int cpu, bool online)
+#define HOTPLUG_CPUS	1024
+
+static bool hotplug_away[HOTPLUG_CPUS];
+static pid_t hotplug_pid;
+
+static inline bool write_online(int cpu, bool online)
 {
 	char path[64];
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
 	f = fopen(path, "w");
-	ktap_require(f && fputs(online ? "1" : "0", f) >= 0 && !fclose(f), "%s: %s", path,
+	return f && fputs(online ? "1" : "0", f) >= 0 && !fclose(f);
+}
+
+static inline void hotplug_end(void)
+{
+	int cpu;
+
+	for (cpu = 0; getpid() == hotplug_pid && cpu < HOTPLUG_CPUS; cpu++) {
+		if (hotplug_away[cpu])
+			write_online(cpu, true);
+	}
+}
+
+static inline void set_online(int cpu, bool online)
+{
+	if (!hotplug_pid) {
+		hotplug_pid = getpid();
+		atexit(hotplug_end);
+	}
+	hotplug_away[cpu] = !online;
+	ktap_require(write_online(cpu, online), "CPU %d cannot be switched: %s", cpu,
 		     strerror(errno));
 }
 

@@ -17,6 +17,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define KSFT_SKIP	4	/* the exit status when no case could run, as in all kselftests */
 
 struct ktap_case {
 	const char *name;
@@ -66,34 +70,56 @@ static inline bool soak(void)
 		longjmp(ktap_end, 1);					\
 	} while (0)
 
-static int ktap_run(const struct ktap_case *cases, int num) __attribute__((unused));
-static int ktap_run(const struct ktap_case *cases, int num)
+/* Files that a test needs are beside it. */
+static inline void ktap_chdir(void)
 {
-	volatile int failed = 0;	/* longjmp() comes back here */
+	char path[4096];
+	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	if (len > 0) {
+		path[len] = 0;
+		*strrchr(path, '/') = 0;
+		if (chdir(path))
+			perror(path);
+	}
+}
+
+/* @why_not: the reason why no case can run here, or NULL. */
+static int ktap_run(const char *why_not, const struct ktap_case *cases,
+		    int num) __attribute__((unused));
+static int ktap_run(const char *why_not, const struct ktap_case *cases, int num)
+{
+	volatile int failed = 0, skipped = 0;	/* longjmp() comes back here */
 	int i;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	ktap_chdir();
 	printf("KTAP version 1\n1..%d\n", num);
 	for (i = 0; i < num; i++) {
 		ktap_failed = 0;
-		ktap_skipped = NULL;
-		if (!setjmp(ktap_end))
+		ktap_skipped = why_not;
+		if (!why_not && !setjmp(ktap_end))
 			cases[i].run();
-		if (ktap_skipped)
+		/* What has failed before it came to that has failed. */
+		skipped += ktap_skipped && !ktap_failed;
+		if (ktap_skipped && !ktap_failed)
 			printf("ok %d %s # SKIP %s\n", i + 1, cases[i].name, ktap_skipped);
 		else
 			printf("%sok %d %s\n", ktap_failed ? "not " : "", i + 1, cases[i].name);
 		failed |= ktap_failed;
 	}
-	return failed;
+	return failed ? 1 : skipped == num ? KSFT_SKIP : 0;
 }
 
-#define KTAP_MAIN(...)							\
+/* @why_not is looked at once, before the first case. */
+#define KTAP_MAIN_UNLESS(why_not, ...)					\
 int main(void)								\
 {									\
 	static const struct ktap_case cases[] = { __VA_ARGS__ };	\
 									\
-	return ktap_run(cases, sizeof(cases) / sizeof(cases[0]));	\
+	return ktap_run(why_not, cases, sizeof(cases) / sizeof(cases[0])); \
 }
+
+#define KTAP_MAIN(...)	KTAP_MAIN_UNLESS(NULL, __VA_ARGS__)
 
 #endif /* SELFTESTS_KTAP_H */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "ktap.h"
+#include "msr.h"
 
 /* What perf_count() reads with PERF_FORMAT_TOTAL_TIME_*. */
 struct perf_count {
@@ -49,6 +50,9 @@ static inline struct perf_event_attr perf_attr(const char *pmu, uint64_t config)
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
 	};
 
+	/* There are machines with fewer boxes. */
+	if (type < 0 && !silicon_here())
+		ktap_skip("needs a PMU that is not there");
 	ktap_require(type >= 0, "no PMU %s", pmu);
 	attr.type = type;
 	return attr;

@@ -7,6 +7,8 @@
  *	silicon events PACKAGE PMU	events inside enabled windows, all counters
  *	silicon accesses		reads and writes of uncore registers
  *	silicon violations		accesses against the rules
+ *
+ * Status 4 where there is no virtual silicon.
  */
 #include "silicon.h"
 
@@ -41,6 +43,10 @@ static void reset(void)
 
 int main(int argc, char **argv)
 {
+	if (silicon_missing()) {
+		puts(silicon_missing());
+		return KSFT_SKIP;
+	}
 	if (setjmp(ktap_end) || argc < 2)
 		return usage();
 	if (!strcmp(argv[1], "clear"))

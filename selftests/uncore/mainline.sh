@@ -7,6 +7,8 @@
 # PUT: lib/silicon.c
 . "$(dirname "$0")/ktap.sh"
 PATH=$PATH:$(dirname "$0")
+why=$(silicon violations) || ktap_skip_all "$why"
+[ -d /sys/bus/event_source/devices/uncore_cbox_0 ] || ktap_skip_all "needs the driver intel_uncore"
 
 # truth N: of C-Box n, both packages; mainline numbers its boxes like we do.
 truth() { echo $(($(silicon events 0 "xeon7500_cbox_$1") + $(silicon events 1 "xeon7500_cbox_$1"))); }

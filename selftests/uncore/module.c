@@ -117,8 +117,8 @@ static void dump_registers(int cpu, struct dump *d)
 	int i;
 
 	d->num = 0;
-	find_registers("/t/registers.json", d);
-	find_registers("/t/registers_mw.json", d);
+	find_registers("registers.json", d);
+	find_registers("registers_mw.json", d);
 	ktap_require(d->num > 300, "%d registers", d->num);
 	for (i = 0; i < d->num; i++)
 		d->val[i] = msr_read(cpu, d->msr[i]);
@@ -397,7 +397,7 @@ static void autoload(void)
 {
 	start();
 	ktap_require(!unload(OURS), "in use");
-	run("mkdir -p /etc/modprobe.d; cp /t/xeon7500-uncore.conf /etc/modprobe.d/");
+	run("mkdir -p /etc/modprobe.d; cp xeon7500-uncore.conf /etc/modprobe.d/");
 	run("modprobe -b -a \"$(cat /sys/devices/system/cpu/modalias)\"");
 	ktap_check(loaded(OURS) && !loaded(MAINLINE));
 	ktap_check(pmu_type("xeon7500_cbox_0") >= 0);

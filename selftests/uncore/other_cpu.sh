@@ -7,6 +7,7 @@
 # KERNELS: 6.1
 # PUT: ../build/6.1/xeon7500_uncore.ko
 . "$(dirname "$0")/ktap.sh"
+[ -e "$(dirname "$0")/xeon7500_uncore.ko" ] || ktap_skip_all "needs the module beside it"
 
 no_device() {
 	dmesg -c >/dev/null

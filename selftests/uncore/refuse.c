@@ -57,7 +57,7 @@ static void start(void)
 
 static void untouched(void)
 {
-	ktap_check(!silicon_accesses(), "%u register accesses", silicon_accesses());
+	silicon_untouched();
 }
 
 /* ---- attributes ---- */
@@ -109,14 +109,14 @@ static void other_cpus(void)
 	start();
 	attr = event_attr("xeon7500_cbox_7", "llc_misses.all");
 	for (cpu = 0; cpu < cpus; cpu++) {
-		if (cpu == package_cpu(0) || cpu == package_cpu(1))
+		if (cpu == package_cpu(cpu_package(cpu)))
 			continue;
 		refused(&attr, "xeon7500_cbox_7", -1, cpu, EINVAL, true);
 		tried++;
 	}
-	ktap_check(tried == 2, "%d CPUs", tried);
+	ktap_check(tried == 2 || !silicon_here(), "%d CPUs", tried);
 	/* No such CPU: perf itself says so. */
-	refused(&attr, "xeon7500_cbox_7", -1, 1000, EINVAL, false);
+	refused(&attr, "xeon7500_cbox_7", -1, 100000, EINVAL, false);
 	untouched();
 }
 
@@ -333,7 +333,7 @@ static void senseless_options(void)
 	int cpu;
 
 	start();
-	cpu = package_cpu(1);
+	cpu = need_package(1);
 	attr = event_attr("xeon7500_cbox_0", "occupancy_irq,inv");
 	refused(&attr, "xeon7500_cbox_0", -1, cpu, EINVAL, true);
 	attr = event_attr("xeon7500_wbox", "uncore_clock,edge");
@@ -345,16 +345,27 @@ static void senseless_options(void)
 	untouched();
 }
 
+/* Returns what it was. */
+static int set_paranoid(int val)
+{
+	FILE *f = fopen("/proc/sys/kernel/perf_event_paranoid", "r+");
+	int was = 0;
+
+	ktap_require(f && fscanf(f, "%d", &was) == 1, "paranoid: %s", strerror(errno));
+	rewind(f);
+	fprintf(f, "%d", val);
+	ktap_require(!fclose(f), "paranoid: %s", strerror(errno));
+	return was;
+}
+
 /* Without privileges perf's own rules hold. */
 static void unprivileged(void)
 {
 	struct perf_event_attr attr;
-	int fd, status = -1;
-	FILE *f;
+	int fd, status = -1, was;
 
 	start();
-	f = fopen("/proc/sys/kernel/perf_event_paranoid", "w");
-	ktap_require(f && fputs("2", f) >= 0 && !fclose(f), "paranoid: %s", strerror(errno));
+	was = set_paranoid(2);
 	attr = event_attr("xeon7500_cbox_0", "llc_misses.all");
 	if (!fork()) {
 		if (setuid(65534))
@@ -364,12 +375,11 @@ static void unprivileged(void)
 	}
 	wait(&status);
 	ktap_check(WIFEXITED(status) && WEXITSTATUS(status) == EACCES, "status %#x", status);
-	f = fopen("/proc/sys/kernel/perf_event_paranoid", "w");
-	ktap_require(f && fputs("-1", f) >= 0 && !fclose(f), "paranoid: %s", strerror(errno));
+	set_paranoid(was);
 	untouched();
 }
 
-SILICON_MAIN({ "exclude_*", privilege_levels },
+MACHINE_MAIN({ "exclude_*", privilege_levels },
 	     { "events of a task", tasks },
 	     { "CPUs outside the cpumask", other_cpus },
 	     { "branch stacks", branch_stack },

@@ -7,7 +7,9 @@
 # PUT: lib/silicon.c
 . "$(dirname "$0")/ktap.sh"
 PATH=$PATH:$(dirname "$0")
+why=$(silicon violations) || ktap_skip_all "$why"
 SYSFS=/sys/bus/event_source/devices
+[ -d $SYSFS/xeon7500_ubox ] || ktap_skip_all "needs the driver xeon7500_uncore"
 
 # counts EVENT...: the counts of perf stat for them, one to a line.
 counts() {
