@@ -1,0 +1,59 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Other people's stress tests of perf_event_open(), from Debian, beside live sessions of
+# the uncore: trinity's random calls, and stress-ng, which counts with every event the
+# kernel has while it stresses something. The kernel has nothing to complain of, and the
+# sessions end as they should.
+#
+# TIER: soak
+#
+# shellcheck disable=SC2016 # what is in single quotes is for the guest's shell
+# shellcheck disable=SC2317 # the tests are called by name
+set -u
+. "$(dirname "$0")/../lib/vm.sh"
+. "$(dirname "$0")/../lib/ktap.sh"
+
+# unpack PACKAGE...: from Debian 12, with the libraries they want that perf does not.
+unpack() {
+	private_apt bookworm
+	(
+		cd "$DIR" || exit
+		mkdir -p debs root
+		cd debs && apt-get "${APT_OPTS[@]}" download "$@" >log 2>&1 || { cat log; exit 1; }
+		for d in *.deb; do dpkg-deb -x "$d" ../root; done
+	)
+}
+
+stress='
+status=0
+perf stat -a -I 1000 -e xeon7500_cbox/llc_misses.all/,xeon7500_mbox/bbox_cmds.reads/ -o /tmp/stat sleep 100000 &
+stat=$!
+perf record -q -a -e xeon7500_cbox_0/llc_misses.all/ -c 1000003 -o /dev/null sleep 100000 2>/tmp/record &
+record=$!
+sleep 1
+"$@" >/tmp/out 2>&1 || { status=$?; tail -n 20 /tmp/out; }
+tail -n 3 /tmp/out
+kill -INT $stat $record
+wait $stat; [ $? = 130 ] || [ $? = 0 ] || { echo "perf stat: $?"; status=1; }
+wait $record
+tail -n 2 /tmp/stat
+grep -c llc_misses /tmp/stat
+exit $status
+'
+
+# beside SECONDS COMMAND...
+beside() {
+	vm beside --kernel "$kernel" --timeout 0 --memory 1536M --sockets 2 --cores 2 --put "$DIR/root:/" -- \
+		sh -c "$stress" sh "$@"
+	cat "$DIR/beside.out"
+	ended beside 0 && [ "$(tail -n 1 "$DIR/beside.out")" -gt 2 ]
+}
+
+ktap "the packages are unpacked" unpack stress-ng trinity libbsd0 libmd0 libipsec-mb1 libjudydebian1 \
+	libsctp1 libkmod2 libegl1 libgbm1 libglvnd0 libxxhash0 libaio1 libapparmor1 libjpeg62-turbo libgles2
+for kernel in ${KERNELS_UNDER_TEST:-6.1 6.12}; do
+	ktap "trinity, $kernel" beside trinity --dangerous -q -c perf_event_open -N 200000 -C 4
+	ktap "stress-ng, $kernel" beside stress-ng --perf --cpu 4 --timer 2 --clone 2 --exec 2 --timeout 60
+done
+ktap_end
