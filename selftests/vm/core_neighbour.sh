@@ -6,19 +6,17 @@
 set -uo pipefail
 . "$(dirname "$0")/../lib/vm.sh"
 
-# The second module is the driver under another name: its sources are linked beside.
-build() {
-	local ext=$TOP/build/selftests/neighbour-$1/ext objs
-	rm -rf "$ext"
-	mkdir -p "$ext"
-	ln -s "$TOP"/drivers/core/*.[ch] "$ext"
-	ln -sfn "$TOP/include" "${ext%/ext}/include"
-	objs=$(cd "$TOP/drivers/core" && printf '%s ' *.c | sed 's/\.c /.o /g')
-	out=$(build_modules neighbour "$1" "EXT_OBJS=$objs")
+# twin KERNEL OUT: the driver under another name. A module has its own in two places, one of
+# them padded to 56 bytes. The names that its code uses stay what they are.
+twin() {
+	local ko=$TOP/build/$1/intel_core_ext.ko
+	LC_ALL=C sed -E 's/\x00name=intel_core_ext\x00/\x00name=intel_core_two\x00/
+		s/intel_core_ext(\x00{42})/intel_core_two\1/' "$ko" >"$2/twin.ko" &&
+		[ "$(cmp -l "$ko" "$2/twin.ko" | wc -l)" = 6 ]
 }
 
 for kernel in "${KERNELS[@]}"; do
-	if ! build "$kernel"; then
+	if ! out=$(build_modules neighbour "$kernel") || ! twin "$kernel" "$out"; then
 		ktap "$kernel: the modules are built" false
 		continue
 	fi

@@ -60,8 +60,9 @@ names() {
 twin() {
 	rest && modprobe intel_core_ext || return 1
 	insmod "$here/twin.ko" && { echo "both are loaded"; return 1; }
+	dmesg | grep 'intel_core_ext: these extensions are loaded already' || return 1
 	[ -e $cpu/format/ocr_rsp ] && counts mem-stores || return 1
-	rmmod intel_core_ext && insmod "$here/twin.ko" && rmmod twin
+	rmmod intel_core_ext && insmod "$here/twin.ko" && rmmod intel_core_two
 }
 
 quiet() { ! dmesg | grep -e 'Call Trace' -e 'BUG:' -e 'sysfs: cannot'; }
