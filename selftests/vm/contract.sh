@@ -157,14 +157,14 @@ ktap "127 when there is no such command" no_command
 # The signal that ends the command comes only if perf ended well.
 repeat=(--driver mainline --icount --kernel "$one" --sockets 2 --cores 1 -- sh -c
 	'perf stat -a -x ";" -e uncore_cbox/event=0x14,umask=0x7/ -e context-switches sleep 0.1 && kill -9 $$')
-vm repeat_1 "${repeat[@]}"
-vm repeat_2 "${repeat[@]}"
+vm repeat_1 --trace "$DIR/trace_1" "${repeat[@]}"
+vm repeat_2 --trace "$DIR/trace_2" "${repeat[@]}"
 repeatable() {
 	ended repeat_1 137 && ended repeat_2 137 && cmp "$DIR/repeat_1.err" "$DIR/repeat_2.err" &&
-		cmp "$DIR/repeat_1.log" "$DIR/repeat_2.log" &&
+		cmp "$DIR/repeat_1.log" "$DIR/repeat_2.log" && cmp "$DIR/trace_1" "$DIR/trace_2" &&
 		grep -E '^[1-9][0-9]*;;uncore_cbox/' "$DIR/repeat_1.err"
 }
-ktap "two --icount runs print the same counts and the same kernel log; 128 + n by signal n" repeatable
+ktap "two --icount runs have the same counts, kernel log and trace; 128 + n by signal n" repeatable
 
 # The caller gives up while the command runs: nothing may be left behind. What is printed
 # can be read before the end.
