@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Tables for Goldmont (06_5C, 06_5F).
+ *
+ *	perf stat -e offcore_response.demand_data_rd.l2_hit ./program
+ *	perf record -d -e mem_load_uops_retired.dram_hit:pp ./program
  */
 #include "core/goldmont.h"
 #include "core_ext.h"

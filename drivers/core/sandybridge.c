@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Tables for Sandy Bridge, client (06_2A) and server (06_2D).
+ *
+ *	perf stat -e offcore_response.demand_data_rd.llc_hit.hitm_other_core ./program
+ *	perf record -e inst_retired.prec_dist:pp -c 1000003 ./program
  */
 #include "core/sandybridge.h"
 #include "core_ext.h"
