@@ -5,7 +5,7 @@
  *
  *	perf stat -a -e xeon7500_cbox/llc_misses.all/ sleep 1
  *	perf stat -a -e xeon7500_cbox_0/event=0x14,umask=0x7/ sleep 1
- *	perf stat -a -e xeon7500_cbox_3/occupancy_irq,thresh=4/ sleep 1
+ *	perf stat -a -e xeon7500_cbox_0/occupancy_irq,thresh=4/ sleep 1
  *
  * Fields as in evsel.c. Uncore Programming Guide, section 2.3.
  */

@@ -11,9 +11,9 @@
  *	3	b0   (port 3)		u_b1 (port 7: U-Box and B-Box 1)
  *
  *	perf stat -a -e xeon7500_rbox_0/flits_sent,port=1/ sleep 1
- *	perf stat -a -e xeon7500_rbox_0/new_packets_recv.any.drs,qpi0/ sleep 1
- *	perf stat -a -e xeon7500_rbox_1/drs.anyresp9flits,s1/ sleep 1
- *	perf stat -a -e xeon7500_rbox_0/xbar_mm,qpi1,match_mc=0x3,mask_mc=0xf/ sleep 1
+ *	perf stat -a -e xeon7500_rbox/new_packets_recv.any.drs,qpi2/ sleep 1
+ *	perf stat -a -e xeon7500_rbox/drs.anyresp9flits,s1/ sleep 1
+ *	perf stat -a -e xeon7500_rbox/xbar_mm,qpi1,match_mc=0x3,mask_mc=0xf/ sleep 1
  *
  *	event		number of the event in the table below (the hardware has none)
  *	port		port of this half; or its name, from the table above
