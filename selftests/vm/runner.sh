@@ -7,9 +7,8 @@
 # shellcheck disable=SC2317 # the tests are called by name
 set -u
 . "$(dirname "$0")/../lib/vm.sh"
-. "$(dirname "$0")/../lib/ktap.sh"
 
-read -r kernel _ <<<"${KERNELS_UNDER_TEST:-6.1}"
+kernel=${KERNELS[0]}
 broken=$TOP/selftests/guest/runner
 unset SOAK
 
@@ -20,8 +19,8 @@ run() { # NAME OPTION... TEST...
 	echo $? >"$DIR/$name.status"
 }
 
-# said NAME LINE...: the run printed these, and no other lines of that kind.
-said() {
+# verdicts NAME LINE...: the run printed these, and no other lines of that kind.
+verdicts() {
 	local name=$1
 	shift
 	printf '%s\n' "$@" | sort >"$DIR/want"
@@ -31,7 +30,7 @@ said() {
 run broken -j 1 --timeout 20 "$broken"/[a-h]_*.sh
 
 each_once() {
-	said broken "ok runner/a_fine.sh $kernel" "ok runner/b_leaves.sh $kernel" \
+	verdicts broken "ok runner/a_fine.sh $kernel" "ok runner/b_leaves.sh $kernel" \
 		"ok runner/c_finds.sh $kernel" \
 		"FAIL runner/d_killed.sh $kernel: 1 of 2 results, status 137" \
 		"FAIL runner/e_oops.sh $kernel: brought the machine down" \
@@ -57,7 +56,7 @@ ktap "the sum and the status say so" adds_up
 
 never_starts() {
 	run never --boot-timeout 2 "$broken/never.sh"
-	said never "again machine of runner/never.sh $kernel did not start: time is up" \
+	verdicts never "again machine of runner/never.sh $kernel did not start: time is up" \
 		"FAIL machine of runner/never.sh $kernel: did not start, twice" &&
 		grep '^2 boots, 1 repeated' "$DIR/never" && [ "$(cat "$DIR/never.status")" = 1 ] ||
 		{ cat "$DIR/never"; return 1; }

@@ -12,7 +12,6 @@
 # shellcheck disable=SC2317 # the tests are called by name
 set -u
 . "$(dirname "$0")/../lib/vm.sh"
-. "$(dirname "$0")/../lib/ktap.sh"
 
 # unpack PACKAGE...: from Debian 12, with the libraries they want that perf does not.
 unpack() {
@@ -52,7 +51,7 @@ beside() {
 
 ktap "the packages are unpacked" unpack stress-ng trinity libbsd0 libmd0 libipsec-mb1 libjudydebian1 \
 	libsctp1 libkmod2 libegl1 libgbm1 libglvnd0 libxxhash0 libaio1 libapparmor1 libjpeg62-turbo libgles2
-for kernel in ${KERNELS_UNDER_TEST:-6.1 6.12}; do
+for kernel in "${KERNELS[@]}"; do
 	ktap "trinity, $kernel" beside trinity --dangerous -q -c perf_event_open -N 200000 -C 4
 	ktap "stress-ng, $kernel" beside stress-ng --perf --cpu 4 --timer 2 --clone 2 --exec 2 --timeout 60
 done
