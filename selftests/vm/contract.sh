@@ -187,16 +187,16 @@ interactive() {
 	local pid status=0
 	mkfifo "$DIR/keys"
 	script -qefc "$TOP/tools/vm/run --interactive --driver none --cores 1 --kernel $other --timeout 900 -- \
-		sh -c 'stty size; read -r line; echo \"<\$line>\"; exit 5'" /dev/null \
+		sh -c 'echo \"size \$(stty size)\"; read -r line; echo \"<\$line>\"; exit 5'" /dev/null \
 		<"$DIR/keys" >"$DIR/screen" 2>&1 &
 	pid=$!
 	exec 3>"$DIR/keys"
-	until grep -q '^24 80' "$DIR/screen" || ! kill -0 "$pid"; do sleep 0.1; done
+	until grep -q '^size' "$DIR/screen" || ! kill -0 "$pid"; do sleep 0.1; done
 	echo hello >&3
 	wait "$pid" || status=$?
 	exec 3>&-
 	cat -v "$DIR/screen"
-	[ "$status" = 5 ] && grep -q '^<hello>' "$DIR/screen"
+	[ "$status" = 5 ] && grep -q '^size 24 80' "$DIR/screen" && grep -q '^<hello>' "$DIR/screen"
 }
 ktap "--interactive is a terminal, and the status comes through" interactive
 
