@@ -47,6 +47,10 @@ awk '/^MemTotal/ { print ($2 > 400000 && $2 < 614400) ? "memory as told" : $0 }'
 END
 chmod +x "$DIR/tree/facts"
 
+# A program of the user's that breaks a rule of the CPU is no fault of the kernel's, though
+# the kernel tells of it in similar words.
+echo 'int main(void) { __asm__("hlt"); }' | gcc -static -x c -o "$DIR/tree/trap" -
+
 # Until the boot gets far enough to print something, even where the machine is busy.
 late() {
 	local seconds
@@ -66,7 +70,7 @@ vm plain --driver none --kernel "$one" --sockets 2 --cores 1 --memory 600M --app
 	--get /root/facts:"$DIR/facts" --get /t/tree/empty:"$DIR/nothing" \
 	--stats "$DIR/stats.json" --trace "$DIR/trace" -- sh -c \
 	'echo out; echo err >&2; cp /t/data copy; chmod 640 copy; cat /t/tree/link; uname -r
-	 echo "$0 $1"; /t/tree/facts >facts; exit 42' 'a  b' "c'd"
+	 echo "$0 $1"; /t/tree/facts >facts; sh -c "/t/tree/trap; :" 2>/dev/null; exit 42' 'a  b' "c'd"
 
 status_and_output() {
 	ended plain 42 && printed plain out inside "$(release "$one")" "a  b c'd" &&
@@ -105,6 +109,9 @@ statistics() {
 	python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$DIR/stats.json" && [ -s "$DIR/trace" ]
 }
 ktap "--stats is JSON and --trace has lines" statistics
+
+user_fault() { ended plain 42 && grep 'traps: trap\[.*general protection' "$DIR/plain.log"; }
+ktap "a fault of a user's program is none of the kernel's" user_fault
 
 kernel_log() { grep "Linux version $(release "$one")" "$DIR/plain.log" && grep 'reboot: Power down' "$DIR/plain.log"; }
 ktap "--log has the kernel's first and last words" kernel_log
