@@ -350,17 +350,6 @@ static void uncore_box_sync(struct uncore_box *box, bool fresh)
 	uncore_pkg_sync(pkg);
 }
 
-/* An overflow that the handler could not attribute while the event was away. */
-static void uncore_event_missed(struct uncore_box *box, struct perf_event *event)
-{
-	if (!is_sampling_event(event)) {
-		uncore_event_wrapped(box, event);
-		return;
-	}
-	atomic64_inc(&box->pkg->lost);
-	uncore_event_update(box, event);
-}
-
 static void uncore_counter_release(struct uncore_box *box, int idx)
 {
 	uncore_claim_release(&box->claims, &to_uncore_event(box->events[idx])->claim);
@@ -383,14 +372,15 @@ static void uncore_counter_retire(struct uncore_box *box, int idx)
 	clear_bit(idx, &box->armed);
 	uncore_event_update(box, event);
 	if (test_and_clear_bit(idx, &box->missed)) {
-		uncore_event_missed(box, event);
+		if (!is_sampling_event(event))
+			uncore_event_wrapped(box, event);
 	} else if (uncore_event_unreported(event)) {
 		/* It overflowed so late that the PMI finds it gone. */
-		if (uncore_event_overdue(event))
-			atomic64_inc(&box->pkg->lost);
 		box->stale_ov |= BIT(idx);
 		uncore_pmi_expect(box->pkg);
 	}
+	if (uncore_event_overdue(event))
+		uncore_pmi_last(box, event);
 	uncore_event_settle_period(event);
 	event->hw.state |= PERF_HES_UPTODATE;
 	uncore_counter_release(box, idx);
@@ -424,6 +414,19 @@ void uncore_box_commit(struct uncore_box *box)
 	uncore_box_settle(box, true);
 }
 
+/* It overflowed between del and add, which perf does whenever an event comes to the box. */
+static void uncore_counter_late(struct uncore_box *box, int idx)
+{
+	struct perf_event *event = box->events[idx];
+
+	uncore_box_hold(box, BIT(idx));
+	if (is_sampling_event(event))
+		uncore_pmi_late(box, event);
+	else
+		uncore_event_wrapped(box, event);
+	uncore_box_hold(box, 0);
+}
+
 /**
  * uncore_box_add() - put an event on a counter, at the next commit
  * @box: the box
@@ -436,18 +439,12 @@ int uncore_box_add(struct uncore_box *box, struct perf_event *event, bool start)
 {
 	struct uncore_event *ue = to_uncore_event(event);
 	int idx = ue->claim.idx;
+	bool back = idx >= 0;
 
-	if (idx >= 0) {
+	if (back) {
 		/* Deleted a moment ago and still on its counter. */
 		box->leaving &= ~BIT(idx);
 		set_bit(idx, &box->armed);
-		if (test_and_clear_bit(idx, &box->missed)) {
-			uncore_box_hold(box, BIT(idx));
-			uncore_event_missed(box, event);
-			if (is_sampling_event(event))
-				uncore_event_set_period(box, event);
-			uncore_box_hold(box, 0);
-		}
 	} else {
 		if (uncore_claim_take(&box->claims, &ue->claim)) {
 			/* What is about to leave may make room; the others still start as one. */
@@ -469,6 +466,8 @@ int uncore_box_add(struct uncore_box *box, struct perf_event *event, bool start)
 		uncore_counter_start(box, idx);
 	else
 		uncore_counter_stop(box, idx);
+	if (back && test_and_clear_bit(idx, &box->missed))
+		uncore_counter_late(box, idx);
 	return 0;
 }
 
@@ -531,7 +530,7 @@ void uncore_box_stop(struct uncore_box *box, struct perf_event *event)
 		/* With a new period it would not look overdue any more when the PMI comes. */
 		if (uncore_event_unreported(event)) {
 			uncore_pmi_expect(box->pkg);
-			uncore_pmi_poll(box->pkg);
+			uncore_pmi_catch(box->pkg);
 		}
 		uncore_event_settle_period(event);
 	}

@@ -107,6 +107,41 @@ static void uncore_sample(struct uncore_box *box, struct perf_event *event, stru
 	}
 }
 
+/**
+ * uncore_pmi_late() - the sample of an overflow that came when perf did not want it
+ * @box: the box
+ * @event: the event, which perf wants again; its counter stands
+ *
+ * That was a moment ago, in the very call that is here now.
+ */
+void uncore_pmi_late(struct uncore_box *box, struct perf_event *event)
+{
+	struct pt_regs regs;
+
+	perf_fetch_caller_regs(&regs);
+	uncore_sample(box, event, &regs);
+}
+
+/**
+ * uncore_pmi_last() - the sample of an overflow that came when its event was about to go
+ * @box: the box
+ * @event: the event, off its counter but still in perf's hands
+ */
+void uncore_pmi_last(struct uncore_box *box, struct perf_event *event)
+{
+	struct perf_sample_data data;
+	struct pt_regs regs;
+
+	/* At its limit perf would stop the event, which is too late and spoils the next start. */
+	if (atomic_read(&event->event_limit)) {
+		atomic64_inc(&box->pkg->lost);
+		return;
+	}
+	perf_fetch_caller_regs(&regs);
+	perf_sample_data_init(&data, 0, event->hw.last_period);
+	uncore_overflow(event, &data, &regs);
+}
+
 static void uncore_counter_overflow(struct uncore_box *box, int idx, struct pt_regs *regs)
 {
 	struct perf_event *event = READ_ONCE(box->events[idx]);
@@ -399,6 +434,19 @@ void uncore_pmi_poll(struct uncore_pkg *pkg)
 {
 	if (pkg->pmi && READ_ONCE(pkg->cpu) == smp_processor_id())
 		uncore_pmi_handle(pkg, get_irq_regs());
+}
+
+/**
+ * uncore_pmi_catch() - likewise, of what has happened a moment ago in the call that is here
+ * @pkg: the package of this CPU; interrupts are off
+ */
+void uncore_pmi_catch(struct uncore_pkg *pkg)
+{
+	struct pt_regs regs;
+
+	perf_fetch_caller_regs(&regs);
+	if (pkg->pmi && READ_ONCE(pkg->cpu) == smp_processor_id())
+		uncore_pmi_handle(pkg, &regs);
 }
 
 static void uncore_stray_remote(void *info)

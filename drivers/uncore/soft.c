@@ -21,8 +21,8 @@
  * from the entry of the handler on. What passed between the overflow and the handler
  * is not in it.
  *
- * lost: overflows of sampling events that gave no sample, because perf had just taken
- * the event away, or because the PMI reached another CPU.
+ * lost: overflows of sampling events that gave no sample, because the PMI reached another
+ * CPU, or because perf was just taking away an event with a limit (REFRESH).
  */
 #include "uncore.h"
 

@@ -482,7 +482,10 @@ void uncore_pmi_moved(struct uncore_pkg *pkg, int to);
 void uncore_pmi_pause(const struct uncore_pkg *pkg);
 void uncore_pmi_resume(const struct uncore_pkg *pkg);
 void uncore_pmi_teardown(struct uncore_pkg *pkg);
+void uncore_pmi_late(struct uncore_box *box, struct perf_event *event);
+void uncore_pmi_last(struct uncore_box *box, struct perf_event *event);
 void uncore_pmi_poll(struct uncore_pkg *pkg);
+void uncore_pmi_catch(struct uncore_pkg *pkg);
 void uncore_pmi_expect(struct uncore_pkg *pkg);
 void uncore_pmi_watch(struct uncore_pkg *pkg);
 
