@@ -8,16 +8,12 @@
 # shellcheck disable=SC2317 # the tests are called by name
 set -u
 . "$(dirname "$0")/../lib/vm.sh"
-. "$(dirname "$0")/../lib/ktap.sh"
-
-kernel=${KERNELS_UNDER_TEST:-6.1}
-kernel=${kernel%% *}
 
 # All tests but one, which starts perf for every event that count opens.
 collection() { grep '^uncore:' "$DIR/installed/kselftest-list.txt" | grep -vx uncore:events.sh; }
 
 install_it() {
-	make -s -C "$TOP/selftests" OUTPUT="$TOP/build/kselftest" INSTALL_PATH="$DIR/installed" install
+	make -s -C "$TOP/selftests" OUTPUT="$TOP/build/selftests" INSTALL_PATH="$DIR/installed" install
 	(cd "$DIR/installed" && ls run_kselftest.sh kselftest/runner.sh uncore/count uncore/ktap.sh)
 }
 
@@ -27,7 +23,7 @@ run_it() {
 	local name=$1
 	shift
 	# shellcheck disable=SC2046 # a list
-	vm "$name" --kernel "$kernel" --sockets 2 --cores 2 "$@" --put "$DIR/installed:/k" \
+	vm "$name" --kernel "${KERNELS[0]}" --sockets 2 --cores 2 "$@" --put "$DIR/installed:/k" \
 		-- sh -c 'rmmod msr && ! ls /dev/cpu/*/msr 2>/dev/null && exec /k/run_kselftest.sh "$@"' sh \
 		$(collection | sed 's/^/-t /')
 	awk '
@@ -53,8 +49,7 @@ no_failure() { # NAME
 # Each case that passes, and each program that does not end as skipped.
 passing() {
 	cat <<-'END'
-	count: each event of each box, package 0
-	count: each event of each box, package 1
+	count: each event of each box, on both packages
 	count: exit
 	group: six events over the same cycles
 	group: group read
