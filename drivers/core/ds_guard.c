@@ -13,6 +13,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/irq_work.h>
+#include <linux/minmax.h>
 #include <linux/percpu.h>
 #include <asm/cpu_entry_area.h>
 #include <asm/intel_ds.h>
@@ -53,10 +54,10 @@ static void ds_guard_say(struct irq_work *work)
 
 static DEFINE_IRQ_WORK(ds_guard_report, ds_guard_say);
 
-/* A counter of a PEBS event that has overflowed and been left so. */
-static bool ds_guard_stuck(int idx, u64 enabled)
+/* A counter of a PEBS event that has overflowed and been left so; @val: how far it is. */
+static bool ds_guard_stuck(int idx, u64 enabled, u64 *val)
 {
-	u64 select, val;
+	u64 select;
 
 	rdmsrl(MSR_ARCH_PERFMON_EVENTSEL0 + idx, select);
 	if (!(select & ARCH_PERFMON_EVENTSEL_ENABLE))
@@ -67,14 +68,47 @@ static bool ds_guard_stuck(int idx, u64 enabled)
 	 */
 	if (!(enabled & BIT_ULL(idx)) && select & ARCH_PERFMON_EVENTSEL_INT)
 		return false;
-	rdmsrl(MSR_ARCH_PERFMON_PERFCTR0 + idx, val);
-	return !(val & ds_guard.sign);
+	rdmsrl(MSR_ARCH_PERFMON_PERFCTR0 + idx, *val);
+	return !(*val & ds_guard.sign);
+}
+
+/* Where a counter would be if the hardware had reloaded it, short of the next overflow. */
+static u64 ds_guard_reload(u64 reset, u64 val)
+{
+	u64 last = -(u64)DS_GUARD_SHORT_PERIOD & ds_guard.mask;
+
+	return reset ? min(reset + val, last) : last;
+}
+
+static bool ds_guard_out_of_bounds(const struct debug_store *ds)
+{
+	u64 base = READ_ONCE(ds->pebs_buffer_base);
+	u64 index = READ_ONCE(ds->pebs_index);
+
+	/* No base: no buffer. */
+	return base && (index < base || index > READ_ONCE(ds->pebs_absolute_maximum));
+}
+
+/* With all counters off. */
+static void ds_guard_put_right(struct debug_store *ds, u64 enabled)
+{
+	int idx;
+
+	WRITE_ONCE(ds->pebs_index, ds->pebs_buffer_base);
+	for_each_set_bit(idx, &ds_guard.counters, BITS_PER_LONG) {
+		u64 val;
+
+		if (ds_guard_stuck(idx, enabled, &val))
+			wrmsrl(ds_guard.counter_msr + idx,
+			       ds_guard_reload(ds->pebs_event_reset[idx], val));
+	}
+	this_cpu_inc(ds_guard_count);
+	irq_work_queue(&ds_guard_report);
 }
 
 static void ds_guard_repair(struct debug_store *ds)
 {
 	u64 area, enabled, running;
-	int idx;
 
 	/* While the kernel sets the buffer up or takes it down it is not in use. */
 	rdmsrl(MSR_IA32_DS_AREA, area);
@@ -90,17 +124,10 @@ static void ds_guard_repair(struct debug_store *ds)
 	rdmsrl(MSR_IA32_PEBS_ENABLE, enabled);
 	rdmsrl(MSR_CORE_PERF_GLOBAL_CTRL, running);
 	wrmsrl(MSR_CORE_PERF_GLOBAL_CTRL, 0);
-	WRITE_ONCE(ds->pebs_index, ds->pebs_buffer_base);
-	for_each_set_bit(idx, &ds_guard.counters, BITS_PER_LONG) {
-		u64 reset = ds->pebs_event_reset[idx] ?: -(u64)DS_GUARD_SHORT_PERIOD;
-
-		if (ds_guard_stuck(idx, enabled))
-			wrmsrl(ds_guard.counter_msr + idx, reset & ds_guard.mask);
-	}
+	/* An overflow until now has brought the interrupt, in which all was put right. */
+	if (ds_guard_out_of_bounds(ds))
+		ds_guard_put_right(ds, enabled);
 	wrmsrl(MSR_CORE_PERF_GLOBAL_CTRL, running);
-
-	this_cpu_inc(ds_guard_count);
-	irq_work_queue(&ds_guard_report);
 }
 
 /**
@@ -111,11 +138,8 @@ static void ds_guard_repair(struct debug_store *ds)
 void core_ext_ds_guard_check(void)
 {
 	struct debug_store *ds = this_cpu_read(ds_guard_ds);
-	u64 base = READ_ONCE(ds->pebs_buffer_base);
-	u64 index = READ_ONCE(ds->pebs_index);
 
-	/* No base: no buffer. */
-	if (base && (index < base || index > READ_ONCE(ds->pebs_absolute_maximum)))
+	if (ds_guard_out_of_bounds(ds))
 		ds_guard_repair(ds);
 }
 
