@@ -82,7 +82,7 @@ SWEEP(reloaded_fault)
 SWEEP(one_by_one_fault)
 SWEEP(piled_up_fault)
 
-CORE_MAIN(
+CORE_MAIN("5c 5f",
 	{ "an interrupt in every phase", sweep_interrupt },
 	{ "a record in every phase, reloaded by the CPU", sweep_reloaded },
 	{ "a record in every phase, one by one", sweep_one_by_one },

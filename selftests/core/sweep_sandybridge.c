@@ -74,7 +74,7 @@ static void pdir_stays_one_by_one(void)
 	sweep_all(&one_by_one, BRANCHES, 0, false);
 }
 
-CORE_MAIN(
+CORE_MAIN("2a 2d",
 	{ "an interrupt in every phase while PDIR comes and goes", pdir_comes },
 	{ "an interrupt in every phase while PDIR waits", pdir_waits },
 	{ "a record of PDIR in every phase, others wait", pdir_stays },
