@@ -189,7 +189,7 @@ static bool balanced(const struct kind *kind, const struct call *call, struct bo
 	sum->samples += samples;
 	sum->bounds += b.bounds;
 	sum->stopped += b.stopped;
-	sum->overlooked += made - samples;
+	sum->overlooked += made > samples ? made - samples : 0;
 	*overflows = b.overflows;
 	/* What the silicon has made is what the ring has, and the kernel says that it lost none. */
 	return ktap_check((made == samples || (made == samples + 1 && overlooks(kind, call))) &&
