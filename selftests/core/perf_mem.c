@@ -41,15 +41,16 @@ static void walked(const char *file, unsigned int *loads, unsigned int *stores,
 		else if (ip == w.load || ip == w.store)
 			++*wrong;
 	}
-	pclose(f);
+	ktap_check(!pclose(f), "perf script failed on %s", file);
 }
 
 static void without(void)
 {
 	ext_load(NULL);
 	ktap_check(shell("perf mem record -o /tmp/none true 2>/tmp/err"));
-	ktap_check(!shell("grep -q 'not supported' /tmp/err"));
-	ktap_check(shell("perf c2c record -o /tmp/none true 2>/dev/null"));
+	ktap_check(!shell("grep -q 'not supported' /tmp/err"), "%d", shell("cat /tmp/err"));
+	ktap_check(shell("perf c2c record -o /tmp/none true 2>/tmp/err"));
+	ktap_check(!shell("grep -q 'not supported' /tmp/err"), "%d", shell("cat /tmp/err"));
 }
 
 static void prepare(const char *parameters)
@@ -58,8 +59,12 @@ static void prepare(const char *parameters)
 
 	on_cpu(0);
 	perf_unlimited();
-	for (cpu = 0; cpu < 2; cpu++)
+	perf_unnamed();
+	for (cpu = 0; cpu < 2; cpu++) {
+		msr_write(cpu, SYN_MEM_SHIFT, 6);
+		msr_write(cpu, SYN_MEM_MAP, 0x6543216543216541);
 		msr_write(cpu, SYN_MEM_MODE, SYN_MEM_BY_ADDRESS);
+	}
 	ext_load(parameters);
 }
 
@@ -90,11 +95,15 @@ static void mem_record(void)
 static void mem_record_both(void)
 {
 	unsigned int loads, stores, wrong, all;
+	uint64_t before;
 
 	prepare("");
-	ktap_check(!shell("perf mem record -c 997 -o /tmp/both ./walker 3000000 >/dev/null 2>&1"));
+	before = records();
+	ktap_check(!shell("perf mem record -m 32M -c 997 -o /tmp/both ./walker 3000000 >/dev/null 2>&1"));
 	walked("/tmp/both", &loads, &stores, &wrong, &all);
 	ktap_check(loads && stores && !wrong, "%u loads, %u stores, %u wrong", loads, stores, wrong);
+	ktap_check(records() - before == all, "%llu records, %u samples",
+		   (unsigned long long)(records() - before), all);
 }
 
 static void mem_report(void)
@@ -114,14 +123,18 @@ static void mem_report(void)
 static void c2c(void)
 {
 	unsigned int loads, stores, wrong, all;
+	uint64_t before;
 
 	prepare("data_src=1");
-	ktap_check(!shell("perf c2c record -u -o /tmp/c2c ./walker 1000000 >/tmp/err 2>&1"),
+	before = records();
+	ktap_check(!shell("perf c2c record -u -m 32M -o /tmp/c2c ./walker 1000000 >/tmp/err 2>&1"),
 		   "%d", shell("cat /tmp/err"));
 	ktap_check(!shell("perf c2c report -i /tmp/c2c --stdio --stats >/tmp/report 2>/tmp/err"),
 		   "%d", shell("cat /tmp/err; ls -l /tmp/c2c"));
 	walked("/tmp/c2c", &loads, &stores, &wrong, &all);
 	ktap_check(loads + stores && !wrong, "%u loads, %u stores, %u wrong", loads, stores, wrong);
+	ktap_check(records() - before == all, "%llu records, %u samples",
+		   (unsigned long long)(records() - before), all);
 	ktap_check(!shell("grep -q 'Load Operations' /tmp/report"));
 }
 
