@@ -225,11 +225,11 @@ static void accounted(unsigned int precise, void (*adapt)(struct perf_event_attr
 			records = core_stat(0, SYN_CORE_S_RECORDS) - records;
 			ktap_require(read(ring.fd, count, sizeof(count)) == sizeof(count));
 			ktap_check(records == ring.samples && !count[1],
-				   "%#x at %d: %llu records, %llu samples, %llu lost",
+				   "%#x at %u: %llu records, %llu samples, %llu lost",
 				   precise_events[i], p, (unsigned long long)records,
 				   (unsigned long long)ring.samples,
 				   (unsigned long long)count[1]);
-			ktap_check(records || precise_events[i] == RARE, "no record of %#x at %d",
+			ktap_check(records || precise_events[i] == RARE, "no record of %#x at %u",
 				   precise_events[i], p);
 			ring_close(&ring);
 		}
