@@ -187,6 +187,7 @@ static void latency(void)
 		msr_write(0, SYN_OFF_RATE(bit), 200 + 10 * bit);
 		msr_write(0, SYN_OFF_LATENCY(bit), 90 + 17 * bit);
 	}
+	msr_write(0, SYN_OFF_RATE(15), 0);
 	for (i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
 		unsigned int request = pairs[i].request == 0x8000 ? 0x7fbf : pairs[i].request;
 		bool mixed = request & (request - 1);
