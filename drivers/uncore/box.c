@@ -260,25 +260,30 @@ static u32 uncore_box_wanted(const struct uncore_box *box)
 }
 
 /**
- * uncore_box_write_enable() - enable the wanted counters in GLOBAL_CTL
- * @box: the box; nothing is written if they are enabled already
+ * uncore_box_force_enable() - enable the wanted counters in GLOBAL_CTL, in any case
+ * @box: the box
  *
  * Counters that are not programmed yet have to wait. Safe in NMI: when the overflow
  * handler has changed @want between our write to @enabled and that to the register,
  * the register may have got the older value and is written again.
  */
-void uncore_box_write_enable(struct uncore_box *box)
+void uncore_box_force_enable(struct uncore_box *box)
 {
-	u32 enable = uncore_box_wanted(box);
+	u32 enable;
 
-	if (box->enabled == enable)
-		return;
 	do {
 		enable = uncore_box_wanted(box);
 		WRITE_ONCE(box->enabled, enable);
 		if (!box->type->enabled_by_package)
 			wrmsrl(uncore_box_ctl_msr(box), uncore_box_ctr_en(box, enable));
 	} while (uncore_box_wanted(box) != enable);
+}
+
+/** uncore_box_write_enable() - likewise, unless they are enabled already */
+void uncore_box_write_enable(struct uncore_box *box)
+{
+	if (box->enabled != uncore_box_wanted(box))
+		uncore_box_force_enable(box);
 }
 
 /**

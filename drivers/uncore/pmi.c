@@ -171,10 +171,11 @@ static u32 uncore_sampling_counters(const struct uncore_box *box, unsigned long 
 	return sampling;
 }
 
+/* What this has interrupted may be about to write the very same, so it is written here. */
 static void uncore_box_hold_more(struct uncore_box *box, u32 counters)
 {
 	WRITE_ONCE(box->held, counters);
-	uncore_box_write_enable(box);
+	uncore_box_force_enable(box);
 	if (box->type->enabled_by_package)
 		uncore_pkg_write_ctl(box->pkg);
 }

@@ -445,6 +445,7 @@ unsigned int uncore_box_ctl_msr(const struct uncore_box *box);
 unsigned int uncore_evt_sel_msr(const struct uncore_box *box, int idx);
 unsigned int uncore_ctr_msr(const struct uncore_box *box, int idx);
 u32 uncore_box_ctr_en(const struct uncore_box *box, u32 counters);
+void uncore_box_force_enable(struct uncore_box *box);
 void uncore_box_write_enable(struct uncore_box *box);
 void uncore_box_clear_ov(const struct uncore_box *box, u32 bits);
 void uncore_event_update(const struct uncore_box *box, struct perf_event *event);
