@@ -391,6 +391,7 @@ static void counter_overflow(struct counter *c)
 	bool pmi_en = c->sel & c->pmi_en;
 	bool was_set = b->status >> status_bit(c) & 1;
 
+	c->stat.overflowed = p->now;
 	b->status |= 1ull << status_bit(c);
 	p->u_status |= u_bit(b);
 	if (was_set) {

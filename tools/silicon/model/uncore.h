@@ -149,6 +149,7 @@ struct counter {
 	bool tally_stale;
 	struct {
 		uint64_t events, overflows, skipped, opened, closed, windows, enabled, since;
+		uint64_t overflowed;
 	} stat;
 };
 
