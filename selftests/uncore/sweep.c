@@ -1,0 +1,498 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Overflows at each instruction of what perf asks of the driver. In each phase the books
+ * have to balance: the overflows of the silicon are samples, or reported as lost.
+ *
+ * VM: --sockets 2 --cores 2 --icount
+ */
+#include "hotplug.h"
+#include "sampling.h"
+#include "sweep.h"
+
+#define ull	unsigned long long
+
+#define PMU	"xeon7500_cbox_0"
+#define EVENT	"occupancy_maf"
+#define OTHER	"llc_hits.m"
+#define CTR	0xd11
+#define WRAP	(1ull << 48)
+
+/* How late the interrupt is in some of the sweeps. */
+#define LATE_NS	3000
+
+/*
+ * The event whose overflow is moved, on counter 0. Its samples go to the ring of a keeper,
+ * since an event cannot be closed while its own ring is there.
+ */
+static int runner;
+static struct ring *keeper;
+static uint64_t runner_period;
+static unsigned int runner_package;
+static int runner_cpu;
+static const char *options;
+
+static int neighbour, gate;
+static uint64_t gone;		/* what closed events had counted */
+static uint64_t jumps;		/* by what the counter was moved */
+
+struct call {
+	const char *name;
+	unsigned int ns;		/* between two overflows */
+	void (*begin)(void);		/* once */
+	void (*before)(void);		/* in each phase */
+	void (*call)(void);
+	void (*after)(void);
+	bool group;			/* the runner leads a group */
+	bool wraps;			/* the runner counts, and wraps */
+	bool no_count;			/* the count is not to be had */
+};
+
+struct marks {
+	uint64_t overflows;
+	uint64_t samples;
+	uint64_t lost;
+};
+
+static struct marks marks_now(void)
+{
+	struct marks m;
+
+	/* None may come between them. */
+	do {
+		m.overflows = silicon_truth(runner_cpu, SYN_OVERFLOWS, CTR);
+		m.lost = lost_count();
+		rings_drain();
+		m.samples = keeper->samples;
+	} while (silicon_truth(runner_cpu, SYN_OVERFLOWS, CTR) != m.overflows);
+	return m;
+}
+
+/*
+ * When the next overflow is, far enough away for all that comes before it; 0 if there is
+ * none to wait for. While an interrupt is on its way the package may be frozen, or the
+ * counter may have a whole round before it.
+ */
+static uint64_t next_due(int ahead)
+{
+	uint64_t due, now;
+	int i;
+
+	for (i = 0; i < 100; i++) {
+		due = silicon_truth(runner_cpu, SYN_DUE, CTR);
+		now = sweep_now();
+		if (due > now + 1000000000)
+			continue;
+		if (due && (int64_t)(due - now) > ahead)
+			return due;
+		while (sweep_now() < due)
+			;
+	}
+	return 0;
+}
+
+/* Until the interrupt has come; or it never will. */
+static void wait_for(uint64_t due, uint64_t when)
+{
+	while (sweep_now() < when)
+		;
+	while (silicon_truth(runner_cpu, SYN_DUE, CTR) == due)
+		;
+}
+
+/*
+ * The counter of one that does not sample is moved to where it wraps in time. No counter
+ * wraps so soon by itself: when its interrupt is late, a read has to tell the driver where
+ * it is.
+ */
+static void jump(bool tell)
+{
+	uint64_t start = WRAP - runner_period;
+
+	ioctl(gate, PERF_EVENT_IOC_DISABLE, 0);
+	jumps += start - msr_read(runner_cpu, CTR);
+	msr_write(runner_cpu, CTR, start);
+	if (tell)
+		perf_value(runner);
+	ioctl(gate, PERF_EVENT_IOC_ENABLE, 0);
+}
+
+/* Whether the count is right while everything stands. */
+static bool wrap_is_right(const struct sweep *s)
+{
+	uint64_t count, truth;
+
+	ioctl(gate, PERF_EVENT_IOC_DISABLE, 0);
+	count = perf_value(runner);
+	truth = silicon_truth(runner_cpu, SYN_EVENTS, CTR) + jumps;
+	if (count != truth && !s->bad)
+		ktap_note("%s, phase %d: count %#llx, truth %#llx", s->what, s->phase, (ull)count,
+			  (ull)truth);
+	/* One that is wrong stays so. */
+	jumps += count - truth;
+	return count == truth;
+}
+
+static bool books_are_right(const struct sweep *s, const struct marks *a, const struct marks *b)
+{
+	uint64_t overflows = b->overflows - a->overflows;
+	uint64_t samples = b->samples - a->samples, lost = b->lost - a->lost;
+
+	if (overflows == samples && !lost)
+		return true;
+	if (!s->bad)
+		ktap_note("%s, phase %d: %llu overflows, %llu samples, %llu lost", s->what,
+			  s->phase, (ull)overflows, (ull)samples, (ull)lost);
+	return false;
+}
+
+/* How many events there are in 1000 uncore cycles; a microsecond has 2,266 of these. */
+static uint64_t per_1000;
+
+static uint64_t events_in(uint64_t ns)
+{
+	return per_1000 * ns / 1000 * 2266 / 1000 + 7;
+}
+
+/* One phase: the call begins s->phase instructions before the interrupt. */
+static void phase(struct sweep *s, const struct call *c, unsigned int late)
+{
+	struct marks a, b;
+	bool right, on_time;
+	uint64_t due, when;
+
+	if (c->before)
+		c->before();
+	if (c->wraps)
+		jump(late);
+	due = next_due(s->phase + 12000 - (int)late);
+	when = due + late;
+	a = marks_now();
+	on_time = sweep_enter(s, when - s->phase);
+	c->call();
+	sweep_leave(s);
+	runner_cpu = package_cpu(runner_package);
+	if (due)
+		wait_for(due, when);
+	right = !c->wraps || wrap_is_right(s);
+	if (c->after)
+		c->after();
+	b = marks_now();
+	if (c->wraps)
+		b.overflows = a.overflows;
+	right &= books_are_right(s, &a, &b);
+	s->bad += !right;
+	if (on_time)
+		sweep_was(s, when);
+}
+
+static void runner_open(bool group)
+{
+	char name[80];
+	struct perf_event_attr attr;
+
+	snprintf(name, sizeof(name), EVENT "%s", options);
+	attr = sampling_attr(PMU, name, runner_period);
+	if (group)
+		attr.read_format |= PERF_FORMAT_GROUP;
+	runner = event_open_attr(&attr, runner_cpu, -1);
+	ktap_require(!ioctl(runner, PERF_EVENT_IOC_SET_OUTPUT, keeper->fd), "%s", strerror(errno));
+	perf_enable(runner);
+}
+
+static void find_rate(void)
+{
+	int fd = event_open(PMU, EVENT, runner_cpu, -1);
+
+	perf_enable(fd);
+	sleep_us(100);
+	perf_disable(fd);
+	per_1000 = perf_value(fd) * 1000 / box_truth(runner_cpu, SYN_ENABLED, PMU);
+	event_close_all();
+}
+
+static void keeper_open(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.size = sizeof(attr),
+		.sample_period = 1,
+		.sample_type = SAMPLE_BASE,
+		.read_format = PERF_FORMAT_LOST,
+	};
+
+	keeper = ring_open(event_open_attr(&attr, runner_cpu, -1), SAMPLE_BASE, 64);
+}
+
+static uint64_t group_value(void)
+{
+	struct {
+		uint64_t num;
+		struct {
+			uint64_t value, lost;
+		} event[3];
+	} buf = {};
+
+	ktap_require(read(runner, &buf, sizeof(buf)) == sizeof(buf), "read: %s", strerror(errno));
+	return buf.event[0].value + buf.event[1].value + buf.event[2].value;
+}
+
+static void call_sweep(const struct call *c, int step, int from, unsigned int late)
+{
+	char what[120];
+	struct sweep s;
+
+	sampling_start();
+	sampling_limit(1000000);
+	runner_cpu = package_cpu(runner_package);
+	run_on(from);
+	find_rate();
+	runner_period = events_in(c->ns);
+	lost_open();
+	keeper_open();
+	gone = 0;
+	jumps = 0;
+	silicon_clear();
+	if (c->wraps) {
+		gate = event_open("xeon7500_ubox", "gate", runner_cpu, -1);
+		runner = event_open(PMU, EVENT, runner_cpu, -1);
+		perf_enable(runner);
+	} else {
+		runner_open(c->group);
+	}
+	if (c->begin)
+		c->begin();
+	msr_write(0, SYN_FAULT_DELAY_NS, late);
+	snprintf(what, sizeof(what), "%s%s, from CPU %d%s", c->name, options, from,
+		 late ? ", interrupt late" : "");
+	sweep_begin(&s, what, step);
+	while (sweep_next(&s))
+		phase(&s, c, late);
+	msr_write(0, SYN_FAULT_DELAY_NS, 0);
+	sweep_check(&s);
+	perf_disable(runner);
+	if (!c->wraps && !c->no_count) {
+		uint64_t count = gone + (c->group ? group_value() : perf_value(runner));
+		uint64_t truth = box_truth(runner_cpu, SYN_EVENTS, PMU);
+
+		ktap_check(count == truth, "%s: count %llu, truth %llu", what, (ull)count,
+			   (ull)truth);
+	}
+	run_on(-1);
+}
+
+/* ---- the runner itself ---- */
+
+static void call_read(void)
+{
+	uint64_t buf[16];
+
+	if (read(runner, buf, sizeof(buf)) < 0)
+		abort();
+}
+
+static void siblings_open(void)
+{
+	event_open(PMU, OTHER, runner_cpu, runner);
+	event_open(PMU, EVENT, runner_cpu, runner);
+}
+
+static void call_reset(void)
+{
+	ioctl(runner, PERF_EVENT_IOC_RESET, 0);
+}
+
+/* This is stop and start. */
+static void call_period(void)
+{
+	ioctl(runner, PERF_EVENT_IOC_PERIOD, &runner_period);
+}
+
+static void call_disable(void)
+{
+	ioctl(runner, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+static void call_enable(void)
+{
+	ioctl(runner, PERF_EVENT_IOC_ENABLE, 0);
+}
+
+/* With a whole period before it. */
+static void start_again(void)
+{
+	call_period();
+	call_enable();
+}
+
+static void call_close(void)
+{
+	close(runner);
+}
+
+static void open_again(void)
+{
+	num_open_events--;
+	runner_open(false);
+}
+
+/* ---- a neighbour ---- */
+
+static void neighbour_open(void)
+{
+	neighbour = event_open(PMU, OTHER, runner_cpu, -1);
+}
+
+static void neighbour_enable(void)
+{
+	ioctl(neighbour, PERF_EVENT_IOC_ENABLE, 0);
+}
+
+static void neighbour_disable(void)
+{
+	ioctl(neighbour, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+static void neighbour_close(void)
+{
+	close(neighbour);
+}
+
+static struct perf_event_attr neighbour_attr;
+
+static void neighbour_attr_make(void)
+{
+	neighbour_attr = event_attr(PMU, OTHER);
+	neighbour_attr.disabled = 0;
+}
+
+static void neighbour_open_enabled(void)
+{
+	neighbour = perf_open(&neighbour_attr, runner_cpu, -1);
+}
+
+static void neighbour_retire(void)
+{
+	neighbour_disable();
+	gone += perf_value(neighbour);
+	close(neighbour);
+}
+
+static const struct call
+	of_read = { "read", 40000, .call = call_read },
+	of_group_read = { "group read", 60000, .begin = siblings_open, .call = call_read,
+			  .group = true },
+	of_wrap_read = { "wrap, read", 40000, .call = call_read, .wraps = true },
+	of_reset = { "RESET", 40000, .call = call_reset, .no_count = true },
+	of_period = { "PERIOD", 60000, .call = call_period },
+	of_disable = { "disable", 60000, .call = call_disable, .after = start_again },
+	of_wrap_disable = { "wrap, disable", 60000, .call = call_disable,
+			    .after = call_enable, .wraps = true },
+	of_close = { "close", 100000, .call = call_close, .after = open_again,
+		     .no_count = true },
+	of_neighbour_enable = { "a neighbour's enable", 60000, .begin = neighbour_open,
+				.call = neighbour_enable, .after = neighbour_disable,
+				.no_count = true },
+	of_wrap_neighbour = { "wrap, a neighbour's enable", 60000, .begin = neighbour_open,
+			      .call = neighbour_enable, .after = neighbour_disable,
+			      .wraps = true },
+	of_neighbour_disable = { "a neighbour's disable", 60000, .begin = neighbour_open,
+				 .before = neighbour_enable, .call = neighbour_disable,
+				 .no_count = true },
+	of_neighbour_open = { "a neighbour's open", 150000,
+			      .begin = neighbour_attr_make, .call = neighbour_open_enabled,
+			      .after = neighbour_retire },
+	of_neighbour_close = { "a neighbour's close", 150000,
+			       .begin = neighbour_attr_make, .before = neighbour_open_enabled,
+			       .call = neighbour_close, .no_count = true };
+
+/*
+ * With freeze and without, from the CPU of the package and from another one, the interrupt
+ * at once and late. In the quick tier, three of these.
+ */
+static void each_way(const struct call *c, int step)
+{
+	int near = package_cpu(0), far = package_cpu(1), i;
+
+	runner_package = 0;
+	if (soak())
+		step = 1;
+	for (i = 0; i < 8; i++) {
+		if (!soak() && i != 0 && i != 3 && i != 4)
+			continue;
+		options = i & 1 ? ",freeze=2" : "";
+		call_sweep(c, step, i & 2 ? far : near, i & 4 ? LATE_NS : 0);
+	}
+}
+
+/*
+ * When a CPU goes, the driver's part comes after some grace periods of RCU, so no phase can
+ * be chosen. Instead overflows come so fast that hundreds of them fall into it.
+ */
+static void moves(void)
+{
+	int i, num = soak() ? 500 : 8, bad = 0;
+	struct marks a, b;
+
+	sampling_start();
+	sampling_limit(1000000);
+	all_online(4);
+	runner_package = 1;
+	runner_cpu = package_cpu(1);
+	run_on(0);
+	find_rate();
+	lost_open();
+	for (i = 0; i < 2 * num; i++) {
+		int from = package_cpu(1);
+
+		options = i & 1 ? ",freeze=2" : "";
+		runner_cpu = from;
+		runner_period = events_in(20011 + 7 * i);
+		keeper_open();
+		runner_open(false);
+		a = marks_now();
+		set_online(from, false);
+		runner_cpu = package_cpu(1);
+		call_disable();
+		b = marks_now();
+		bad += b.overflows - a.overflows != b.samples - a.samples || b.lost != a.lost ||
+		       b.overflows < a.overflows + 100;
+		ring_close_all();
+		while (num_open_events > lost_packages)
+			close(open_events[--num_open_events]);
+		set_online(from, true);
+	}
+	ktap_check(!bad, "%d of %d moves are wrong", bad, 2 * num);
+	run_on(-1);
+}
+
+/* In the quick tier; odd ones, since the windows are narrow. */
+#define SWEEP(name, step) static void sweep_##name(void) { each_way(&of_##name, step); }
+SWEEP(read, 4)
+SWEEP(group_read, 7)
+SWEEP(wrap_read, 7)
+SWEEP(reset, 4)
+SWEEP(period, 17)
+SWEEP(disable, 17)
+SWEEP(wrap_disable, 17)
+SWEEP(close, 37)
+SWEEP(neighbour_enable, 37)
+SWEEP(wrap_neighbour, 37)
+SWEEP(neighbour_disable, 23)
+SWEEP(neighbour_open, 61)
+SWEEP(neighbour_close, 37)
+
+SILICON_MAIN({ "read", sweep_read },
+	     { "group read", sweep_group_read },
+	     { "read, of one that wraps", sweep_wrap_read },
+	     { "RESET", sweep_reset },
+	     { "PERIOD", sweep_period },
+	     { "disable", sweep_disable },
+	     { "disable, of one that wraps", sweep_wrap_disable },
+	     { "close", sweep_close },
+	     { "a neighbour is enabled", sweep_neighbour_enable },
+	     { "a neighbour is enabled beside one that wraps", sweep_wrap_neighbour },
+	     { "a neighbour is disabled", sweep_neighbour_disable },
+	     { "a neighbour is opened", sweep_neighbour_open },
+	     { "a neighbour is closed", sweep_neighbour_close },
+	     { "the package changes its CPU", moves })
