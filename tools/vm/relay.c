@@ -34,8 +34,9 @@ int main(int argc, char **argv)
 		dup2(fd[0][1], 1);
 		dup2(fd[1][1], 2);
 		execvp(argv[3], &argv[3]);
+		status = errno == ENOENT ? 127 : 126;
 		perror(argv[3]);
-		_exit(errno == ENOENT ? 127 : 126);
+		_exit(status);
 	}
 	for (int i = 0; i < 2; i++) {
 		p[i] = (struct pollfd){ .fd = fd[i][0], .events = POLLIN };
