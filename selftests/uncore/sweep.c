@@ -167,7 +167,7 @@ static void phase(struct sweep *s, const struct call *c, unsigned int late)
 	due = next_due(s->phase + 12000 - (int)late);
 	when = due + late;
 	a = marks_now();
-	on_time = sweep_enter(s, when - s->phase);
+	on_time = due && sweep_enter(s, when - s->phase);
 	c->call();
 	sweep_leave(s);
 	runner_cpu = package_cpu(runner_package);
@@ -183,6 +183,8 @@ static void phase(struct sweep *s, const struct call *c, unsigned int late)
 	s->bad += !right;
 	if (on_time)
 		sweep_was(s, when);
+	else if (!due)
+		sweep_slipped(s);
 }
 
 static void runner_open(bool group)
