@@ -370,7 +370,7 @@ static bool uncore_event_unreported(struct perf_event *event)
 }
 
 /* The last look at a counter that stands and whose event has left. */
-static void uncore_counter_retire(struct uncore_box *box, int idx)
+static void uncore_counter_final(struct uncore_box *box, int idx)
 {
 	struct perf_event *event = box->events[idx];
 
@@ -384,6 +384,12 @@ static void uncore_counter_retire(struct uncore_box *box, int idx)
 		box->stale_ov |= BIT(idx);
 		uncore_pmi_expect(box->pkg);
 	}
+}
+
+static void uncore_counter_retire(struct uncore_box *box, int idx)
+{
+	struct perf_event *event = box->events[idx];
+
 	if (uncore_event_overdue(event))
 		uncore_pmi_last(box, event);
 	uncore_event_settle_period(event);
@@ -396,6 +402,9 @@ static void uncore_box_retire(struct uncore_box *box)
 	unsigned long leaving = box->leaving;
 	int idx;
 
+	/* A last sample may tell the counts of a whole group, so all are looked at first. */
+	for_each_set_bit(idx, &leaving, UNCORE_MAX_COUNTERS)
+		uncore_counter_final(box, idx);
 	for_each_set_bit(idx, &leaving, UNCORE_MAX_COUNTERS)
 		uncore_counter_retire(box, idx);
 	box->leaving = 0;
@@ -419,12 +428,16 @@ void uncore_box_commit(struct uncore_box *box)
 	uncore_box_settle(box, true);
 }
 
-/* It overflowed between del and add, which perf does whenever an event comes to the box. */
+/*
+ * It overflowed between del and add, which perf does whenever an event comes to the box.
+ * The rest of its group is away, so that perf takes their counts as they are.
+ */
 static void uncore_counter_late(struct uncore_box *box, int idx)
 {
 	struct perf_event *event = box->events[idx];
 
-	uncore_box_hold(box, BIT(idx));
+	uncore_box_hold(box, GENMASK(UNCORE_MAX_COUNTERS - 1, 0));
+	uncore_box_update_all(box);
 	if (is_sampling_event(event))
 		uncore_pmi_late(box, event);
 	else
