@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * VM: --machine goldmont --driver none --append nmi_watchdog=0
+ * VM: --machine goldmont --icount --driver none --append nmi_watchdog=0
  * KERNELS: 6.1
  *
  * The core PMU of the silicon, Goldmont. No driver: one kernel will do.
