@@ -6,7 +6,7 @@
  * The kernel drives the core PMU of these CPUs. This module adds to it:
  *
  *	perf mem record ./program
- *	perf stat -e '{offcore_outstanding.demand_data_rd,offcore_requests.demand_data_rd}' ./program
+ *	perf stat -e '{offcore_outstanding.demand_data_rd,offcore_requests.demand_data_rd}' ls
  *	perf stat -e cpu/event=0xb7,umask=0x1,ocr_req=0x1,ocr_rsp=0x4/ ./program
  *
  * always	names: fields and events of the PMU "cpu" (perf list)

@@ -4,7 +4,7 @@
  *
  *	perf stat -a -e xeon7500_mbox/bbox_cmds.reads/,xeon7500_mbox/bbox_cmds.writes/ sleep 1
  *	perf stat -a -e xeon7500_mbox/dram_cmd.cas_rd_opn/ sleep 1
- *	perf stat -a -e xeon7500_mbox_0/dram_cmd.all,match_addr=0x48d000,mask_addr=0xffff000/ sleep 1
+ *	perf stat -a -e xeon7500_mbox/dram_cmd.all,match_addr=0x48d000,mask_addr=0xffff000/ sleep 1
  *
  * What an event counts in detail is set in sub-registers that all counters share. Two
  * events that need different settings of one take turns; different parts of one
