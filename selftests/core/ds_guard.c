@@ -42,16 +42,6 @@ static uint64_t some(uint64_t rounds, int fault)
 	return ring.samples - before;
 }
 
-static unsigned long repairs(void)
-{
-	FILE *f = fopen("/sys/bus/event_source/devices/intel_core_ext/ds_repairs", "r");
-	unsigned long n = 0;
-
-	ktap_require(f && fscanf(f, "%lu", &n) == 1, "ds_repairs");
-	fclose(f);
-	return n;
-}
-
 /* The CPU reloads the counter; a clock of one's own: one record per interrupt. */
 static void reloaded(struct perf_event_attr *attr)
 {

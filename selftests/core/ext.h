@@ -116,4 +116,15 @@ static inline int try_open(uint64_t config, uint64_t config1, int precise)
 	return 0;
 }
 
+/* How often the guard has put a PEBS index right. */
+static inline unsigned long repairs(void)
+{
+	FILE *f = fopen("/sys/bus/event_source/devices/intel_core_ext/ds_repairs", "r");
+	unsigned long n = 0;
+
+	ktap_require(f && fscanf(f, "%lu", &n) == 1, "ds_repairs");
+	fclose(f);
+	return n;
+}
+
 #endif

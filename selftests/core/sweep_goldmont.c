@@ -40,16 +40,6 @@ static const struct call calls[] = {
 
 #define STEPS	16
 
-static unsigned long repairs(void)
-{
-	FILE *f = fopen("/sys/bus/event_source/devices/intel_core_ext/ds_repairs", "r");
-	unsigned long n = 0;
-
-	ktap_require(f && fscanf(f, "%lu", &n) == 1, "ds_repairs");
-	fclose(f);
-	return n;
-}
-
 static void sweep_all(const struct kind *kind)
 {
 	unsigned int i;
