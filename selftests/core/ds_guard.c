@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * VM: --machine goldmont
+ * PTI: on
  *
  * The PEBS index out of bounds, moved there by the silicon.
  */

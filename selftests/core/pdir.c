@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * VM: --machine sandybridge --cores 2 --threads 2
+ * PTI: on
  *
  * PDIR has its core to itself. CPUs 0 and 1 are the threads of a core.
  */

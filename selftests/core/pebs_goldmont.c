@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * VM: --machine goldmont
+ * PTI: on
  *
  * Precise sampling as the kernel does it, beside the module: instruction, address
  * and number of the samples.

@@ -19,12 +19,17 @@ if [ ${#KERNELS[@]} = 0 ]; then
 	exit 0
 fi
 
+# As in selftests/run: without page table isolation, but in soak. A test sets PTI=on if
+# it matters.
+PTI=${SOAK:+on}
+
 # vm NAME OPTION...: run it; NAME.out, NAME.err and NAME.status say how it went.
 # The timeout is for what hangs.
 vm() {
-	local name=$1 status=0
+	local name=$1 status=0 pti=(--append pti=off)
 	shift
-	"$TOP/tools/vm/run" --timeout 900 --log "$DIR/$name.log" "$@" \
+	[ "$PTI" != on ] || pti=()
+	"$TOP/tools/vm/run" --timeout 900 --log "$DIR/$name.log" "${pti[@]}" "$@" \
 		>"$DIR/$name.out" 2>"$DIR/$name.err" </dev/null || status=$?
 	echo "$status" >"$DIR/$name.status"
 }

@@ -39,7 +39,7 @@ for fs in proc sysfs devtmpfs devpts debugfs tracefs cgroup2; do
 done
 echo "modules $(cut -d' ' -f1 /proc/modules | tr '\n' ' ')"
 echo "allow_writes $(cat /sys/module/msr/parameters/allow_writes)"
-sed 's/ tsc=reliable tsc_early_khz=[1-9][0-9]*//' /proc/cmdline
+sed 's/ tsc=reliable tsc_early_khz=[1-9][0-9]*//; s/ pti=off//' /proc/cmdline
 cd /sys/devices/system/cpu
 echo "CPUs $(cat online): packages $(cat cpu?/topology/physical_package_id | tr '\n' ' ')"
 grep -m 1 '^model	' /proc/cpuinfo

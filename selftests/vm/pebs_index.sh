@@ -10,6 +10,8 @@
 # shellcheck disable=SC2317 # the tests are called by name
 set -u
 . "$(dirname "$0")/../lib/vm.sh"
+# shellcheck disable=SC2034 # vm looks at it
+PTI=on
 
 sampler=$(build_program pebs_index sampler.c) || { ktap "the program is built" false; ktap_end; }
 options=(--machine goldmont --cores 2 --put "$sampler:/t/sampler")
