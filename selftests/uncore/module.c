@@ -350,10 +350,10 @@ static void event_open_holds_it(void)
 
 static void many_times(void)
 {
-	int i;
+	int i, times = soak() ? 100 : 5;
 
 	start();
-	for (i = 0; i < 20; i++) {
+	for (i = 0; i < times; i++) {
 		int fd = event_open("xeon7500_cbox_1", "llc_misses.all", package_cpu(1), -1);
 
 		perf_enable(fd);
