@@ -222,7 +222,7 @@ static void load_plain(void)
 {
 	static const char *const parameters[] = { "", "enforce=1", "ds_guard=0" };
 
-	load_often(parameters, 3, soak() ? 1000 : 100, false);
+	load_often(parameters, 3, soak() ? 1000 : 30, false);
 }
 
 static void load_data_src(void)

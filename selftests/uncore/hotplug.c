@@ -290,13 +290,13 @@ static void package_comes_later(void)
 /* There and back under full load, with reads in between. */
 static void many_moves(void)
 {
+	int i, moves = soak() ? 20 : 3;
 	uint64_t last = 0, now;
-	int i;
 
 	start();
 	open_many(2);
 	enable_many();
-	for (i = 0; i < 6; i++) {
+	for (i = 0; i < moves; i++) {
 		int cpu = package_cpu(1);
 
 		set_online(cpu, false);
