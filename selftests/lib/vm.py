@@ -8,6 +8,7 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 SOAK = bool(os.environ.get('SOAK'))
 # As in selftests/run: without page table isolation, but in soak.
 PTI = () if SOAK else ('--append', 'pti=off')
+TIMEOUT = '9900' if SOAK else '900'
 
 
 class Failed(Exception):
@@ -39,7 +40,7 @@ def build(name, source, directory):
 def run(*args):
     """tools/vm/run with these options and command. Returns what came on stdout and stderr;
     anything but status 0 is a failure. The timeout is for what hangs."""
-    done = subprocess.run([os.path.join(TOP, 'tools', 'vm', 'run'), '--timeout', '900', *PTI, *args],
+    done = subprocess.run([os.path.join(TOP, 'tools', 'vm', 'run'), '--timeout', TIMEOUT, *PTI, *args],
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, universal_newlines=True, check=False)
     if done.returncode:

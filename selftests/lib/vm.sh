@@ -24,12 +24,12 @@ fi
 PTI=${SOAK:+on}
 
 # vm NAME OPTION...: run it; NAME.out, NAME.err and NAME.status say how it went.
-# The timeout is for what hangs.
+# The timeout is for what hangs, soak takes its time.
 vm() {
 	local name=$1 status=0 pti=(--append pti=off)
 	shift
 	[ "$PTI" != on ] || pti=()
-	"$TOP/tools/vm/run" --timeout 900 --log "$DIR/$name.log" "${pti[@]}" "$@" \
+	"$TOP/tools/vm/run" --timeout "${SOAK:+9}900" --log "$DIR/$name.log" "${pti[@]}" "$@" \
 		>"$DIR/$name.out" 2>"$DIR/$name.err" </dev/null || status=$?
 	echo "$status" >"$DIR/$name.status"
 }

@@ -223,7 +223,7 @@ def run_in(kernel, machine, commands, directory):
     subprocess.run(['gcc', '-O2', '-static', '-o', walker,
                     os.path.join(vm.TOP, 'selftests', 'lib', 'walker.c')], check=True)
     done = subprocess.run(
-        [os.path.join(vm.TOP, 'tools', 'vm', 'run'), '--kernel', kernel, '--timeout', '900',
+        [os.path.join(vm.TOP, 'tools', 'vm', 'run'), '--kernel', kernel, '--timeout', vm.TIMEOUT,
          *SIZE, *vm.PTI, *MACHINES[machine], '--put', shared + ':/t', '--put', walker + ':/t/walker',
          '--', '/t/all'],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
