@@ -171,8 +171,10 @@ static void open_pair(const char *first, const char *second, double *a, double *
 	for (i = 0; i < 2; i++) {
 		c[i] = perf_count(fd[i]);
 		ktap_check(c[i].running, "%s: never on", names[i]);
-		close(fd[i]);
 	}
+	/* Without its leader the second one counts on when the task has lost its CPU. */
+	for (i = 0; i < 2; i++)
+		close(fd[i]);
 	*a = c[0].value;
 	*b = c[1].value;
 }
