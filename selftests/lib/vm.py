@@ -40,7 +40,8 @@ def build(name, source, directory):
 def run(*args):
     """tools/vm/run with these options and command. Returns what came on stdout and stderr;
     anything but status 0 is a failure. The timeout is for what hangs."""
-    done = subprocess.run([os.path.join(TOP, 'tools', 'vm', 'run'), '--timeout', TIMEOUT, *PTI, *args],
+    command = [os.path.join(TOP, 'tools', 'vm', 'run'), '--timeout', TIMEOUT, *PTI, *args]
+    done = subprocess.run(command,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, universal_newlines=True, check=False)
     if done.returncode:
