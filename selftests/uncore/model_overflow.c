@@ -9,6 +9,8 @@
  * KERNELS: 6.1
  * VM: --driver none --sockets 2 --cores 2 --threads 2 --icount
  */
+#include <sys/io.h>
+
 #include "model.h"
 
 #define LLC_MISSES	0x714
@@ -303,6 +305,74 @@ static void accidents(void)
 	ktap_check(!(msr_read(0, 0x1d9) >> 13 & 1), "DEBUGCTL[13] can be set");
 }
 
+/* The other reading of the bits in the U-Box: two boxes below the same one. */
+static void or_of_what_is_below(void)
+{
+	const struct place *c = &places[0], *s = &places[8], *w = &places[16];
+
+	start_over(0);
+	msr_write(0, SYN_OV_IS_OR, 1);
+	arm(c, 1000, true);
+	arm(w, 1000, true);
+	run_for(0, 100, U_EN);
+	ktap_check(msr_read(0, U_STATUS) == (U_PMI | U_OV_S0 | U_OV_W), "%#llx",
+		   (unsigned long long)msr_read(0, U_STATUS));
+	ktap_check(pmi(SYN_PMI_REQUESTED) == 2 && !pmi(SYN_PMI_NO_EDGE), "two edges");
+	/* They are not the U-Box's to clear. */
+	msr_write(0, U_OVF, 0xffffffff);
+	ktap_check(msr_read(0, U_STATUS) == (U_OV_S0 | U_OV_W), "%#llx",
+		   (unsigned long long)msr_read(0, U_STATUS));
+	/* Nobody hears of another box below a bit that is up. */
+	arm(s, 1000, true);
+	run_for(0, 100, U_EN);
+	ktap_check(msr_read(0, s->box + STATUS) == 1ull << s->n, "no overflow");
+	ktap_check(pmi(SYN_PMI_REQUESTED) == 2 && pmi(SYN_PMI_NO_EDGE) == 1, "an edge");
+	/* The bit goes with the last of them, and the next one is heard of. */
+	msr_write(0, c->box + OVF, 1ull << c->n);
+	ktap_check(msr_read(0, U_STATUS) == (U_OV_S0 | U_OV_W), "S0 is gone");
+	msr_write(0, s->box + OVF, 1ull << s->n);
+	msr_write(0, w->box + OVF, 1ull << w->n);
+	ktap_check(!msr_read(0, U_STATUS), "%#llx", (unsigned long long)msr_read(0, U_STATUS));
+	arm(s, 1000, true);
+	run_for(0, 100, U_EN);
+	ktap_check(pmi(SYN_PMI_REQUESTED) == 3, "no edge");
+	msr_write(0, SYN_OV_IS_OR, 0);
+	ktap_check(!msr_read(0, SYN_VIOLATIONS), "violations");
+}
+
+static void broken_register(void)
+{
+	uint64_t val;
+
+	start_over(0);
+	msr_write(0, SYN_GP, SYN_GP_READ(0xe49));
+	ktap_check(msr_try_read(0, 0xe49, &val) && !msr_try_write(0, 0xe49, 0), "not when read");
+	ktap_check(!msr_try_read(4, 0xe49, &val) && !msr_try_read(0, 0xe4a, &val), "another");
+	msr_write(0, SYN_GP, SYN_GP_WRITE(0xe49));
+	ktap_check(!msr_try_read(0, 0xe49, &val) && msr_try_write(0, 0xe49, 0),
+		   "not when written");
+	msr_write(0, SYN_GP, 0);
+	ktap_check(!msr_try_write(0, 0xe49, 0), "for ever");
+}
+
+/* Why an NMI came, as the chipset says it. */
+static void nmi_reason(void)
+{
+	unsigned char other;
+
+	start_over(0);
+	ktap_require(!ioperm(0x61, 1, 1), "ioperm: %s", strerror(errno));
+	other = inb(0x61) & 0xf;
+	ktap_check(!(inb(0x61) & 0xc0), "%#x", inb(0x61));
+	msr_write(0, SYN_NMI_REASON, SYN_NMI_SERR | SYN_NMI_IOCHK);
+	ktap_check((inb(0x61) & 0xc0) == 0xc0, "%#x", inb(0x61));
+	outb(other | 4, 0x61);
+	ktap_check((inb(0x61) & 0xc0) == SYN_NMI_IOCHK, "%#x", inb(0x61));
+	outb(other | 8, 0x61);
+	ktap_check(!(inb(0x61) & 0xc0), "%#x", inb(0x61));
+	outb(other, 0x61);
+}
+
 /* Wraps are counted however often, and the value goes on. */
 static void wraps(void)
 {
@@ -332,4 +402,7 @@ KTAP_MAIN({ "overflow shows at each level and goes with the lowest", up_and_down
 	  { "status without PMI", no_timer },
 	  { "PMI to the cores chosen", routing },
 	  { "PMI lost, doubled, late, misrouted", accidents },
+	  { "ov bits that are the OR of what is below", or_of_what_is_below },
+	  { "a register that answers #GP", broken_register },
+	  { "the reason of an NMI at port 0x61", nmi_reason },
 	  { "wraps", wraps })

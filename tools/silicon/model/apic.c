@@ -13,7 +13,7 @@
 
 #define DOUBLE_AFTER_NS	10000
 
-static uint64_t package_stats[SILICON_PACKAGES][SYN_PMI_REFREEZE + 1];
+static uint64_t package_stats[SILICON_PACKAGES][SYN_PMI_NO_EDGE + 1];
 static uint64_t cpu_stats[SILICON_CPUS][SYN_PMI_CORE_MASKED + 1];
 static uint64_t faults[SYN_FAULT_DEBUGCTL - SYN_FAULT_LOSE + 1];
 
@@ -21,6 +21,7 @@ static uint64_t faults[SYN_FAULT_DEBUGCTL - SYN_FAULT_LOSE + 1];
 
 static const char * const package_names[] = {
 	"requested", "skipped", "no_core", "lost", "doubled", "delayed", "misrouted", "refreeze",
+	"no_edge",
 };
 
 static const char * const cpu_names[] = {

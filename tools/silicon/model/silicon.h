@@ -8,6 +8,7 @@
  *	uncore.c, box_*	the Xeon 7500 uncore, see uncore.h
  *	core*.c		core PMUs of all machines
  *	apic.c		PMIs out, fault injection
+ *	nmi.c		NMIs of others
  */
 #ifndef SILICON_H
 #define SILICON_H
@@ -84,6 +85,11 @@ void apic_clear_faults(void);
 uint64_t *apic_fault(uint32_t msr);		/* SYN_FAULT_*, NULL: no such */
 bool apic_fault_debugctl(void);			/* IA32_DEBUGCTL bit 13 is stuck at 0 */
 void apic_stats_json(FILE *f);
+
+/* SYN_NMI and SYN_NMI_REASON */
+void nmi_send(CPUState *cs, uint64_t after_ns);
+uint64_t nmi_reason(void);
+void nmi_set_reason(uint64_t val);
 
 /* Kinds as in synthetic.h. */
 enum violation {

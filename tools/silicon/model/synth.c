@@ -65,6 +65,12 @@ static uint64_t read_base(CPUState *cs, struct package *p, uint32_t msr)
 		return p->frozen_cycles + (p->frozen ? p->now - p->frozen_since : 0);
 	case SYN_ABSENT:
 		return p->absent;
+	case SYN_GP:
+		return p->gp;
+	case SYN_OV_IS_OR:
+		return p->ov_is_or;
+	case SYN_NMI_REASON:
+		return nmi_reason();
 	}
 	return 0;
 }
@@ -129,6 +135,7 @@ static void syn_write(CPUState *cs, uint32_t msr, uint64_t val)
 		return;
 	case SYN_RESET:
 		apic_clear_faults();
+		nmi_set_reason(0);
 		uncore_power_on(p);
 		core_power_on(cs);
 		syn_write(cs, SYN_CLEAR, 1);
@@ -138,6 +145,18 @@ static void syn_write(CPUState *cs, uint32_t msr, uint64_t val)
 		return;
 	case SYN_ABSENT:
 		p->absent = val;
+		return;
+	case SYN_GP:
+		p->gp = val;
+		return;
+	case SYN_OV_IS_OR:
+		p->ov_is_or = val;
+		return;
+	case SYN_NMI:
+		nmi_send(cs, val);
+		return;
+	case SYN_NMI_REASON:
+		nmi_set_reason(val);
 		return;
 	case SYN_PKT_HEADER:
 		p->pkt_header = val;

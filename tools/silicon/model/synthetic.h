@@ -40,6 +40,14 @@
 #define SYN_FROZEN_CYCLES	0x5350000cu	/* r: cycles from freeze to the next en_all = 1 */
 #define SYN_ABSENT		0x5350000du	/* rw: boxes of the package that are not there: #GP */
 #define SYN_RESET		0x5350000eu	/* w: as at power on, see below */
+#define SYN_GP			0x5350000fu	/* rw: a register of the package that is broken */
+#define SYN_GP_READ(msr)	(1ull << 16 | (msr))	/* #GP when it is read */
+#define SYN_GP_WRITE(msr)	(1ull << 17 | (msr))
+#define SYN_OV_IS_OR		0x53500010u	/* rw: 1: another reading of U ov_s*, ov_w, see below */
+#define SYN_NMI			0x53500011u	/* w: this CPU gets an NMI from nowhere, N ns later */
+#define SYN_NMI_REASON		0x53500012u	/* rw: at port 0x61, until software clears it there */
+#define SYN_NMI_SERR		0x80u
+#define SYN_NMI_IOCHK		0x40u
 #define SYN_ABSENT_BOX(box, instance)	(1ull << ((box) * 8 + (instance)))	/* SYN_BOX_* */
 
 /*
@@ -47,6 +55,10 @@
  * the machine, the package and this CPU, the statistics, and the uncore registers of the
  * package. The core PMU's registers are the kernel's and stay. To be written on each CPU,
  * with no driver of the uncore loaded.
+ *
+ * SYN_OV_IS_OR: ov_s0, ov_s1 and ov_w of U GLOBAL_STATUS do not hold an overflow, they are
+ * the OR of what is below. U OVF_CTL cannot clear them then, and an overflow below a bit that
+ * is up already is no news to the U-Box: no PMI and no freeze.
  */
 
 /*
@@ -120,6 +132,7 @@
 #define SYN_PMI_DELAYED		5u
 #define SYN_PMI_MISROUTED	6u
 #define SYN_PMI_REFREEZE	7u	/* freezes refused: last cause not cleared */
+#define SYN_PMI_NO_EDGE		8u	/* with SYN_OV_IS_OR: no request, the bit in the U-Box was up */
 #define SYN_PMI_CPU(what)	(0x53531100u + (what))
 #define SYN_PMI_SENT		0u	/* uncore PMIs delivered to this CPU */
 #define SYN_PMI_MASKED		1u	/* dropped: LVTPC masked or local APIC off */

@@ -16,6 +16,7 @@
  *   two apart (a counter written, or en_all set, while it is 1) is a violation.
  * - A summary bit in the U-Box goes up with an overflow below it, and down
  *   either through U OVF_CTL or when the last STATUS bit below is cleared.
+ *   SYN_OV_IS_OR is the other reading.
  * - cond goes up when hardware clears en_all.
  * - A PMI goes out when a STATUS bit goes up, not when it is up already.
  * - While the STATUS bit that caused the last freeze is up, no freeze happens
@@ -40,6 +41,7 @@
 #define U_OV_S1		(1u << 2)
 #define U_OV_W		(1u << 1)
 #define U_OV_U		(1u << 0)
+#define U_OV_BELOW	(U_OV_S0 | U_OV_S1 | U_OV_W)
 
 #define W_FIXED_BIT	31		/* of the fixed counter, in enables and status */
 
@@ -113,6 +115,8 @@ static void package_default(struct package *p)
 {
 	p->freeze_latency = FREEZE_LATENCY;
 	p->absent = 0;
+	p->gp = 0;
+	p->ov_is_or = false;
 	p->pkt_header = 0;
 	p->pkt_addr = 0;
 	traffic_set_sel(p, 0);
@@ -390,6 +394,7 @@ static void counter_overflow(struct counter *c)
 	struct package *p = b->pkg;
 	bool pmi_en = c->sel & c->pmi_en;
 	bool was_set = b->status >> status_bit(c) & 1;
+	bool no_edge = p->ov_is_or && (p->u_status & u_bit(b) & U_OV_BELOW);
 
 	c->stat.overflowed = p->now;
 	b->status |= 1ull << status_bit(c);
@@ -402,6 +407,10 @@ static void counter_overflow(struct counter *c)
 	}
 	if (!pmi_en)
 		return;
+	if (no_edge) {
+		apic_count(p->id, SYN_PMI_NO_EDGE);
+		return;
+	}
 	p->u_status |= U_PMI;
 	apic_count(p->id, SYN_PMI_REQUESTED);
 	if (p->u_ctl & U_FRZ_ALL) {
@@ -662,6 +671,13 @@ static enum msr_rc write_subreg(struct box *b, unsigned int reg, uint64_t val, C
 	return MSR_OK;
 }
 
+/* #GP though the register is there. */
+static bool gone(const struct package *p, const struct reg_info *r, bool write)
+{
+	return (p->absent & SYN_ABSENT_BOX(r->box, r->inst)) ||
+	       p->gp == (write ? SYN_GP_WRITE(r->msr) : SYN_GP_READ(r->msr));
+}
+
 enum msr_rc uncore_rdmsr(CPUState *cs, uint32_t msr, uint64_t *val)
 {
 	int i = reg_find(msr);
@@ -678,7 +694,7 @@ enum msr_rc uncore_rdmsr(CPUState *cs, uint32_t msr, uint64_t *val)
 		return MSR_GP;
 	}
 	p = package_get(cs);
-	if (p->absent & SYN_ABSENT_BOX(r->box, r->inst))
+	if (gone(p, r, false))
 		return MSR_GP;
 	b = &p->box[r->box][r->inst];
 	package_settle(p);
@@ -742,7 +758,7 @@ enum msr_rc uncore_wrmsr(CPUState *cs, uint32_t msr, uint64_t val)
 				  " are read-only", r->name, val, val & r->ro);
 	val &= r->rw | r->w1c;
 	p = package_get(cs);
-	if (p->absent & SYN_ABSENT_BOX(r->box, r->inst))
+	if (gone(p, r, true))
 		return MSR_GP;
 	b = &p->box[r->box][r->inst];
 	package_settle(p);
@@ -760,7 +776,7 @@ enum msr_rc uncore_wrmsr(CPUState *cs, uint32_t msr, uint64_t val)
 		write_box_ctl(b, val);
 		break;
 	case ROLE_U_OVF:
-		p->u_status &= ~val;
+		p->u_status &= ~(p->ov_is_or ? val & ~U_OV_BELOW : val);
 		if (val & U_OV_U)
 			clear_status(&p->box[BOX_U][0], 1);
 		break;
