@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * NMIs that are none of ours, while an event samples: the dump button, SERR and IOCHK. In
+ * the guest; selftests/vm/unknown_nmi.sh starts it.
+ *
+ * CPU 0 is in charge, CPU 1 is not.
+ */
+#include "foreign.h"
+#include "sampling.h"
+
+#define ull		unsigned long long
+#define WITNESS		"/sys/module/witness/parameters"
+#define NMIS		200
+
+/* Clocks in a millisecond. */
+#define KHZ		2266000
+
+static unsigned int seen(const char *what)
+{
+	unsigned int val = 0;
+	char path[80];
+	FILE *f;
+
+	snprintf(path, sizeof(path), WITNESS "/%s", what);
+	f = fopen(path, "r");
+	ktap_require(f && fscanf(f, "%u", &val) == 1, "%s", path);
+	fclose(f);
+	return val;
+}
+
+static void start(void)
+{
+	ring_close_all();
+	event_close_all();
+	module_unload();
+	module_load("");
+	sampling_start();
+	sampling_limit(1000000);
+	srand(1);
+}
+
+static void sample(unsigned int period)
+{
+	sampling_open("xeon7500_mbox_0", "cycles", period, 0, 64);
+	lost_open();
+	perf_enable(rings[0].fd);
+	sleep_us(5000);
+}
+
+/* One at a time, at any moment. */
+static void nmis(int cpu, unsigned int num, unsigned int reason)
+{
+	unsigned int i, after_us;
+
+	for (i = 0; i < num; i++) {
+		after_us = 50 + rand() % 3000;
+		if (reason)
+			msr_write(cpu, SYN_NMI_REASON, reason);
+		msr_write(cpu, SYN_NMI, after_us * 1000ull + rand() % 1000);
+		sleep_us(after_us + 1000);
+	}
+}
+
+/*
+ * An NMI that comes while another one is handled is one with it, as everywhere: a few are
+ * allowed for.
+ */
+static void check_arrived(const char *what, unsigned int came, unsigned int sent)
+{
+	ktap_note("%s: %u of %u", what, came, sent);
+	ktap_check(came <= sent && came >= sent - sent / 20, "%s: %u of %u arrived", what, came,
+		   sent);
+}
+
+static void check_sampled(const char *what)
+{
+	perf_disable(rings[0].fd);
+	check_books_taken(what, 1);
+	ktap_check(rings[0].samples > 100, "%llu samples", (ull)rings[0].samples);
+	sleep_us(20000);
+}
+
+static void nothing_samples(void)
+{
+	unsigned int before;
+
+	start();
+	before = seen("unknown");
+	nmis(0, 20, 0);
+	check_arrived("on CPU 0", seen("unknown") - before, 20);
+	perf_enable(event_open("xeon7500_mbox_0", "cycles", 0, -1));
+	before = seen("unknown");
+	nmis(0, 20, 0);
+	check_arrived("while an event counts", seen("unknown") - before, 20);
+}
+
+static void while_sampling(void)
+{
+	unsigned int before;
+	int cpu;
+
+	start();
+	for (cpu = 0; cpu < 2; cpu++) {
+		sample(KHZ);
+		before = seen("unknown");
+		nmis(cpu, NMIS, 0);
+		check_arrived(cpu ? "on CPU 1" : "on CPU 0", seen("unknown") - before, NMIS);
+		check_sampled("at 1 kHz");
+		ring_close_all();
+		event_close_all();
+		silicon_clear();
+	}
+	ktap_check(package_caps("swallowed_nmis") >= 0 && package_caps("swallowed_nmis") <= NMIS / 20,
+		   "swallowed_nmis is %lld", package_caps("swallowed_nmis"));
+}
+
+static void of_the_chipset(void)
+{
+	unsigned int before;
+
+	start();
+	sample(KHZ);
+	before = seen("serr");
+	nmis(0, NMIS / 4, SYN_NMI_SERR);
+	check_arrived("SERR", seen("serr") - before, NMIS / 4);
+	before = seen("iochk");
+	nmis(0, NMIS / 4, SYN_NMI_IOCHK);
+	check_arrived("IOCHK", seen("iochk") - before, NMIS / 4);
+	check_sampled("beside SERR and IOCHK");
+	msr_write(0, SYN_NMI_REASON, 0);
+}
+
+/* PMIs that come when the watch has handled their overflow: each of them is taken once. */
+static void late_pmis(void)
+{
+	unsigned int before;
+	long long swallowed;
+
+	start();
+	sample(KHZ);
+	before = seen("unknown");
+	swallowed = package_caps("swallowed_nmis");
+	msr_write(0, SYN_FAULT_DELAY_NS, 11000000);
+	sleep_us(200000);
+	msr_write(0, SYN_FAULT_DELAY_NS, 0);
+	sleep_us(20000);
+	swallowed = package_caps("swallowed_nmis") - swallowed;
+	ktap_note("%llu late, %lld taken", (ull)msr_read(0, SYN_PMI(SYN_PMI_DELAYED)), swallowed);
+	ktap_check(msr_read(0, SYN_PMI(SYN_PMI_DELAYED)) > 10, "none was late");
+	ktap_check(seen("unknown") == before, "%u unknown NMIs", seen("unknown") - before);
+	ktap_check(swallowed > 0 && swallowed <= (long long)msr_read(0, SYN_PMI(SYN_PMI_DELAYED)),
+		   "swallowed_nmis: %lld more", swallowed);
+	check_sampled("late");
+}
+
+/* Their PMIs never come, so nothing is to be taken for them for long. */
+static void lost_pmis(void)
+{
+	unsigned int before;
+
+	start();
+	sample(KHZ);
+	msr_write(0, SYN_FAULT_LOSE, 1ull << 40);
+	sleep_us(100000);
+	perf_disable(rings[0].fd);
+	msr_write(0, SYN_FAULT_LOSE, 0);
+	sleep_us(200000);
+	before = seen("unknown");
+	nmis(0, 20, 0);
+	check_arrived("a fifth of a second after PMIs got lost", seen("unknown") - before, 20);
+}
+
+SILICON_MAIN({ "an NMI of nobody is unknown when nothing samples", nothing_samples },
+	     { "an NMI of nobody is unknown while an event samples at 1 kHz", while_sampling },
+	     { "SERR and IOCHK arrive while an event samples at 1 kHz", of_the_chipset },
+	     { "late PMIs are taken, and counted", late_pmis },
+	     { "lost PMIs excuse no NMI for long", lost_pmis })
