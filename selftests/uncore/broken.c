@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A register of a box answers #GP, as those may whose address is inferred. Events that do
+ * not need it are served; of those that do there is never a number.
+ *
+ * VM: --sockets 1 --cores 2
+ */
+#include "foreign.h"
+#include "kmsg.h"
+
+#define ull	unsigned long long
+
+/* A sub-register, an event that cannot do without it, and one of the same box that can. */
+static const struct {
+	unsigned int msr;
+	const char *pmu, *needs, *can_do;
+} broken[] = {
+	{ 0xe48, "xeon7500_sbox_0", "to_r_prog_ev,match=0x12,mask_addr=0x1", "pkts_sent_snp" },
+	{ 0xe49, "xeon7500_sbox_0", "to_r_prog_ev,match=0x12,mask_addr=0x1", "pkts_sent_snp" },
+	{ 0xe5a, "xeon7500_sbox_1", "to_r_prog_ev,match=0x12,mask_addr=0x1", "pkts_sent_snp" },
+	{ 0xe4d, "xeon7500_bbox_1", "addr_in_match,match_addr=0x5,mask_addr=0xf",
+	  "imt_inserts_all" },
+	{ 0xe46, "xeon7500_bbox_0", "addr_in_match,match_addr=0x5,mask_addr=0xf",
+	  "imt_inserts_all" },
+	{ 0xe55, "xeon7500_mbox_0", "dram_cmd.ras,match_addr=0x1,mask_addr=0x3", "cycles" },
+	{ 0xcab, "xeon7500_mbox_0", "bbox_cmds.reads", "cycles" },
+	{ 0xce6, "xeon7500_mbox_1", "cycles_sched_mode.rdprio", "bbox_cmds.reads" },
+	{ 0xe0c, "xeon7500_rbox_0", "retryq_ne,port=0", "retryq_ne,port=1" },
+};
+
+#define BROKEN	(int)(sizeof(broken) / sizeof(broken[0]))
+
+static void start(uint64_t gp)
+{
+	module_unload();
+	msr_write(0, SYN_GP, gp);
+	module_load("");
+	silicon_start();
+	kmsg_mark();
+}
+
+static int opens(const char *pmu, const char *event)
+{
+	struct perf_event_attr attr = event_attr(pmu, event);
+	int fd = perf_open(&attr, 0, -1);
+
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 ? fd : 0;
+}
+
+static void check_counts(const char *what, const char *pmu, const char *event)
+{
+	uint64_t count, truth;
+	int fd;
+
+	if (!ktap_check(pmu_type(pmu) >= 0, "%s: there is no %s any more", what, pmu))
+		return;
+	silicon_clear();
+	fd = event_open(pmu, event, 0, -1);
+	perf_enable(fd);
+	sleep_us(3000);
+	perf_disable(fd);
+	count = perf_count(fd).value;
+	truth = box_truth(0, SYN_EVENTS, pmu);
+	ktap_check(truth && count == truth, "%s: %s/%s/: %llu, truth %llu", what, pmu, event,
+		   (ull)count, (ull)truth);
+	event_close_all();
+}
+
+static void unreadable(void)
+{
+	char what[40];
+	int i, err;
+
+	for (i = 0; i < BROKEN; i++) {
+		start(SYN_GP_READ(broken[i].msr));
+		snprintf(what, sizeof(what), "%#x cannot be read", broken[i].msr);
+		check_counts(what, broken[i].pmu, broken[i].can_do);
+		if (pmu_type(broken[i].pmu) >= 0) {
+			err = opens(broken[i].pmu, broken[i].needs);
+			ktap_check(err == -EOPNOTSUPP, "%s: %s/%s/: %d", what, broken[i].pmu,
+				   broken[i].needs, err);
+		}
+		/* The other boxes. */
+		check_counts(what, "xeon7500_cbox_0", "llc_misses.all");
+		ktap_check(!kmsg_count("unchecked MSR access"), "%s: unchecked", what);
+	}
+	start(0);
+}
+
+/* The event was open already when the register broke. */
+static void unwritable(void)
+{
+	struct perf_event_attr attr;
+	struct perf_count count;
+	int i, fd, pinned, other;
+	uint64_t truth, val[3];
+	char what[40];
+
+	for (i = 0; i < BROKEN; i++) {
+		start(0);
+		snprintf(what, sizeof(what), "%#x cannot be written", broken[i].msr);
+		fd = event_open(broken[i].pmu, broken[i].needs, 0, -1);
+		attr = event_attr(broken[i].pmu, broken[i].needs);
+		attr.pinned = 1;
+		pinned = event_open_attr(&attr, 0, -1);
+		other = event_open(broken[i].pmu, broken[i].can_do, 0, -1);
+		msr_write(0, SYN_GP, SYN_GP_WRITE(broken[i].msr));
+		perf_enable(other);
+		perf_enable(fd);
+		sleep_us(3000);
+		count = perf_count(fd);
+		ktap_check(!count.value && !count.running && count.enabled,
+			   "%s: %s counts %llu, ran %llu ns of %llu", what, broken[i].needs,
+			   (ull)count.value, (ull)count.running, (ull)count.enabled);
+		perf_enable(pinned);
+		sleep_us(1000);
+		/* End of file is how perf says that an event is in error. */
+		ktap_check(!read(pinned, val, sizeof(val)), "%s: pinned: not in error", what);
+		perf_disable(fd);
+		perf_disable(other);
+		count = perf_count(other);
+		truth = box_truth(0, SYN_EVENTS, broken[i].pmu);
+		ktap_check(count.value && count.value == truth, "%s: %s beside it: %llu, truth %llu",
+			   what, broken[i].can_do, (ull)count.value, (ull)truth);
+		event_close_all();
+		ktap_check(!kmsg_count("unchecked MSR access"), "%s: unchecked", what);
+		/* It was not for ever. */
+		msr_write(0, SYN_GP, 0);
+		check_counts("the register works again", broken[i].pmu, broken[i].needs);
+	}
+}
+
+/* Both or none. */
+static void group(void)
+{
+	struct perf_count leader_count, count;
+	int leader, fd;
+
+	start(0);
+	leader = event_open("xeon7500_sbox_0", "pkts_sent_snp", 0, -1);
+	fd = event_open("xeon7500_sbox_0", "to_r_prog_ev,match=0x12,mask_addr=0x1", 0, leader);
+	msr_write(0, SYN_GP, SYN_GP_WRITE(0xe49));
+	perf_enable(leader);
+	sleep_us(3000);
+	perf_disable(leader);
+	leader_count = perf_count(leader);
+	count = perf_count(fd);
+	ktap_check(!leader_count.running && !leader_count.value, "the leader counts %llu",
+		   (ull)leader_count.value);
+	ktap_check(!count.running && !count.value, "the member counts %llu", (ull)count.value);
+	msr_write(0, SYN_GP, 0);
+	event_close_all();
+}
+
+SILICON_MAIN({ "a sub-register that cannot be read takes only its events away", unreadable },
+	     { "a sub-register that cannot be written gives no number", unwritable },
+	     { "nor to a group", group })
