@@ -80,7 +80,7 @@ static bool __attribute__((noinline)) do_rdmsr(CPUX86State *env, uintptr_t ra)
 
 	if (silicon_kind(env) == KIND_NONE)
 		return false;
-	if (!modelled(cs, msr)) {
+	if (!modelled(cs, msr) && !machine_owns(cs, msr)) {
 		stats_access(cs, msr, false, 0, MSR_PASS);
 		return false;
 	}
@@ -92,7 +92,8 @@ static bool __attribute__((noinline)) do_rdmsr(CPUX86State *env, uintptr_t ra)
 		if (uncore_owns(cs, msr))
 			rc = uncore_rdmsr(cs, msr, &val);
 		if (rc == MSR_PASS)
-			rc = core_rdmsr(cs, msr, &val);
+			rc = machine_owns(cs, msr) ? machine_rdmsr(cs, msr, &val) :
+						     core_rdmsr(cs, msr, &val);
 		stats_access(cs, msr, false, val, rc);
 	}
 	bql_unlock();

@@ -9,6 +9,7 @@
  *	core*.c		core PMUs of all machines
  *	apic.c		PMIs out, fault injection
  *	nmi.c		NMIs of others
+ *	machine.c	the rest that programs read
  */
 #ifndef SILICON_H
 #define SILICON_H
@@ -47,6 +48,10 @@ static inline bool synth_owns(uint32_t msr)
 {
 	return (msr & 0xfff00000u) == SYN_BASE;
 }
+
+/* Registers that are only read. */
+bool machine_owns(CPUState *cs, uint32_t msr);
+enum msr_rc machine_rdmsr(CPUState *cs, uint32_t msr, uint64_t *val);
 
 enum msr_rc core_rdmsr(CPUState *cs, uint32_t msr, uint64_t *val);
 enum msr_rc core_wrmsr(CPUState *cs, uint32_t msr, uint64_t val);
