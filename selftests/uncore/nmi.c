@@ -298,7 +298,8 @@ static void several_boxes(const char *what, bool or, int num, const char *option
 	/* A counter of which nobody has heard goes on without a period until the watch comes. */
 	ktap_check(due > 5000 && b.overflows > due * 95 / 100, "%s: %llu overflows of %llu", what,
 		   (ull)b.overflows, (ull)due);
-	ktap_check(!or || *options || msr_read(0, SYN_PMI(SYN_PMI_NO_EDGE)), "%s: it did not happen", what);
+	ktap_check(!or || *options || msr_read(0, SYN_PMI(SYN_PMI_NO_EDGE)),
+		   "%s: it did not happen", what);
 	close_all();
 	msr_write(0, SYN_OV_IS_OR, 0);
 	kmsg_no_unknown_nmi();

@@ -185,7 +185,7 @@ static void no_ipi(void)
 			last = now;
 		}
 		came = calls(0) - before;
-		ktap_check(came < READS / 10, "read %u times on CPU %d: CPU 0 was interrupted %u times",
+		ktap_check(came < READS / 10, "read %d times on CPU %d: CPU 0 was interrupted %u times",
 			   READS, readers[i], came);
 	}
 	run_on(-1);
