@@ -18,9 +18,7 @@
  * Uncore Programming Guide, section 2.4. It does not tell the sense of a mask bit;
  * as in the R-Box, 1 is taken to mean: compare. See Documentation/bbox.md.
  */
-#include <linux/bitfield.h>
-
-#include "uncore.h"
+#include "types.h"
 #include "xeon7500/bbox.h"
 
 /* What a match event looks at: a field of MATCH and of MASK, and a slot. */
@@ -40,19 +38,27 @@ enum {
 	BBOX_MASK = BBOX_MATCH + BBOX_NUM_PARTS,
 };
 
+/* MATCH and MASK have the same layout; an event looks at its parts only. */
+#define BBOX_MATCH_ROW(part, lo, hi, name)					\
+	[BBOX_MATCH + BBOX_##part] = { name, 1, lo, hi,				\
+		UNCORE_SLOT(BBOX_##part, 0, B_MATCH_##part), .within = BBOX_MASK + BBOX_##part }
+#define BBOX_MASK_ROW(part, lo, hi, name)					\
+	[BBOX_MASK + BBOX_##part] = { name, 2, lo, hi,				\
+		UNCORE_SLOT(BBOX_##part, B_MSR_MASK, B_MATCH_##part) }
+
 static const struct uncore_field bbox_fields[] = {
-	[BBOX_EVENT]			= { "event",		0, 1, 5 },
-	[BBOX_COUNTER]			= { "counter",		0, 6, 7 },
-	[BBOX_MATCH + BBOX_ADDR]	= { "match_addr",	1, 0, 43 },
-	[BBOX_MATCH + BBOX_MSG_IN]	= { "match_msg_in",	1, 44, 47 },
-	[BBOX_MATCH + BBOX_MSG_OUT]	= { "match_msg_out",	1, 48, 51 },
-	[BBOX_MATCH + BBOX_OPC_IN]	= { "match_opc_in",	1, 52, 55 },
-	[BBOX_MATCH + BBOX_OPC_OUT]	= { "match_opc_out",	1, 56, 59 },
-	[BBOX_MASK + BBOX_ADDR]		= { "mask_addr",	2, 0, 43 },
-	[BBOX_MASK + BBOX_MSG_IN]	= { "mask_msg_in",	2, 44, 47 },
-	[BBOX_MASK + BBOX_MSG_OUT]	= { "mask_msg_out",	2, 48, 51 },
-	[BBOX_MASK + BBOX_OPC_IN]	= { "mask_opc_in",	2, 52, 55 },
-	[BBOX_MASK + BBOX_OPC_OUT]	= { "mask_opc_out",	2, 56, 59 },
+	[BBOX_EVENT]	= { "event",	0, 1, 5, UNCORE_CTL(B_CTL_EV_SEL) },
+	[BBOX_COUNTER]	= { "counter",	0, 6, 7, UNCORE_TO_COUNTER },
+	BBOX_MATCH_ROW(ADDR, 0, 43, "match_addr"),
+	BBOX_MATCH_ROW(MSG_IN, 44, 47, "match_msg_in"),
+	BBOX_MATCH_ROW(MSG_OUT, 48, 51, "match_msg_out"),
+	BBOX_MATCH_ROW(OPC_IN, 52, 55, "match_opc_in"),
+	BBOX_MATCH_ROW(OPC_OUT, 56, 59, "match_opc_out"),
+	BBOX_MASK_ROW(ADDR, 0, 43, "mask_addr"),
+	BBOX_MASK_ROW(MSG_IN, 44, 47, "mask_msg_in"),
+	BBOX_MASK_ROW(MSG_OUT, 48, 51, "mask_msg_out"),
+	BBOX_MASK_ROW(OPC_IN, 52, 55, "mask_opc_in"),
+	BBOX_MASK_ROW(OPC_OUT, 56, 59, "mask_opc_out"),
 	{}
 };
 
@@ -142,81 +148,38 @@ static const struct uncore_event_desc bbox_events[] = {
 	{}
 };
 
-/* MATCH and MASK have the same layout; an event looks at its parts only. */
 static const struct uncore_slot_desc bbox_slots[] = {
-	[BBOX_ADDR]	= { .reg = 0, .num_regs = 2, .shift = __bf_shf(B_MATCH_ADDR) },
-	[BBOX_MSG_IN]	= { .reg = 0, .num_regs = 2, .shift = __bf_shf(B_MATCH_MSG_IN) },
-	[BBOX_MSG_OUT]	= { .reg = 0, .num_regs = 2, .shift = __bf_shf(B_MATCH_MSG_OUT) },
-	[BBOX_OPC_IN]	= { .reg = 0, .num_regs = 2, .shift = __bf_shf(B_MATCH_OPC_IN) },
-	[BBOX_OPC_OUT]	= { .reg = 0, .num_regs = 2, .shift = __bf_shf(B_MATCH_OPC_OUT) },
+	[BBOX_ADDR ... BBOX_OPC_OUT] = { .reg = 0, .num_regs = 2 },
 };
 
-static unsigned int bbox_subreg_msr(const struct uncore_box *box, unsigned int reg)
+static unsigned int bbox_subreg_msr(unsigned int instance, unsigned int reg)
 {
-	return (box->instance ? B1_MSR_MATCH : B0_MSR_MATCH) + reg;
+	return (instance ? B1_MSR_MATCH : B0_MSR_MATCH) + reg;
 }
 
-static const struct uncore_event_desc *bbox_find_event(unsigned int code, unsigned int counter)
-{
-	const struct uncore_event_desc *desc;
-
-	for (desc = bbox_events; desc->name; desc++) {
-		if (desc->code == code && desc->counters & BIT(counter))
-			return desc;
-	}
-	return NULL;
-}
-
-static int bbox_decode(const struct perf_event *event, struct uncore_event *ue)
-{
-	const struct perf_event_attr *attr = &event->attr;
-	unsigned int code = uncore_field_get(&bbox_fields[BBOX_EVENT], attr);
-	unsigned int counter = uncore_field_get(&bbox_fields[BBOX_COUNTER], attr);
-	const struct uncore_event_desc *desc = bbox_find_event(code, counter);
-	unsigned int part;
-
-	if (!desc)
-		return uncore_refuse(event, -EINVAL, "no event %#x on counter %u", code, counter);
-	ue->claim.counters = desc->counters;
-	ue->ctl = FIELD_PREP(B_CTL_EV_SEL, code);
-
-	for (part = 0; part < BBOX_NUM_PARTS; part++) {
-		const struct uncore_field *match = &bbox_fields[BBOX_MATCH + part];
-		const struct uncore_field *mask = &bbox_fields[BBOX_MASK + part];
-		struct uncore_req *req = &ue->claim.req[ue->claim.num_reqs];
-
-		if (!(desc->filters & BIT(BBOX_MATCH + part)))
-			continue;
-		req->first = part;
-		req->num = 1;
-		req->val[0] = uncore_field_get(match, attr);
-		req->val[B_MSR_MASK] = uncore_field_get(mask, attr);
-		if (req->val[0] & ~req->val[B_MSR_MASK])
-			return uncore_refuse(event, -EINVAL, "%s has bits that %s leaves out",
-					     match->name, mask->name);
-		ue->claim.num_reqs++;
-	}
-	return uncore_check_filters(event, desc, BBOX_MATCH);
-}
+static const struct uncore_subregs bbox_subregs = {
+	.slots		= bbox_slots,
+	.num_slots	= ARRAY_SIZE(bbox_slots),
+	.num_regs	= 2,
+	.msr		= bbox_subreg_msr,
+};
 
 static const u16 bbox_base[] = { B0_MSR_PMON_BASE, B1_MSR_PMON_BASE };
+
+static const struct uncore_counter_row bbox_counters[] = {
+	UNCORE_COUNTERS_4(B_MSR_PERF_CTL, B_MSR_PERF_CNT, B_CTL_EN, B_CTL_PMI_EN)
+};
 
 const struct uncore_box_type bbox_type = {
 	.name		= "bbox",
 	.first		= UNCORE_BBOX,
 	.num_boxes	= ARRAY_SIZE(bbox_base),
-	.num_counters	= B_NUM_COUNTERS,
 	.base		= bbox_base,
 	.box_ctl	= B_MSR_PMON_GLOBAL_CTL,
-	.evt_sel	= B_MSR_PERF_CTL(0),
-	.ctr		= B_MSR_PERF_CNT(0),
-	.enable		= B_CTL_EN,
-	.pmi_en		= B_CTL_PMI_EN,
+	.counters	= bbox_counters,
+	.num_counters	= ARRAY_SIZE(bbox_counters),
 	.fields		= bbox_fields,
+	.common		= BIT(BBOX_EVENT) | BIT(BBOX_COUNTER),
 	.events		= bbox_events,
-	.decode		= bbox_decode,
-	.slots		= bbox_slots,
-	.num_slots	= ARRAY_SIZE(bbox_slots),
-	.num_subregs	= 2,
-	.subreg_msr	= bbox_subreg_msr,
+	.subregs	= &bbox_subregs,
 };

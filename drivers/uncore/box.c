@@ -26,23 +26,14 @@
 #define UNCORE_MIN_WRAP_NS	(BIT_ULL(48) / (UNCORE_MAX_INC * UNCORE_MAX_CLOCK_GHZ))
 #define UNCORE_MIN_WRAP		(UNCORE_MIN_WRAP_NS / NSEC_PER_SEC * HZ)
 
-static bool uncore_is_fixed(const struct uncore_box *box, int idx)
-{
-	return box->type->fixed && box->type->fixed->idx == idx;
-}
-
 unsigned int uncore_evt_sel_msr(const struct uncore_box *box, int idx)
 {
-	if (uncore_is_fixed(box, idx))
-		return box->type->fixed->evt_sel;
-	return box->type->base[box->instance] + box->type->evt_sel + 2 * idx;
+	return box->type->base[box->instance] + box->type->counters[idx].ctl;
 }
 
 unsigned int uncore_ctr_msr(const struct uncore_box *box, int idx)
 {
-	if (uncore_is_fixed(box, idx))
-		return box->type->fixed->ctr;
-	return box->type->base[box->instance] + box->type->ctr + 2 * idx;
+	return box->type->base[box->instance] + box->type->counters[idx].ctr;
 }
 
 unsigned int uncore_box_ctl_msr(const struct uncore_box *box)
@@ -53,25 +44,26 @@ unsigned int uncore_box_ctl_msr(const struct uncore_box *box)
 /* The bits of these counters in GLOBAL_CTL. */
 u32 uncore_box_ctr_en(const struct uncore_box *box, u32 counters)
 {
-	const struct uncore_fixed *fixed = box->type->fixed;
+	unsigned int idx;
+	u32 bits = 0;
 
-	if (fixed && counters & BIT(fixed->idx))
-		counters = (counters & ~BIT(fixed->idx)) | fixed->ctr_en;
-	return counters;
+	for (idx = 0; idx < box->type->num_counters; idx++) {
+		if (counters & BIT(idx))
+			bits |= box->type->counters[idx].bit;
+	}
+	return bits;
 }
 
 static u64 uncore_fixup_read(const struct uncore_box *box, u64 count, u64 before)
 {
-	if (box->type->fixup_read)
-		count = box->type->fixup_read(count, before);
+	if (box->type->erratum)
+		count = box->type->erratum->read(count, before);
 	return count & UNCORE_COUNTER_MASK;
 }
 
 static u64 uncore_fixup_start(const struct uncore_box *box, u64 start)
 {
-	if (box->type->start_erratum && (start & GENMASK(23, 0)) >= 0xfffffe)
-		start -= 2;
-	return start;
+	return box->type->erratum ? box->type->erratum->start(start) : start;
 }
 
 static u64 uncore_read_counter(const struct uncore_box *box, const struct perf_event *event,
@@ -213,15 +205,12 @@ void uncore_box_clear_ov(const struct uncore_box *box, u32 bits)
 /* Sub-registers and start value first, then event and enable bit in one write. */
 static void uncore_program(struct uncore_box *box, int idx)
 {
-	const struct uncore_box_type *type = box->type;
+	const struct uncore_counter_row *row = &box->type->counters[idx];
 	struct perf_event *event = box->events[idx];
 	struct uncore_event *ue = to_uncore_event(event);
-	u64 ctl = type->choose ? type->choose(ue) : ue->ctl;
+	u64 ctl = uncore_config_ctl(&ue->cfg, box->type);
 
-	if (uncore_is_fixed(box, idx))
-		ctl |= type->fixed->enable | (box->pkg->pmi ? type->fixed->pmi_en : 0);
-	else
-		ctl |= type->enable | (box->pkg->pmi ? type->pmi_en : 0);
+	ctl |= row->enable | (box->pkg->pmi ? row->pmi_en : 0);
 
 	/* The overflow of an event that is gone must not be taken for this one's. */
 	if (box->stale_ov & BIT(idx)) {
@@ -309,7 +298,7 @@ static void uncore_counter_start(struct uncore_box *box, int idx)
 	if (box->started & BIT(idx))
 		return;
 	box->started |= BIT(idx);
-	box->pkg->freezers += to_uncore_event(event)->freeze;
+	box->pkg->freezers += to_uncore_event(event)->cfg.freeze;
 	box->pkg->sampling += is_sampling_event(event);
 }
 
@@ -322,7 +311,7 @@ static void uncore_counter_stop(struct uncore_box *box, int idx)
 	if (!(box->started & BIT(idx)))
 		return;
 	box->started &= ~BIT(idx);
-	box->pkg->freezers -= to_uncore_event(event)->freeze;
+	box->pkg->freezers -= to_uncore_event(event)->cfg.freeze;
 	box->pkg->sampling -= is_sampling_event(event);
 }
 
@@ -357,7 +346,7 @@ static void uncore_box_sync(struct uncore_box *box, bool fresh)
 
 static void uncore_counter_release(struct uncore_box *box, int idx)
 {
-	uncore_claim_release(&box->claims, &to_uncore_event(box->events[idx])->claim);
+	uncore_claim_release(&box->claims, &to_uncore_event(box->events[idx])->cfg.claim);
 	WRITE_ONCE(box->events[idx], NULL);
 }
 
@@ -456,7 +445,7 @@ static void uncore_counter_late(struct uncore_box *box, int idx)
 int uncore_box_add(struct uncore_box *box, struct perf_event *event, bool start)
 {
 	struct uncore_event *ue = to_uncore_event(event);
-	int idx = ue->claim.idx;
+	int idx = ue->cfg.claim.idx;
 	bool back = idx >= 0;
 
 	if (back) {
@@ -464,15 +453,15 @@ int uncore_box_add(struct uncore_box *box, struct perf_event *event, bool start)
 		box->leaving &= ~BIT(idx);
 		set_bit(idx, &box->armed);
 	} else {
-		if (uncore_claim_take(&box->claims, &ue->claim)) {
+		if (uncore_claim_take(&box->claims, &ue->cfg.claim)) {
 			/* What is about to leave may make room; the others still start as one. */
 			if (!box->leaving)
 				return -EAGAIN;
 			uncore_box_settle(box, false);
-			if (uncore_claim_take(&box->claims, &ue->claim))
+			if (uncore_claim_take(&box->claims, &ue->cfg.claim))
 				return -EAGAIN;
 		}
-		idx = ue->claim.idx;
+		idx = ue->cfg.claim.idx;
 		WRITE_ONCE(box->fresh, box->fresh | BIT(idx));
 		WRITE_ONCE(box->events[idx], event);
 	}

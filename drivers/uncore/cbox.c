@@ -7,10 +7,15 @@
  *	perf stat -a -e xeon7500_cbox_0/event=0x14,umask=0x7/ sleep 1
  *	perf stat -a -e xeon7500_cbox_0/occupancy_irq,thresh=4/ sleep 1
  *
- * Fields as in evsel.c. Uncore Programming Guide, section 2.3.
+ * Fields as in evsel.h. Uncore Programming Guide, section 2.3.
  */
 #include "evsel.h"
 #include "xeon7500/cbox.h"
+
+static const struct uncore_field cbox_fields[] = {
+	UNCORE_EVSEL_FIELDS,
+	{}
+};
 
 #define CBOX_RING_SIDES	\
 	UNCORE_UMASKS({ "sb", 0x1 }, { "nsb", 0x2 }, { "all", 0x3 })
@@ -113,18 +118,19 @@ static const u16 cbox_base[] = {
 	C4_MSR_PMON_BASE, C5_MSR_PMON_BASE, C6_MSR_PMON_BASE, C7_MSR_PMON_BASE,
 };
 
+static const struct uncore_counter_row cbox_counters[] = {
+	UNCORE_COUNTERS_6(C_MSR_PMON_EVT_SEL, C_MSR_PMON_CTR, C_EVT_SEL_EN, C_EVT_SEL_PMI_EN)
+};
+
 const struct uncore_box_type cbox_type = {
 	.name		= "cbox",
 	.first		= UNCORE_CBOX,
 	.num_boxes	= ARRAY_SIZE(cbox_base),
-	.num_counters	= C_NUM_COUNTERS,
 	.base		= cbox_base,
 	.box_ctl	= C_MSR_PMON_GLOBAL_CTL,
-	.evt_sel	= C_MSR_PMON_EVT_SEL(0),
-	.ctr		= C_MSR_PMON_CTR(0),
-	.enable		= C_EVT_SEL_EN,
-	.pmi_en		= C_EVT_SEL_PMI_EN,
-	.fields		= uncore_evsel_fields,
+	.counters	= cbox_counters,
+	.num_counters	= ARRAY_SIZE(cbox_counters),
+	.fields		= cbox_fields,
+	.common		= UNCORE_EVSEL_ALL,
 	.events		= cbox_events,
-	.decode		= uncore_evsel_decode,
 };

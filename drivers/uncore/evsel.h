@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * U, C, S and W boxes select events in the same way: code and umask in the low
- * bytes, then edge, invert and threshold. Their config words mirror the register.
+ * C, S and W boxes select events in the same way, and their config words mirror the
+ * control register:
+ *
+ *	event	the code of the event
+ *	umask	its sub-events, ORed
+ *	thresh	0: count the increment of every clock; n: count clocks in which it
+ *		is at least n
+ *	inv	with thresh n: count clocks in which it is less than n
+ *	edge	count how often the condition becomes true
  */
 #ifndef UNCORE_EVSEL_H
 #define UNCORE_EVSEL_H
 
-#include "uncore.h"
+#include "types.h"
+#include "xeon7500/cbox.h"
 
 enum {
 	EVSEL_EVENT,
@@ -17,15 +25,16 @@ enum {
 	EVSEL_NUM_FIELDS,
 };
 
-#define UNCORE_EVSEL_FIELDS			\
-	[EVSEL_EVENT]	= { "event",	0, 0, 7 },	\
-	[EVSEL_UMASK]	= { "umask",	0, 8, 15 },	\
-	[EVSEL_EDGE]	= { "edge",	0, 18, 18 },	\
-	[EVSEL_INV]	= { "inv",	0, 23, 23 },	\
-	[EVSEL_THRESH]	= { "thresh",	0, 24, 31 }
+/* Nothing is ever less than 0, so inv needs a thresh. */
+#define UNCORE_EVSEL_FIELDS							\
+	[EVSEL_EVENT]	= { "event",	0, 0, 7, UNCORE_CTL(C_EVT_SEL_EV_SEL) },	\
+	[EVSEL_UMASK]	= { "umask",	0, 8, 15, UNCORE_TO_UMASK, .bits = C_EVT_SEL_UMASK }, \
+	[EVSEL_EDGE]	= { "edge",	0, 18, 18, UNCORE_CTL(C_EVT_SEL_EDGE_DETECT) },	\
+	[EVSEL_INV]	= { "inv",	0, 23, 23, UNCORE_CTL(C_EVT_SEL_INVERT),	\
+			    .if_field = EVSEL_THRESH, .if_values = ~BIT_ULL(0) },	\
+	[EVSEL_THRESH]	= { "thresh",	0, 24, 31, UNCORE_CTL(C_EVT_SEL_THRESHOLD) }
 
-extern const struct uncore_field uncore_evsel_fields[];
-
-int uncore_evsel_decode(const struct perf_event *event, struct uncore_event *ue);
+/* All of them. */
+#define UNCORE_EVSEL_ALL	GENMASK(EVSEL_THRESH, EVSEL_EVENT)
 
 #endif /* UNCORE_EVSEL_H */

@@ -82,7 +82,7 @@ static int uncore_groups_create(const struct uncore_box_type *type)
 		if (n && !type->instance_fields)
 			groups = uncore_groups[type->first];
 		else
-			groups = uncore_attr_groups_create(type, n);
+			groups = uncore_attr_groups_create(type, n, uncore_pmu_groups);
 		if (!groups)
 			return -ENOMEM;
 		uncore_groups[type->first + n] = groups;

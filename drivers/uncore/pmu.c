@@ -14,7 +14,7 @@ static int uncore_validate_one(struct uncore_claims *claims, const struct perf_e
 
 	if (member->pmu != pmu || to_uncore_event(member)->soft)
 		return 0;
-	claim = to_uncore_event(member)->claim;
+	claim = to_uncore_event(member)->cfg.claim;
 	return uncore_claim_take(claims, &claim);
 }
 
@@ -46,7 +46,7 @@ static int uncore_validate_group(struct perf_event *event)
 static int uncore_check_sampling(struct perf_event *event, const struct uncore_pkg *pkg,
 				 const struct uncore_event *ue)
 {
-	if (!is_sampling_event(event) && !ue->freeze)
+	if (!is_sampling_event(event) && !ue->cfg.freeze)
 		return 0;
 	if (ue->soft)
 		return uncore_refuse(event, -EOPNOTSUPP, "does not overflow");
@@ -55,24 +55,6 @@ static int uncore_check_sampling(struct perf_event *event, const struct uncore_p
 	if (is_sampling_event(event) && !uncore_can_sample())
 		return uncore_refuse(event, -EOPNOTSUPP, "perf_event_overflow() is out of reach");
 	return 0;
-}
-
-/* What an overflow does to the package: by default, sampling freezes it. */
-static int uncore_decode_freeze(struct perf_event *event, struct uncore_event *ue)
-{
-	switch (uncore_field_get(&uncore_common_fields[UNCORE_FREEZE], &event->attr)) {
-	case UNCORE_FREEZE_DEFAULT:
-		ue->freeze = is_sampling_event(event);
-		return 0;
-	case UNCORE_FREEZE_YES:
-		ue->freeze = true;
-		return 0;
-	case UNCORE_FREEZE_NO:
-		ue->freeze = false;
-		return 0;
-	default:
-		return uncore_refuse(event, -EINVAL, "freeze is 1 (yes) or 2 (no)");
-	}
 }
 
 static void uncore_event_destroy(struct perf_event *event)
@@ -87,16 +69,12 @@ static void uncore_event_destroy(struct perf_event *event)
 static int uncore_event_setup(struct perf_event *event, struct uncore_pkg *pkg,
 			      struct uncore_event *ue)
 {
-	const struct uncore_box_type *type = to_uncore_pmu(event->pmu)->type;
 	int err;
 
 	ue->box = &pkg->box[to_uncore_pmu(event->pmu)->id];
-	ue->claim.idx = -1;
-	ue->claim.counters = GENMASK(type->num_counters - 1, 0);
+	ue->soft = uncore_soft_of(event);
 	event->hw.idx = -1;
-	err = type->decode(event, ue);
-	if (!err)
-		err = uncore_decode_freeze(event, ue);
+	err = uncore_decode(event, ue->box->type, ue->box->instance, &ue->cfg);
 	if (!err)
 		err = uncore_check_sampling(event, pkg, ue);
 	if (!err)
@@ -134,9 +112,6 @@ static int uncore_event_init(struct perf_event *event)
 				     event->cpu);
 	if (event->cpu != READ_ONCE(pkg->cpu))
 		return uncore_refuse(event, -EINVAL, "CPU %d is not in the cpumask", event->cpu);
-
-	if (!uncore_fields_known(upmu, attr))
-		return uncore_refuse(event, -EINVAL, "bits outside the format");
 
 	ue = kzalloc(sizeof(*ue), GFP_KERNEL);
 	if (!ue)
@@ -230,7 +205,7 @@ static void uncore_event_stop(struct perf_event *event, int flags)
 /* hw.idx stays when an event leaves its counter; its claim does not. */
 static u32 uncore_event_counter(const struct perf_event *event)
 {
-	int idx = to_uncore_event(event)->claim.idx;
+	int idx = to_uncore_event(event)->cfg.claim.idx;
 
 	return idx < 0 ? 0 : BIT(idx);
 }
@@ -327,6 +302,43 @@ static int uncore_commit_txn(struct pmu *pmu)
 	uncore_end_txn(pmu);
 	return 0;
 }
+
+/* Which CPU to open an event on: one for each package that has this box. */
+static ssize_t cpumask_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	struct uncore_pmu *upmu = to_uncore_pmu((struct pmu *)dev_get_drvdata(dev));
+	cpumask_var_t mask;
+	ssize_t len;
+	int cpu;
+
+	if (!zalloc_cpumask_var(&mask, GFP_KERNEL))
+		return -ENOMEM;
+	for_each_online_cpu(cpu) {
+		struct uncore_pkg *pkg = uncore_pkg_of(cpu);
+
+		if (pkg && READ_ONCE(pkg->cpu) == cpu && test_bit(upmu->id, &pkg->present))
+			cpumask_set_cpu(cpu, mask);
+	}
+	len = cpumap_print_to_pagebuf(true, buf, mask);
+	free_cpumask_var(mask);
+	return len;
+}
+static DEVICE_ATTR_RO(cpumask);
+
+static struct attribute *uncore_cpumask_attrs[] = {
+	&dev_attr_cpumask.attr,
+	NULL
+};
+
+static const struct attribute_group uncore_cpumask_group = {
+	.attrs = uncore_cpumask_attrs,
+};
+
+/* What every PMU shows beside what comes from the tables of its type. */
+const struct attribute_group * const uncore_pmu_groups[] = {
+	&uncore_cpumask_group,
+	NULL
+};
 
 /**
  * uncore_pmu_register() - show one box instance to perf

@@ -40,14 +40,25 @@
  */
 #include <linux/bitfield.h>
 
-#include "uncore.h"
+#include "decode.h"
 #include "xeon7500/rbox.h"
+
+/* What a match looks at: a field of MATCH and one of MASK */
+enum {
+	RBOX_VNW,
+	RBOX_OPC,
+	RBOX_MC,
+	RBOX_DNID,
+	RBOX_RNID,
+	RBOX_RDS,
+	RBOX_71_64,
+	RBOX_NUM_PARTS,
+};
 
 enum {
 	RBOX_EVENT,
 	RBOX_PORT,
-	RBOX_NUM_COMMON,
-	RBOX_NEW_PC = RBOX_NUM_COMMON,
+	RBOX_NEW_PC,
 	RBOX_NEW_PVN,
 	RBOX_ARB_SEL,
 	RBOX_EOT_MC,
@@ -55,48 +66,54 @@ enum {
 	RBOX_QLX_SUB,
 	RBOX_FLT_CNT,
 	RBOX_IG_FLT_CNT,
-	RBOX_MATCH_VNW,
-	RBOX_MATCH_OPC,
-	RBOX_MATCH_MC,
-	RBOX_MATCH_DNID,
-	RBOX_MATCH_RNID,
-	RBOX_MATCH_RDS,
-	RBOX_MATCH_71_64,
-	RBOX_MASK_VNW,
-	RBOX_MASK_OPC,
-	RBOX_MASK_MC,
-	RBOX_MASK_DNID,
-	RBOX_MASK_RNID,
-	RBOX_MASK_RDS,
-	RBOX_MASK_71_64,
+	RBOX_MATCH,
+	RBOX_MASK = RBOX_MATCH + RBOX_NUM_PARTS,
+	RBOX_NUM_FIELDS = RBOX_MASK + RBOX_NUM_PARTS,
 };
+
+/* Fields name the slots of port 0; rbox_finish() goes to those of the port in question. */
+#define RBOX_IPERF(bits)	UNCORE_SLOT(R_EV_SEL_IPERF0, 0, bits)
+#define RBOX_QLX(bits)		UNCORE_SLOT(R_EV_SEL_QLX0, 0, bits)
+#define RBOX_XBR(reg, bits)	UNCORE_SLOT(R_EV_SEL_XBAR_MM1, reg, bits)
+
+#define RBOX_MATCH_ROW(part, lo, hi, name)					\
+	[RBOX_MATCH + RBOX_##part] = { name, 1, lo, hi,				\
+		RBOX_XBR(R_MSR_PORT_XBR_MATCH, R_XBR_##part), .within = RBOX_MASK + RBOX_##part }
+#define RBOX_MASK_ROW(part, lo, hi, name)					\
+	[RBOX_MASK + RBOX_##part] = { name, 2, lo, hi,				\
+		RBOX_XBR(R_MSR_PORT_XBR_MASK, R_XBR_##part) }
 
 /* config1 and config2 are MATCH and MASK, and above them what MM_CFG holds. */
 static const struct uncore_field rbox_fields[] = {
 	[RBOX_EVENT]		= { "event",		0, 0, 5 },
 	[RBOX_PORT]		= { "port",		0, 8, 9 },	/* and rbox_port_names */
-	[RBOX_NEW_PC]		= { "new_pc",		0, 16, 21 },
-	[RBOX_NEW_PVN]		= { "new_pvn",		0, 22, 23 },
-	[RBOX_ARB_SEL]		= { "arb_sel",		0, 24, 30 },
-	[RBOX_EOT_MC]		= { "eot_mc",		0, 32, 35 },
-	[RBOX_QLX_CLS]		= { "qlx_cls",		0, 36, 38 },
-	[RBOX_QLX_SUB]		= { "qlx_sub",		0, 39, 39 },
-	[RBOX_FLT_CNT]		= { "flt_cnt",		0, 40, 43 },
-	[RBOX_IG_FLT_CNT]	= { "ig_flt_cnt",	0, 44, 44 },
-	[RBOX_MATCH_VNW]	= { "match_vnw",	1, 3, 4 },
-	[RBOX_MATCH_OPC]	= { "match_opc",	1, 5, 8 },
-	[RBOX_MATCH_MC]		= { "match_mc",		1, 9, 12 },
-	[RBOX_MATCH_DNID]	= { "match_dnid",	1, 13, 17 },
-	[RBOX_MATCH_RNID]	= { "match_rnid",	1, 31, 35 },
-	[RBOX_MATCH_RDS]	= { "match_rds",	1, 48, 51 },
-	[RBOX_MATCH_71_64]	= { "match_71_64",	1, 56, 63 },
-	[RBOX_MASK_VNW]		= { "mask_vnw",		2, 3, 4 },
-	[RBOX_MASK_OPC]		= { "mask_opc",		2, 5, 8 },
-	[RBOX_MASK_MC]		= { "mask_mc",		2, 9, 12 },
-	[RBOX_MASK_DNID]	= { "mask_dnid",	2, 13, 17 },
-	[RBOX_MASK_RNID]	= { "mask_rnid",	2, 31, 35 },
-	[RBOX_MASK_RDS]		= { "mask_rds",		2, 48, 51 },
-	[RBOX_MASK_71_64]	= { "mask_71_64",	2, 56, 63 },
+	[RBOX_NEW_PC]		= { "new_pc",		0, 16, 21, RBOX_IPERF(R_IPERF_NEW_PC),
+				    .valid = ~BIT_ULL(0) },
+	[RBOX_NEW_PVN]		= { "new_pvn",		0, 22, 23, RBOX_IPERF(R_IPERF_NEW_PVN) },
+	[RBOX_ARB_SEL]		= { "arb_sel",		0, 24, 30, RBOX_IPERF(R_IPERF_ARB_SEL),
+				    .valid = ~BIT_ULL(0) },
+	[RBOX_EOT_MC]		= { "eot_mc",		0, 32, 35, RBOX_IPERF(R_IPERF_MC),
+				    .valid = GENMASK(8, 1) },
+	[RBOX_QLX_CLS]		= { "qlx_cls",		0, 36, 38, RBOX_QLX(R_QLX_CLS) },
+	[RBOX_QLX_SUB]		= { "qlx_sub",		0, 39, 39, RBOX_QLX(R_QLX_SUB) },
+	[RBOX_FLT_CNT]		= { "flt_cnt",		0, 40, 43, RBOX_XBR(0, R_XBR_MATCH_FLT_CNT),
+				    .if_field = RBOX_IG_FLT_CNT, .if_values = BIT(0) },
+	[RBOX_IG_FLT_CNT]	= { "ig_flt_cnt",	0, 44, 44, RBOX_XBR(0, R_XBR_IG_FLT_CNT) },
+	RBOX_MATCH_ROW(VNW, 3, 4, "match_vnw"),
+	RBOX_MATCH_ROW(OPC, 5, 8, "match_opc"),
+	RBOX_MATCH_ROW(MC, 9, 12, "match_mc"),
+	RBOX_MATCH_ROW(DNID, 13, 17, "match_dnid"),
+	RBOX_MATCH_ROW(RNID, 31, 35, "match_rnid"),
+	RBOX_MATCH_ROW(RDS, 48, 51, "match_rds"),
+	RBOX_MASK_ROW(VNW, 3, 4, "mask_vnw"),
+	RBOX_MASK_ROW(OPC, 5, 8, "mask_opc"),
+	RBOX_MASK_ROW(MC, 9, 12, "mask_mc"),
+	RBOX_MASK_ROW(DNID, 13, 17, "mask_dnid"),
+	RBOX_MASK_ROW(RNID, 31, 35, "mask_rnid"),
+	RBOX_MASK_ROW(RDS, 48, 51, "mask_rds"),
+	[RBOX_MATCH + RBOX_71_64] = { "match_71_64",	1, 56, 63, RBOX_XBR(0, R_XBR_MATCH_71_64),
+				      .within = RBOX_MASK + RBOX_71_64 },
+	[RBOX_MASK + RBOX_71_64] = { "mask_71_64",	2, 56, 63, RBOX_XBR(0, R_XBR_MASK_71_64) },
 	{}
 };
 
@@ -105,7 +122,7 @@ static const struct uncore_field rbox_fields[] = {
 #define RBOX_F_EOT	BIT(RBOX_EOT_MC)
 #define RBOX_F_CLS	BIT(RBOX_QLX_CLS)
 #define RBOX_F_CLS_SUB	(BIT(RBOX_QLX_CLS) | BIT(RBOX_QLX_SUB))
-#define RBOX_F_XBR	GENMASK(RBOX_MASK_71_64, RBOX_FLT_CNT)
+#define RBOX_F_XBR	GENMASK(RBOX_NUM_FIELDS - 1, RBOX_FLT_CNT)
 
 /* Our numbers */
 enum {
@@ -129,51 +146,54 @@ enum {
 
 #define RBOX_QLX_TARGET_AVAILABLE	0x9
 
+/* The fixed part of a sub-register */
+#define RBOX_SET_IPERF(bits)	.slots = BIT(R_EV_SEL_IPERF0), .val = (bits)
+#define RBOX_SET_QLX(type)	\
+	.slots = BIT(R_EV_SEL_QLX0), .val = (type) << __bf_shf(R_QLX_TYPE)
+#define RBOX_SET_XBR		.slots = BIT(R_EV_SEL_XBAR_MM1), .val = R_XBR_MM_TRIG_EN
+
 #define RBOX_NEW(name, pc, pvn)	{ name, .terms = "new_pc=" #pc ",new_pvn=" #pvn }
+#define RBOX_EOT(name, mc)	{ name, .terms = "eot_mc=" #mc }
 #define RBOX_ARB(name, sel)	{ name, .terms = "arb_sel=" #sel }
-#define RBOX_QLX(name, cls)	{ name, .terms = "qlx_cls=" #cls }
-#define RBOX_QLX_VN(name, cls, sub) \
+#define RBOX_CLS(name, cls)	{ name, .terms = "qlx_cls=" #cls }
+#define RBOX_CLS_VN(name, cls, sub) \
 	{ name, .terms = "qlx_cls=" #cls ",qlx_sub=" #sub }
 
 #define RBOX_EOT_CLASSES						\
-	UNCORE_UMASKS({ "hom_vn0", .terms = "eot_mc=1" },		\
-		      { "hom_vn1", .terms = "eot_mc=2" },		\
-		      { "ndr", .terms = "eot_mc=3" },			\
-		      { "drs_vn0", .terms = "eot_mc=4" },		\
-		      { "snp", .terms = "eot_mc=5" },			\
-		      { "ncb", .terms = "eot_mc=6" },			\
-		      { "ncs", .terms = "eot_mc=7" },			\
-		      { "drs_vn1", .terms = "eot_mc=8" })
+	UNCORE_UMASKS(RBOX_EOT("hom_vn0", 1), RBOX_EOT("hom_vn1", 2),	\
+		      RBOX_EOT("ndr", 3), RBOX_EOT("drs_vn0", 4),	\
+		      RBOX_EOT("snp", 5), RBOX_EOT("ncb", 6),		\
+		      RBOX_EOT("ncs", 7), RBOX_EOT("drs_vn1", 8))
 
 #define RBOX_QLX_CLASSES						\
-	UNCORE_UMASKS(RBOX_QLX("hom", 0), RBOX_QLX("snp", 1),		\
-		      RBOX_QLX("ndr", 2), RBOX_QLX("ncs", 3),		\
-		      RBOX_QLX("drs", 4), RBOX_QLX("ncb", 5))
+	UNCORE_UMASKS(RBOX_CLS("hom", 0), RBOX_CLS("snp", 1),		\
+		      RBOX_CLS("ndr", 2), RBOX_CLS("ncs", 3),		\
+		      RBOX_CLS("drs", 4), RBOX_CLS("ncb", 5))
 
-/* Tables 2-48, 2-49, 2-53 and 2-54. .ctl is the fixed part of the sub-register. */
+/* Tables 2-48, 2-49, 2-53 and 2-54 */
 static const struct uncore_event_desc rbox_events[] = {
 	/* IPERF */
-	{ "flits_sent",		RBOX_EV_FLITS_SENT, 1, .ctl = R_IPERF_FLT_SENT },
-	{ "null_idle",		RBOX_EV_NULL_IDLE, 1, .ctl = R_IPERF_NULL_IDLE },
-	{ "retryq_ov",		RBOX_EV_RETRYQ_OV, 1, .ctl = R_IPERF_RETRYQ_OV },
-	{ "retryq_ne",		RBOX_EV_RETRYQ_NE, 1, .ctl = R_IPERF_RETRYQ_NE },
-	{ "outputq_ovfl",	RBOX_EV_OUTPUTQ_OVFL, 1, .ctl = R_IPERF_OUTQ_OV },
-	{ "outputq_ne",		RBOX_EV_OUTPUTQ_NE, 1, .ctl = R_IPERF_OUTQ_NE },
-	{ "flits_recv_spec",	RBOX_EV_FLITS_RECV_SPEC, 1, .ctl = R_IPERF_RCVD_SPEC_FLT },
-	{ "flits_recv_err",	RBOX_EV_FLITS_RECV_ERR, 1, .ctl = R_IPERF_RCVD_ERR_FLT },
+	{ "flits_sent",		RBOX_EV_FLITS_SENT, 1, RBOX_SET_IPERF(R_IPERF_FLT_SENT) },
+	{ "null_idle",		RBOX_EV_NULL_IDLE, 1, RBOX_SET_IPERF(R_IPERF_NULL_IDLE) },
+	{ "retryq_ov",		RBOX_EV_RETRYQ_OV, 1, RBOX_SET_IPERF(R_IPERF_RETRYQ_OV) },
+	{ "retryq_ne",		RBOX_EV_RETRYQ_NE, 1, RBOX_SET_IPERF(R_IPERF_RETRYQ_NE) },
+	{ "outputq_ovfl",	RBOX_EV_OUTPUTQ_OVFL, 1, RBOX_SET_IPERF(R_IPERF_OUTQ_OV) },
+	{ "outputq_ne",		RBOX_EV_OUTPUTQ_NE, 1, RBOX_SET_IPERF(R_IPERF_OUTQ_NE) },
+	{ "flits_recv_spec",	RBOX_EV_FLITS_RECV_SPEC, 1, RBOX_SET_IPERF(R_IPERF_RCVD_SPEC_FLT) },
+	{ "flits_recv_err",	RBOX_EV_FLITS_RECV_ERR, 1, RBOX_SET_IPERF(R_IPERF_RCVD_ERR_FLT) },
 	{ "eot_inserts",	RBOX_EV_EOT_INSERTS, 1, RBOX_EOT_CLASSES,
-	  .ctl = R_IPERF_MC_ROLL_ALLOC, .filters = RBOX_F_EOT },
+	  RBOX_SET_IPERF(R_IPERF_MC_ROLL_ALLOC), .filters = RBOX_F_EOT },
 	/* one count for 128 entry-clocks */
 	{ "eot_occupancy",	RBOX_EV_EOT_OCCUPANCY, 1, RBOX_EOT_CLASSES,
 	  .filters = RBOX_F_EOT, .scale = "128" },
-	{ "eot_ne_cycles",	RBOX_EV_EOT_NE_CYCLES, 1, .ctl = R_IPERF_EOT_NE },
+	{ "eot_ne_cycles",	RBOX_EV_EOT_NE_CYCLES, 1, RBOX_SET_IPERF(R_IPERF_EOT_NE) },
 	{ "alloc_to_arb",	RBOX_EV_ALLOC_TO_ARB, 1,
 	  UNCORE_UMASKS(RBOX_ARB("ncb", 0x01), RBOX_ARB("ncs", 0x02),
 			RBOX_ARB("drs_vn01", 0x04), RBOX_ARB("ndr", 0x08),
 			RBOX_ARB("snp", 0x10), RBOX_ARB("hom_vn1", 0x20),
 			RBOX_ARB("hom_vn0", 0x40), RBOX_ARB("all", 0x7f)),
 	  .filters = RBOX_F_ARB },
-	{ "inque_read_win",	RBOX_EV_INQUE_READ_WIN, 1, .ctl = R_IPERF_IQA_READ_OK },
+	{ "inque_read_win",	RBOX_EV_INQUE_READ_WIN, 1, RBOX_SET_IPERF(R_IPERF_IQA_READ_OK) },
 	{ "new_packets_recv",	RBOX_EV_NEW_PACKETS_RECV, 1,
 	  UNCORE_UMASKS(RBOX_NEW("vn0.ncb", 0x01, 0), RBOX_NEW("vn0.ncs", 0x02, 0),
 			RBOX_NEW("vn0.drs", 0x04, 0), RBOX_NEW("vn0.ndr", 0x08, 0),
@@ -195,37 +215,37 @@ static const struct uncore_event_desc rbox_events[] = {
 
 	/* QLX: arbitration */
 	{ "que_arb_bid",		RBOX_EV_QLX + 0x0, 1, RBOX_QLX_CLASSES,
-	  .ctl = 0x0, .filters = RBOX_F_CLS },
-	{ "local_arb_bid",		RBOX_EV_QLX + 0x1, 1, .ctl = 0x1 },
-	{ "global_arb_bid",		RBOX_EV_QLX + 0x2, 1, .ctl = 0x2 },
+	  RBOX_SET_QLX(0x0), .filters = RBOX_F_CLS },
+	{ "local_arb_bid",		RBOX_EV_QLX + 0x1, 1, RBOX_SET_QLX(0x1) },
+	{ "global_arb_bid",		RBOX_EV_QLX + 0x2, 1, RBOX_SET_QLX(0x2) },
 	{ "que_arb_bid_fail",		RBOX_EV_QLX + 0x3, 1, RBOX_QLX_CLASSES,
-	  .ctl = 0x3, .filters = RBOX_F_CLS },
-	{ "local_arb_bid_fail",		RBOX_EV_QLX + 0x4, 1, .ctl = 0x4 },
+	  RBOX_SET_QLX(0x3), .filters = RBOX_F_CLS },
+	{ "local_arb_bid_fail",		RBOX_EV_QLX + 0x4, 1, RBOX_SET_QLX(0x4) },
 	{ "global_arb_bid_fail",	RBOX_EV_QLX + 0x5, 1,
-	  UNCORE_UMASKS(RBOX_QLX_VN("vn0.hom", 0, 0), RBOX_QLX_VN("vn0.snp", 1, 0),
-			RBOX_QLX_VN("vn0.ndr", 2, 0), RBOX_QLX_VN("vn0.ncs", 3, 0),
-			RBOX_QLX_VN("vn0.drs", 4, 0), RBOX_QLX_VN("vn0.ncb", 5, 0),
-			RBOX_QLX_VN("vn1.hom", 0, 1), RBOX_QLX_VN("vn1.snp", 1, 1),
-			RBOX_QLX_VN("vn1.ndr", 2, 1), RBOX_QLX_VN("vn1.ncs", 3, 1),
-			RBOX_QLX_VN("vn1.drs", 4, 1), RBOX_QLX_VN("vn1.ncb", 5, 1)),
-	  .ctl = 0x5, .filters = RBOX_F_CLS_SUB },
-	{ "que_arb_home_order_kill",	RBOX_EV_QLX + 0x6, 1, .ctl = 0x6 },
-	{ "local_arb_home_order_kill",	RBOX_EV_QLX + 0x7, 1, .ctl = 0x7 },
-	{ "global_arb_home_order_kill",	RBOX_EV_QLX + 0x8, 1, .ctl = 0x8 },
+	  UNCORE_UMASKS(RBOX_CLS_VN("vn0.hom", 0, 0), RBOX_CLS_VN("vn0.snp", 1, 0),
+			RBOX_CLS_VN("vn0.ndr", 2, 0), RBOX_CLS_VN("vn0.ncs", 3, 0),
+			RBOX_CLS_VN("vn0.drs", 4, 0), RBOX_CLS_VN("vn0.ncb", 5, 0),
+			RBOX_CLS_VN("vn1.hom", 0, 1), RBOX_CLS_VN("vn1.snp", 1, 1),
+			RBOX_CLS_VN("vn1.ndr", 2, 1), RBOX_CLS_VN("vn1.ncs", 3, 1),
+			RBOX_CLS_VN("vn1.drs", 4, 1), RBOX_CLS_VN("vn1.ncb", 5, 1)),
+	  RBOX_SET_QLX(0x5), .filters = RBOX_F_CLS_SUB },
+	{ "que_arb_home_order_kill",	RBOX_EV_QLX + 0x6, 1, RBOX_SET_QLX(0x6) },
+	{ "local_arb_home_order_kill",	RBOX_EV_QLX + 0x7, 1, RBOX_SET_QLX(0x7) },
+	{ "global_arb_home_order_kill",	RBOX_EV_QLX + 0x8, 1, RBOX_SET_QLX(0x8) },
 	{ "target_available",		RBOX_EV_QLX + RBOX_QLX_TARGET_AVAILABLE, 1,
-	  UNCORE_UMASKS(RBOX_QLX_VN("vn0.hom", 0, 0), RBOX_QLX_VN("vn0.snp", 1, 0),
-			RBOX_QLX_VN("vn0.ndr", 2, 0), RBOX_QLX_VN("vn0.ncs", 3, 0),
-			RBOX_QLX_VN("vn0.drs", 4, 0), RBOX_QLX_VN("vn0.ncb", 5, 0),
-			RBOX_QLX_VN("vn0.vsm", 6, 0), RBOX_QLX_VN("vn0.vlg", 7, 0),
-			RBOX_QLX_VN("vn1.hom", 0, 1), RBOX_QLX_VN("vn1.snp", 1, 1),
-			RBOX_QLX_VN("vn1.ndr", 2, 1), RBOX_QLX_VN("vn1.ncs", 3, 1),
-			RBOX_QLX_VN("vn1.drs", 4, 1), RBOX_QLX_VN("vn1.ncb", 5, 1),
-			RBOX_QLX_VN("vn1.vsm", 6, 1), RBOX_QLX_VN("vn1.vlg", 7, 1)),
-	  .ctl = RBOX_QLX_TARGET_AVAILABLE, .filters = RBOX_F_CLS_SUB },
-	{ "starving",			RBOX_EV_QLX + 0xa, 1, .ctl = 0xa },
+	  UNCORE_UMASKS(RBOX_CLS_VN("vn0.hom", 0, 0), RBOX_CLS_VN("vn0.snp", 1, 0),
+			RBOX_CLS_VN("vn0.ndr", 2, 0), RBOX_CLS_VN("vn0.ncs", 3, 0),
+			RBOX_CLS_VN("vn0.drs", 4, 0), RBOX_CLS_VN("vn0.ncb", 5, 0),
+			RBOX_CLS_VN("vn0.vsm", 6, 0), RBOX_CLS_VN("vn0.vlg", 7, 0),
+			RBOX_CLS_VN("vn1.hom", 0, 1), RBOX_CLS_VN("vn1.snp", 1, 1),
+			RBOX_CLS_VN("vn1.ndr", 2, 1), RBOX_CLS_VN("vn1.ncs", 3, 1),
+			RBOX_CLS_VN("vn1.drs", 4, 1), RBOX_CLS_VN("vn1.ncb", 5, 1),
+			RBOX_CLS_VN("vn1.vsm", 6, 1), RBOX_CLS_VN("vn1.vlg", 7, 1)),
+	  RBOX_SET_QLX(RBOX_QLX_TARGET_AVAILABLE), .filters = RBOX_F_CLS_SUB },
+	{ "starving",			RBOX_EV_QLX + 0xa, 1, RBOX_SET_QLX(0xa) },
 
 	/* Packets that cross from an input to an output port */
-	{ "xbar_mm",	RBOX_EV_XBAR_MM, 1, .filters = RBOX_F_XBR },
+	{ "xbar_mm",	RBOX_EV_XBAR_MM, 1, RBOX_SET_XBR, .filters = RBOX_F_XBR },
 	{ "drs",	RBOX_EV_XBAR_MM, 1,
 	  UNCORE_UMASKS({ "anydatac", .terms = "mask_opc=0xc" },
 			{ "datac_m", .terms = "mask_opc=0xf,match_rds=0x8,mask_rds=0xf" },
@@ -278,18 +298,19 @@ enum {
 	RBOX_REGS_PER_PORT = RBOX_REG_XBR2 + 3,
 };
 
-static unsigned int rbox_subreg_msr(const struct uncore_box *box, unsigned int reg)
+static const u16 rbox_base[] = { R_L_MSR_PMON_BASE, R_R_MSR_PMON_BASE };
+
+static unsigned int rbox_subreg_msr(unsigned int instance, unsigned int reg)
 {
-	unsigned int base = box->type->base[box->instance];
-	unsigned int first_port = box->instance * R_NUM_PORTS;
 	unsigned int port = reg / RBOX_REGS_PER_PORT;
+	unsigned int base = rbox_base[instance];
 
 	reg %= RBOX_REGS_PER_PORT;
 	switch (reg) {
 	case RBOX_REG_IPERF0:
-		return R_MSR_PORT_IPERF_CFG0(first_port + port);
+		return R_MSR_PORT_IPERF_CFG0(instance * R_NUM_PORTS + port);
 	case RBOX_REG_IPERF1:
-		return R_MSR_PORT_IPERF_CFG1(first_port + port);
+		return R_MSR_PORT_IPERF_CFG1(instance * R_NUM_PORTS + port);
 	case RBOX_REG_QLX:
 		return base + R_MSR_PORT_QLX_CFG(port);
 	}
@@ -298,22 +319,34 @@ static unsigned int rbox_subreg_msr(const struct uncore_box *box, unsigned int r
 	return base + R_MSR_PORT_XBR_SET2_MM_CFG(port) + reg - RBOX_REG_XBR2;
 }
 
-#define RBOX_REG(port, r)	((port) * RBOX_REGS_PER_PORT + RBOX_REG_##r)
-#define RBOX_SLOT(port, r)	{ .reg = RBOX_REG(port, r), .num_regs = 1 }
-#define RBOX_SLOT_QLX1(port)	\
-	{ .reg = RBOX_REG(port, QLX), .num_regs = 1, .shift = R_QLX_BITS }
-#define RBOX_SLOT_XBR(port, r)	{ .reg = RBOX_REG(port, r), .num_regs = 3 }
+/* ev_sel is the number of the slot. */
+#define RBOX_SLOT(port, sel, r, _regs, _alike, _shift)				\
+	[R_EV_SEL_PER_PORT * port##U + R_EV_SEL_##sel] = {			\
+		.reg = RBOX_REGS_PER_PORT * port##U + RBOX_REG_##r,		\
+		.num_regs = (_regs), .alike = (_alike), .shift = (_shift),	\
+		.ctl = (R_EV_SEL_PER_PORT * port##U + R_EV_SEL_##sel) << __bf_shf(R_CTL_EV_SEL), \
+	}
 
-/* In the order of ev_sel. */
 static const struct uncore_slot_desc rbox_slots[] = {
-	RBOX_SLOT(0, IPERF0), RBOX_SLOT(0, IPERF1), RBOX_SLOT(0, QLX), RBOX_SLOT_QLX1(0),
-	RBOX_SLOT_XBR(0, XBR1), RBOX_SLOT_XBR(0, XBR2),
-	RBOX_SLOT(1, IPERF0), RBOX_SLOT(1, IPERF1), RBOX_SLOT(1, QLX), RBOX_SLOT_QLX1(1),
-	RBOX_SLOT_XBR(1, XBR1), RBOX_SLOT_XBR(1, XBR2),
-	RBOX_SLOT(2, IPERF0), RBOX_SLOT(2, IPERF1), RBOX_SLOT(2, QLX), RBOX_SLOT_QLX1(2),
-	RBOX_SLOT_XBR(2, XBR1), RBOX_SLOT_XBR(2, XBR2),
-	RBOX_SLOT(3, IPERF0), RBOX_SLOT(3, IPERF1), RBOX_SLOT(3, QLX), RBOX_SLOT_QLX1(3),
-	RBOX_SLOT_XBR(3, XBR1), RBOX_SLOT_XBR(3, XBR2),
+	RBOX_SLOT(0, IPERF0, IPERF0, 1, 2, 0), RBOX_SLOT(0, IPERF1, IPERF1, 1, 0, 0),
+	RBOX_SLOT(0, QLX0, QLX, 1, 2, 0), RBOX_SLOT(0, QLX1, QLX, 1, 0, R_QLX_BITS),
+	RBOX_SLOT(0, XBAR_MM1, XBR1, 3, 2, 0), RBOX_SLOT(0, XBAR_MM2, XBR2, 3, 0, 0),
+	RBOX_SLOT(1, IPERF0, IPERF0, 1, 2, 0), RBOX_SLOT(1, IPERF1, IPERF1, 1, 0, 0),
+	RBOX_SLOT(1, QLX0, QLX, 1, 2, 0), RBOX_SLOT(1, QLX1, QLX, 1, 0, R_QLX_BITS),
+	RBOX_SLOT(1, XBAR_MM1, XBR1, 3, 2, 0), RBOX_SLOT(1, XBAR_MM2, XBR2, 3, 0, 0),
+	RBOX_SLOT(2, IPERF0, IPERF0, 1, 2, 0), RBOX_SLOT(2, IPERF1, IPERF1, 1, 0, 0),
+	RBOX_SLOT(2, QLX0, QLX, 1, 2, 0), RBOX_SLOT(2, QLX1, QLX, 1, 0, R_QLX_BITS),
+	RBOX_SLOT(2, XBAR_MM1, XBR1, 3, 2, 0), RBOX_SLOT(2, XBAR_MM2, XBR2, 3, 0, 0),
+	RBOX_SLOT(3, IPERF0, IPERF0, 1, 2, 0), RBOX_SLOT(3, IPERF1, IPERF1, 1, 0, 0),
+	RBOX_SLOT(3, QLX0, QLX, 1, 2, 0), RBOX_SLOT(3, QLX1, QLX, 1, 0, R_QLX_BITS),
+	RBOX_SLOT(3, XBAR_MM1, XBR1, 3, 2, 0), RBOX_SLOT(3, XBAR_MM2, XBR2, 3, 0, 0),
+};
+
+static const struct uncore_subregs rbox_subregs = {
+	.slots		= rbox_slots,
+	.num_slots	= ARRAY_SIZE(rbox_slots),
+	.num_regs	= R_NUM_PORTS * RBOX_REGS_PER_PORT,
+	.msr		= rbox_subreg_msr,
 };
 
 static u64 rbox_get(const struct perf_event *event, unsigned int field)
@@ -321,122 +354,46 @@ static u64 rbox_get(const struct perf_event *event, unsigned int field)
 	return uncore_field_get(&rbox_fields[field], &event->attr);
 }
 
-static int rbox_decode_iperf(const struct perf_event *event, const struct uncore_event_desc *desc,
-			     struct uncore_req *req)
+static int rbox_finish(const struct perf_event *event, const struct uncore_event_desc *desc,
+		       struct uncore_config *cfg)
 {
-	unsigned int mc = rbox_get(event, RBOX_EOT_MC);
-
-	if (desc->filters & BIT(RBOX_NEW_PC) && !rbox_get(event, RBOX_NEW_PC))
-		return uncore_refuse(event, -EINVAL, "%s needs a class in new_pc", desc->name);
-	if (desc->filters & BIT(RBOX_ARB_SEL) && !rbox_get(event, RBOX_ARB_SEL))
-		return uncore_refuse(event, -EINVAL, "%s needs a class in arb_sel", desc->name);
-	if (desc->filters & BIT(RBOX_EOT_MC) && (mc < 1 || mc > 8))
-		return uncore_refuse(event, -EINVAL, "no eot_mc %u", mc);
-
-	req->first = R_EV_SEL_IPERF0;
-	req->val[0] = desc->ctl |
-		      FIELD_PREP(R_IPERF_NEW_PC, rbox_get(event, RBOX_NEW_PC)) |
-		      FIELD_PREP(R_IPERF_NEW_PVN, rbox_get(event, RBOX_NEW_PVN)) |
-		      FIELD_PREP(R_IPERF_ARB_SEL, rbox_get(event, RBOX_ARB_SEL)) |
-		      FIELD_PREP(R_IPERF_MC, mc);
-	return 0;
-}
-
-static int rbox_decode_qlx(const struct perf_event *event, const struct uncore_event_desc *desc,
-			   struct uncore_req *req)
-{
-	unsigned int cls = rbox_get(event, RBOX_QLX_CLS);
-
-	if (cls > 5 && desc->ctl != RBOX_QLX_TARGET_AVAILABLE)
-		return uncore_refuse(event, -EINVAL, "%s has no qlx_cls %u", desc->name, cls);
-
-	req->first = R_EV_SEL_QLX0;
-	req->val[0] = FIELD_PREP(R_QLX_TYPE, desc->ctl) |
-		      FIELD_PREP(R_QLX_CLS, cls) |
-		      FIELD_PREP(R_QLX_SUB, rbox_get(event, RBOX_QLX_SUB));
-	return 0;
-}
-
-static int rbox_decode_xbr(const struct perf_event *event, struct uncore_req *req)
-{
-	u64 match = event->attr.config1, mask = event->attr.config2;
-	unsigned int flt_cnt = rbox_get(event, RBOX_FLT_CNT);
-	bool any_flit = rbox_get(event, RBOX_IG_FLT_CNT);
-
-	if (match & ~mask)
-		return uncore_refuse(event, -EINVAL, "match has bits that mask leaves out");
-	if (any_flit && flt_cnt)
-		return uncore_refuse(event, -EINVAL, "flt_cnt and ig_flt_cnt");
-	if (!any_flit && !flt_cnt)
-		flt_cnt = 1;
-
-	req->first = R_EV_SEL_XBAR_MM1;
-	req->val[0] = R_XBR_MM_TRIG_EN |
-		      FIELD_PREP(R_XBR_IG_FLT_CNT, any_flit) |
-		      FIELD_PREP(R_XBR_MATCH_FLT_CNT, flt_cnt) |
-		      FIELD_PREP(R_XBR_MATCH_71_64, rbox_get(event, RBOX_MATCH_71_64)) |
-		      FIELD_PREP(R_XBR_MASK_71_64, rbox_get(event, RBOX_MASK_71_64));
-	req->val[R_MSR_PORT_XBR_MATCH] = match & R_XBR_FIELDS;
-	req->val[R_MSR_PORT_XBR_MASK] = mask & R_XBR_FIELDS;
-	return 0;
-}
-
-static int rbox_decode(const struct perf_event *event, struct uncore_event *ue)
-{
-	unsigned int code = rbox_get(event, RBOX_EVENT);
-	const struct uncore_event_desc *desc = uncore_find_event(rbox_events, code);
 	unsigned int names = uncore_field_get(&rbox_port_names, &event->attr);
 	unsigned int port = rbox_get(event, RBOX_PORT);
-	struct uncore_req *req = &ue->claim.req[0];
-	int err;
+	unsigned int cls = rbox_get(event, RBOX_QLX_CLS);
+	struct uncore_req *req = &cfg->claim.req[0];
 
-	if (!desc)
-		return uncore_refuse(event, -EINVAL, "no event %#x", code);
 	if (names) {
 		if (port || !is_power_of_2(names))
 			return uncore_refuse(event, -EINVAL, "more than one port");
 		port = __ffs(names);
 	}
-	err = uncore_check_filters(event, desc, RBOX_NUM_COMMON);
-	if (err)
-		return err;
-	if (code >= RBOX_EV_XBAR_MM)
-		err = rbox_decode_xbr(event, req);
-	else if (code >= RBOX_EV_QLX)
-		err = rbox_decode_qlx(event, desc, req);
-	else
-		err = rbox_decode_iperf(event, desc, req);
+	if (cls > 5 && desc->code != RBOX_EV_QLX + RBOX_QLX_TARGET_AVAILABLE)
+		return uncore_refuse(event, -EINVAL, "%s has no qlx_cls %u", desc->name, cls);
+
+	/* Unless another flit is asked for, it is the first, so that packets are counted. */
+	if (desc->code == RBOX_EV_XBAR_MM && !rbox_get(event, RBOX_FLT_CNT) &&
+	    !rbox_get(event, RBOX_IG_FLT_CNT))
+		req->val[0] |= FIELD_PREP(R_XBR_MATCH_FLT_CNT, 1);
 	req->first += R_EV_SEL_PER_PORT * port;
-	req->num = 2;
-	ue->claim.num_reqs = 1;
-	return err;
+	return 0;
 }
 
-static u64 rbox_choose(const struct uncore_event *ue)
-{
-	return FIELD_PREP(R_CTL_EV_SEL, ue->claim.req[0].first + ue->claim.req[0].chosen);
-}
-
-static const u16 rbox_base[] = { R_L_MSR_PMON_BASE, R_R_MSR_PMON_BASE };
+static const struct uncore_counter_row rbox_counters[] = {
+	UNCORE_COUNTERS_8(R_MSR_PMON_CTL, R_MSR_PMON_CTR, R_CTL_EN, R_CTL_PMI_EN)
+};
 
 const struct uncore_box_type rbox_type = {
 	.name			= "rbox",
 	.first			= UNCORE_RBOX,
 	.num_boxes		= ARRAY_SIZE(rbox_base),
-	.num_counters		= R_NUM_COUNTERS,
 	.base			= rbox_base,
 	.box_ctl		= R_MSR_PMON_GLOBAL_CTL,
-	.evt_sel		= R_MSR_PMON_CTL(0),
-	.ctr			= R_MSR_PMON_CTR(0),
-	.enable			= R_CTL_EN,
-	.pmi_en			= R_CTL_PMI_EN,
+	.counters		= rbox_counters,
+	.num_counters		= ARRAY_SIZE(rbox_counters),
 	.fields			= rbox_fields,
 	.instance_fields	= rbox_ports,
+	.common			= BIT(RBOX_EVENT) | BIT(RBOX_PORT),
 	.events			= rbox_events,
-	.decode			= rbox_decode,
-	.slots			= rbox_slots,
-	.num_slots		= ARRAY_SIZE(rbox_slots),
-	.num_subregs		= R_NUM_PORTS * RBOX_REGS_PER_PORT,
-	.subreg_msr		= rbox_subreg_msr,
-	.choose			= rbox_choose,
+	.finish			= rbox_finish,
+	.subregs		= &rbox_subregs,
 };

@@ -8,7 +8,7 @@
  *	perf stat -a -e xeon7500_sbox_0/req_tbl_occupancy.all,thresh=24/ sleep 1
  *	perf stat -a -e xeon7500_sbox_1/to_r_prog_ev,match=0x1234,mask_hnid=1/ sleep 1
  *
- * Fields as in evsel.c and, for to_r_prog_ev:
+ * Fields as in evsel.h and, for to_r_prog_ev:
  *	match		S_MSR_MATCH as it is: its layout is not known. A class, opcode or
  *			response of 0 matches any
  *	mask_addr	bits of the line address (43:6) that have to match
@@ -16,8 +16,6 @@
  *
  * Uncore Programming Guide, section 2.5.
  */
-#include <linux/bitfield.h>
-
 #include "evsel.h"
 #include "xeon7500/sbox.h"
 
@@ -29,9 +27,13 @@ enum {
 
 static const struct uncore_field sbox_fields[] = {
 	UNCORE_EVSEL_FIELDS,
-	[SBOX_MATCH]		= { "match",		1, 0, 63 },
-	[SBOX_MASK_HNID]	= { "mask_hnid",	2, 0, 0 },
-	[SBOX_MASK_ADDR]	= { "mask_addr",	2, 1, 38 },
+	[SBOX_MATCH]		= { "match",		1, 0, 63,
+				    UNCORE_SLOT(0, S_MSR_MATCH, ~0ULL) },
+	/* The hardware's mask says what to ignore, ours what to compare. */
+	[SBOX_MASK_HNID]	= { "mask_hnid",	2, 0, 0,
+				    UNCORE_SLOT(0, S_MSR_MASK, S_MASK_HNID), .invert = true },
+	[SBOX_MASK_ADDR]	= { "mask_addr",	2, 1, 38,
+				    UNCORE_SLOT(0, S_MSR_MASK, S_MASK_ADDR), .invert = true },
 	{}
 };
 
@@ -70,7 +72,8 @@ static const struct uncore_field sbox_fields[] = {
 static const struct uncore_event_desc sbox_events[] = {
 	/* Queues to the system */
 	{ "to_r_prog_ev",			0x00, 1,
-	  .filters = BIT(SBOX_MATCH) | BIT(SBOX_MASK_HNID) | BIT(SBOX_MASK_ADDR) },
+	  .filters = BIT(SBOX_MATCH) | BIT(SBOX_MASK_HNID) | BIT(SBOX_MASK_ADDR),
+	  .slots = BIT(0), .val = S_MM_CFG_EN },
 	{ "to_r_b_hom_msgq_cycles_full",	0x03, 1, SBOX_RB },
 	{ "to_r_b_hom_msgq_cycles_ne",		0x06, 1, SBOX_RB },
 	{ "to_r_b_hom_msgq_occupancy",		0x07, 64, SBOX_RB, SBOX_OCCUPANCY },
@@ -172,63 +175,37 @@ static const struct uncore_event_desc sbox_events[] = {
 };
 
 static const struct uncore_slot_desc sbox_slots[] = {
-	{ .reg = 0, .num_regs = 3, .guarded = true, .off = 0 },
+	{ .reg = 0, .num_regs = 3, .guarded = true },
 };
 
-static unsigned int sbox_subreg_msr(const struct uncore_box *box, unsigned int reg)
+static unsigned int sbox_subreg_msr(unsigned int instance, unsigned int reg)
 {
-	return (box->instance ? S1_MSR_MM_CFG : S0_MSR_MM_CFG) + reg;
+	return (instance ? S1_MSR_MM_CFG : S0_MSR_MM_CFG) + reg;
 }
 
-/* The hardware's mask says what to ignore, ours what to compare. */
-static u64 sbox_mask(const struct perf_event_attr *attr)
-{
-	u64 hnid = uncore_field_get(&sbox_fields[SBOX_MASK_HNID], attr);
-	u64 addr = uncore_field_get(&sbox_fields[SBOX_MASK_ADDR], attr);
-
-	return ~(FIELD_PREP(S_MASK_HNID, hnid) | FIELD_PREP(S_MASK_ADDR, addr)) &
-	       (S_MASK_HNID | S_MASK_ADDR);
-}
-
-static int sbox_decode(const struct perf_event *event, struct uncore_event *ue)
-{
-	const struct perf_event_attr *attr = &event->attr;
-	const struct uncore_event_desc *desc;
-	int err;
-
-	err = uncore_evsel_decode(event, ue);
-	if (err)
-		return err;
-	desc = uncore_find_event(sbox_events, uncore_field_get(&sbox_fields[EVSEL_EVENT], attr));
-	if (desc->filters) {
-		ue->claim.num_reqs = 1;
-		ue->claim.req[0].num = 1;
-		ue->claim.req[0].val[0] = S_MM_CFG_EN;
-		ue->claim.req[0].val[S_MSR_MATCH] =
-			uncore_field_get(&sbox_fields[SBOX_MATCH], attr);
-		ue->claim.req[0].val[S_MSR_MASK] = sbox_mask(attr);
-	}
-	return uncore_check_filters(event, desc, EVSEL_NUM_FIELDS);
-}
+static const struct uncore_subregs sbox_subregs = {
+	.slots		= sbox_slots,
+	.num_slots	= ARRAY_SIZE(sbox_slots),
+	.num_regs	= 3,
+	.msr		= sbox_subreg_msr,
+};
 
 static const u16 sbox_base[] = { S0_MSR_PMON_BASE, S1_MSR_PMON_BASE };
+
+static const struct uncore_counter_row sbox_counters[] = {
+	UNCORE_COUNTERS_4(S_MSR_PMON_CTL, S_MSR_PMON_CTR, S_CTL_EN, S_CTL_PMI_EN)
+};
 
 const struct uncore_box_type sbox_type = {
 	.name		= "sbox",
 	.first		= UNCORE_SBOX,
 	.num_boxes	= ARRAY_SIZE(sbox_base),
-	.num_counters	= S_NUM_COUNTERS,
 	.base		= sbox_base,
 	.box_ctl	= S_MSR_PMON_GLOBAL_CTL,
-	.evt_sel	= S_MSR_PMON_CTL(0),
-	.ctr		= S_MSR_PMON_CTR(0),
-	.enable		= S_CTL_EN,
-	.pmi_en		= S_CTL_PMI_EN,
+	.counters	= sbox_counters,
+	.num_counters	= ARRAY_SIZE(sbox_counters),
 	.fields		= sbox_fields,
+	.common		= UNCORE_EVSEL_ALL,
 	.events		= sbox_events,
-	.decode		= sbox_decode,
-	.slots		= sbox_slots,
-	.num_slots	= ARRAY_SIZE(sbox_slots),
-	.num_subregs	= 3,
-	.subreg_msr	= sbox_subreg_msr,
+	.subregs	= &sbox_subregs,
 };

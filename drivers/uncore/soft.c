@@ -26,6 +26,14 @@
  */
 #include "uncore.h"
 
+/* The third field of the U-Box. */
+enum uncore_soft uncore_soft_of(const struct perf_event *event)
+{
+	if (to_uncore_pmu(event->pmu)->type != &ubox_type)
+		return UNCORE_SOFT_NONE;
+	return uncore_field_get(&ubox_type.fields[2], &event->attr);
+}
+
 static u64 uncore_soft_value(const struct perf_event *event, const struct uncore_pkg *pkg)
 {
 	switch (to_uncore_event(event)->soft) {

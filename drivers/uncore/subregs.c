@@ -16,11 +16,11 @@
  */
 static u64 uncore_subreg_val(const struct uncore_box *box, unsigned int reg)
 {
-	const struct uncore_slot_desc *desc = box->type->slots;
+	const struct uncore_slot_desc *desc = box->type->subregs->slots;
 	u64 val = 0;
 	unsigned int i;
 
-	for (i = 0; i < box->type->num_slots; i++, desc++) {
+	for (i = 0; i < box->type->subregs->num_slots; i++, desc++) {
 		unsigned int word = reg - desc->reg;
 
 		if (word < desc->num_regs)
@@ -38,7 +38,7 @@ static void uncore_subreg_set(struct uncore_box *box, unsigned int reg, u64 val)
 {
 	if (uncore_subreg_is(box, reg, val))
 		return;
-	wrmsrl(box->type->subreg_msr(box, reg), val);
+	wrmsrl(box->type->subregs->msr(box->instance, reg), val);
 	box->subreg[reg] = val;
 	__set_bit(reg, box->subregs_known);
 	__set_bit(reg, box->subregs_touched);
@@ -49,12 +49,12 @@ static void uncore_slot_write(struct uncore_box *box, const struct uncore_slot_d
 	unsigned int end = desc->reg + desc->num_regs, reg;
 
 	/* Nothing to guard: what is switched off has no effect. */
-	if (desc->guarded && uncore_subreg_val(box, desc->reg) == desc->off)
+	if (desc->guarded && !uncore_subreg_val(box, desc->reg))
 		end = desc->reg + 1;
 	/* Off only if what it guards is about to change. */
 	for (reg = desc->reg + 1; desc->guarded && reg < end; reg++) {
 		if (!uncore_subreg_is(box, reg, uncore_subreg_val(box, reg))) {
-			uncore_subreg_set(box, desc->reg, desc->off);
+			uncore_subreg_set(box, desc->reg, 0);
 			break;
 		}
 	}
@@ -71,10 +71,10 @@ void uncore_subregs_write(struct uncore_box *box, const struct uncore_event *ue)
 {
 	unsigned int i;
 
-	for (i = 0; i < ue->claim.num_reqs; i++) {
-		const struct uncore_req *req = &ue->claim.req[i];
+	for (i = 0; i < ue->cfg.claim.num_reqs; i++) {
+		const struct uncore_req *req = &ue->cfg.claim.req[i];
 
-		uncore_slot_write(box, &box->type->slots[req->first + req->chosen]);
+		uncore_slot_write(box, &box->type->subregs->slots[req->first + req->chosen]);
 	}
 }
 
@@ -86,10 +86,11 @@ void uncore_subregs_write(struct uncore_box *box, const struct uncore_event *ue)
  */
 bool uncore_subregs_probe(struct uncore_box *box)
 {
+	const struct uncore_subregs *subregs = box->type->subregs;
 	unsigned int reg;
 
-	for (reg = 0; reg < box->type->num_subregs; reg++) {
-		if (rdmsrl_safe(box->type->subreg_msr(box, reg), &box->saved_subreg[reg]))
+	for (reg = 0; subregs && reg < subregs->num_regs; reg++) {
+		if (rdmsrl_safe(subregs->msr(box->instance, reg), &box->saved_subreg[reg]))
 			return false;
 	}
 	return true;
@@ -103,13 +104,13 @@ void uncore_subregs_restore(struct uncore_box *box)
 {
 	unsigned int i, reg;
 
-	for (i = 0; i < box->type->num_slots; i++) {
-		const struct uncore_slot_desc *desc = &box->type->slots[i];
+	for (i = 0; box->type->subregs && i < box->type->subregs->num_slots; i++) {
+		const struct uncore_slot_desc *desc = &box->type->subregs->slots[i];
 
 		if (!test_bit(desc->reg, box->subregs_touched))
 			continue;
 		if (desc->guarded)
-			uncore_subreg_set(box, desc->reg, desc->off);
+			uncore_subreg_set(box, desc->reg, 0);
 		for (reg = desc->reg + desc->num_regs; reg-- > desc->reg;)
 			uncore_subreg_set(box, reg, box->saved_subreg[reg]);
 	}

@@ -11,9 +11,7 @@
  * Uncore Programming Guide, section 2.2. The four error events have nine-bit codes
  * though the register table gives ev_sel eight bits; see Documentation/ubox.md.
  */
-#include <linux/bitfield.h>
-
-#include "uncore.h"
+#include "types.h"
 #include "xeon7500/ubox.h"
 
 enum {
@@ -23,9 +21,10 @@ enum {
 };
 
 static const struct uncore_field ubox_fields[] = {
-	[UBOX_EVENT]	= { "event",	0, 0, 8 },
-	[UBOX_EDGE]	= { "edge",	0, 18, 18 },
-	[UBOX_SOFT]	= { "soft",	0, 32, 33 },
+	[UBOX_EVENT]	= { "event",	0, 0, 8, UNCORE_CTL(U_EV_SEL_EV_SEL) },
+	[UBOX_EDGE]	= { "edge",	0, 18, 18, UNCORE_CTL(U_EV_SEL_EDGE_DETECT),
+			    .if_field = UBOX_SOFT, .if_values = BIT(0) },
+	[UBOX_SOFT]	= { "soft",	0, 32, 33, .if_field = UBOX_EVENT, .if_values = BIT(0) },
 	{}
 };
 
@@ -52,34 +51,21 @@ static const struct uncore_event_desc ubox_events[] = {
 	{}
 };
 
-static int ubox_decode(const struct perf_event *event, struct uncore_event *ue)
-{
-	unsigned int code = uncore_field_get(&ubox_fields[UBOX_EVENT], &event->attr);
-	bool edge = uncore_field_get(&ubox_fields[UBOX_EDGE], &event->attr);
-
-	ue->soft = uncore_field_get(&ubox_fields[UBOX_SOFT], &event->attr);
-	if (ue->soft && (code || edge))
-		return uncore_refuse(event, -EINVAL, "soft goes with neither event nor edge");
-	if (!uncore_find_event(ubox_events, code))
-		return uncore_refuse(event, -EINVAL, "no event %#x", code);
-	ue->ctl = FIELD_PREP(U_EV_SEL_EV_SEL, code) | FIELD_PREP(U_EV_SEL_EDGE_DETECT, edge);
-	return 0;
-}
-
 static const u16 ubox_base[] = { 0 };
+
+static const struct uncore_counter_row ubox_counters[] = {
+	{ U_MSR_PMON_EV_SEL, U_MSR_PMON_CTR, U_GLOBAL_OV_U, U_EV_SEL_EN, U_EV_SEL_PMI_EN },
+};
 
 const struct uncore_box_type ubox_type = {
 	.name			= "ubox",
 	.first			= UNCORE_UBOX,
-	.num_boxes		= 1,
-	.num_counters		= 1,
+	.num_boxes		= ARRAY_SIZE(ubox_base),
 	.base			= ubox_base,
 	.enabled_by_package	= true,
-	.evt_sel		= U_MSR_PMON_EV_SEL,
-	.ctr			= U_MSR_PMON_CTR,
-	.enable			= U_EV_SEL_EN,
-	.pmi_en			= U_EV_SEL_PMI_EN,
+	.counters		= ubox_counters,
+	.num_counters		= ARRAY_SIZE(ubox_counters),
 	.fields			= ubox_fields,
+	.common			= BIT(UBOX_EVENT) | BIT(UBOX_EDGE) | BIT(UBOX_SOFT),
 	.events			= ubox_events,
-	.decode			= ubox_decode,
 };

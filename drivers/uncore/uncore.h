@@ -16,10 +16,9 @@
 #include <linux/smp.h>
 #include <linux/spinlock.h>
 
-#include "claims.h"
-
-#define UNCORE_COUNTER_MASK	GENMASK_ULL(47, 0)
-#define UNCORE_MAX_COUNTERS	8
+#include "attrs.h"
+#include "decode.h"
+#include "types.h"
 
 /*
  * No counter gains more than 64 per uncore clock (S-Box queue occupancy), and no
@@ -27,122 +26,6 @@
  */
 #define UNCORE_MAX_INC		64ULL
 #define UNCORE_MAX_CLOCK_GHZ	4ULL
-
-#define UNCORE_MAX_SUBREGS	36	/* R-Box: four ports with nine each */
-
-/* Every box but U has these two behind its GLOBAL_CTL. */
-#define UNCORE_STATUS		1
-#define UNCORE_OVF_CTL		2
-
-/* One number for each box instance of a package. */
-enum uncore_box_id {
-	UNCORE_UBOX,
-	UNCORE_CBOX,
-	UNCORE_WBOX = UNCORE_CBOX + 8,
-	UNCORE_SBOX,
-	UNCORE_BBOX = UNCORE_SBOX + 2,
-	UNCORE_MBOX = UNCORE_BBOX + 2,
-	UNCORE_RBOX = UNCORE_MBOX + 2,
-	UNCORE_NUM_BOXES = UNCORE_RBOX + 2,
-};
-
-/**
- * struct uncore_field - one field of the user's config words
- * @name: name of the format attribute
- * @word: 0 for config, 1 for config1, 2 for config2
- * @lo: lowest bit
- * @hi: highest bit
- *
- * The only place where a field is described: the format attribute, the check
- * for unknown bits and uncore_field_get() all read it.
- */
-struct uncore_field {
-	const char *name;
-	u8 word;
-	u8 lo;
-	u8 hi;
-};
-
-/**
- * struct uncore_umask - one named sub-event
- * @name: name after the dot, lower case
- * @umask: value of the umask field; 0 when @terms says it all
- * @terms: other config terms in perf's syntax, or NULL
- */
-struct uncore_umask {
-	const char *name;
-	u8 umask;
-	const char *terms;
-};
-
-/**
- * struct uncore_event_desc - one event of the manual
- * @name: the manual's name, lower case
- * @code: value of the event field
- * @max_inc: largest increment per uncore clock
- * @umasks: the sub-events, ended by an empty entry; NULL if it has none
- * @terms: config terms that come with every use of the event, or NULL
- * @counters: the counters that have it, bit n for counter n; 0 if all do
- * @ctl: bits of the control register that come with every use of the event
- * @filters: the fields of the box, beyond those every event has, that this one
- *           takes; bit n for field n
- * @one_umask: the sub-events cannot be combined
- * @scale: contents of the .scale attribute, or NULL
- * @unit: contents of the .unit attribute, or NULL
- */
-struct uncore_event_desc {
-	const char *name;
-	u16 code;
-	u8 max_inc;
-	const struct uncore_umask *umasks;
-	const char *terms;
-	u32 counters;
-	u32 ctl;
-	u32 filters;
-	bool one_umask;
-	const char *scale;
-	const char *unit;
-};
-
-#define UNCORE_UMASKS(...) \
-	((const struct uncore_umask[]){ __VA_ARGS__, {} })
-
-/**
- * struct uncore_slot_desc - where the contents of a slot live (see claims.h)
- * @reg: first sub-register; word n of the slot goes to sub-register @reg + n
- * @num_regs: number of words
- * @guarded: the first register switches the others, which must not be written
- *           while it is on: write @off to it, then them, then its value
- * @off: the value that switches them off
- * @shift: where the contents start within each of the registers
- *
- * Several slots may share a register, each with bits of its own.
- */
-struct uncore_slot_desc {
-	u8 reg;
-	u8 num_regs;
-	u8 shift;
-	bool guarded;
-	u64 off;
-};
-
-/**
- * struct uncore_fixed - a counter apart from the others
- * @idx: its number
- * @evt_sel: address of its control register
- * @ctr: address of the counter
- * @ctr_en: its bit in GLOBAL_CTL, STATUS and OVF_CTL
- * @enable: the enable bit of the control register
- * @pmi_en: the PMI enable bit of the control register
- */
-struct uncore_fixed {
-	int idx;
-	u16 evt_sel;
-	u16 ctr;
-	u32 ctr_en;
-	u64 enable;
-	u64 pmi_en;
-};
 
 /* What soft.c counts. */
 enum uncore_soft {
@@ -152,29 +35,12 @@ enum uncore_soft {
 	UNCORE_SOFT_LOST,
 };
 
-/* Fields every box has. */
-enum {
-	UNCORE_FREEZE,
-};
-
-extern const struct uncore_field uncore_common_fields[];
-
-/* Values of freeze: what an overflow does to the package. */
-enum {
-	UNCORE_FREEZE_DEFAULT,	/* freezes it if the event samples */
-	UNCORE_FREEZE_YES,
-	UNCORE_FREEZE_NO,
-};
-
 struct uncore_box;
 
 /**
- * struct uncore_event - what an event of ours asks of the hardware
+ * struct uncore_event - an event of ours
  * @box: the box it counts on; it stays the same when the package changes its CPU
- * @claim: the counters and sub-registers that can serve it
- * @ctl: its control register, less the enable bit and what depends on the choice
- *       of sub-register
- * @freeze: its overflow stops the whole package until it is handled
+ * @cfg: what it asks of the hardware
  * @soft: what it counts if no counter of the hardware serves it, see soft.c
  * @gate_era: the package's, when a gate was made
  * @moved: it stands because its package changes its CPU
@@ -189,9 +55,7 @@ struct uncore_box;
  */
 struct uncore_event {
 	struct uncore_box *box;
-	struct uncore_claim claim;
-	u64 ctl;
-	bool freeze;
+	struct uncore_config cfg;
 	enum uncore_soft soft;
 	unsigned int gate_era;
 	bool moved;
@@ -204,63 +68,6 @@ static inline struct uncore_event *to_uncore_event(const struct perf_event *even
 {
 	return event->pmu_private;
 }
-
-/**
- * struct uncore_box_type - what boxes of one kind have in common
- * @name: as in xeon7500_<name>
- * @first: id of instance 0
- * @num_boxes: number of instances per package
- * @num_counters: number of counters
- * @base: address of each instance
- * @box_ctl: offset of GLOBAL_CTL; STATUS and OVF_CTL follow it. Unused with
- *           @enabled_by_package
- * @enabled_by_package: the box-level enable is U_GLOBAL_CTL.en
- * @evt_sel: offset of the first control register
- * @ctr: offset of the first counter
- * @enable: the enable bit of a control register
- * @pmi_en: the PMI enable bit of a control register
- * @fixed: the fixed counter, if there is one
- * @fields: the config fields, ended by one without name
- * @instance_fields: for each instance, fields beside @fields; NULL if there are none
- * @events: the events, ended by one without name
- * @decode: turn the user's config into a struct uncore_event. Unknown bits are
- *          refused before. Returns 0 or a negative errno
- * @start_erratum: start values with low 24 bits 0xfffffe or 0xffffff are forbidden
- * @fixup_read: correct a value read from a counter, which was @before at the last read
- * @slots: the slots of the box
- * @num_slots: number of @slots
- * @num_subregs: number of sub-registers behind @slots
- * @subreg_msr: address of a sub-register
- * @choose: contents of the control register, once a counter and slots are taken;
- *          needed if it depends on them
- */
-struct uncore_box_type {
-	const char *name;
-	enum uncore_box_id first;
-	unsigned int num_boxes;
-	unsigned int num_counters;
-	const u16 *base;
-	u16 box_ctl;
-	bool enabled_by_package;
-	u16 evt_sel;
-	u16 ctr;
-	u64 enable;
-	u64 pmi_en;
-	const struct uncore_fixed *fixed;
-	const struct uncore_field *fields;
-	const struct uncore_field * const *instance_fields;
-	const struct uncore_event_desc *events;
-
-	int (*decode)(const struct perf_event *event, struct uncore_event *ue);
-	bool start_erratum;
-	u64 (*fixup_read)(u64 count, u64 before);
-
-	const struct uncore_slot_desc *slots;
-	unsigned int num_slots;
-	unsigned int num_subregs;
-	unsigned int (*subreg_msr)(const struct uncore_box *box, unsigned int reg);
-	u64 (*choose)(const struct uncore_event *ue);
-};
 
 /**
  * struct uncore_box - one box of one package
@@ -401,30 +208,6 @@ struct uncore_pmu {
 
 #define to_uncore_pmu(p) container_of(p, struct uncore_pmu, pmu)
 
-/* Say why an event is refused (dynamic debug), and refuse it. */
-#define uncore_refuse(event, err, fmt, ...)					\
-({										\
-	const struct perf_event *__event = (event);				\
-										\
-	dev_dbg(__event->pmu->dev, "config %#llx,%#llx,%#llx: " fmt "\n",	\
-		__event->attr.config, __event->attr.config1,			\
-		__event->attr.config2, ##__VA_ARGS__);				\
-	(err);									\
-})
-
-/* attrs.c: fields, events and sysfs */
-u64 uncore_field_get(const struct uncore_field *field, const struct perf_event_attr *attr);
-bool uncore_fields_known(const struct uncore_pmu *upmu, const struct perf_event_attr *attr);
-const struct uncore_event_desc *
-uncore_find_event(const struct uncore_event_desc *events, unsigned int code);
-int uncore_check_umask(const struct perf_event *event, const struct uncore_event_desc *desc,
-		       unsigned int umask);
-int uncore_check_filters(const struct perf_event *event, const struct uncore_event_desc *desc,
-			 unsigned int first);
-const struct attribute_group **uncore_attr_groups_create(const struct uncore_box_type *type,
-							 unsigned int instance);
-void uncore_attr_groups_free(const struct attribute_group **groups);
-
 /* box.c: counters of one box; callers hold the lock of the package */
 void uncore_box_init(struct uncore_box *box, struct uncore_pkg *pkg,
 		     const struct uncore_box_type *type, unsigned int instance);
@@ -497,6 +280,7 @@ int uncore_power_init(void);
 void uncore_power_exit(void);
 
 /* soft.c: events no counter serves */
+enum uncore_soft uncore_soft_of(const struct perf_event *event);
 void uncore_soft_init(struct perf_event *event, struct uncore_pkg *pkg);
 void uncore_soft_destroy(struct perf_event *event);
 void uncore_soft_forget(struct uncore_pkg *pkg);
@@ -506,20 +290,12 @@ void uncore_soft_stop(struct perf_event *event, struct uncore_pkg *pkg);
 void uncore_soft_read(struct perf_event *event, struct uncore_pkg *pkg);
 
 /* pmu.c: the perf callbacks */
+extern const struct attribute_group * const uncore_pmu_groups[];
 int uncore_pmu_register(struct uncore_pmu *upmu, const struct uncore_box_type *type,
 			unsigned int instance, const struct attribute_group **groups);
 void uncore_pmu_unregister(struct uncore_pmu *upmu);
 
 /* main.c */
 void uncore_pmus_migrate(struct uncore_pkg *pkg, int from, int to);
-
-/* one file for each kind of box */
-extern const struct uncore_box_type ubox_type;
-extern const struct uncore_box_type cbox_type;
-extern const struct uncore_box_type wbox_type;
-extern const struct uncore_box_type sbox_type;
-extern const struct uncore_box_type bbox_type;
-extern const struct uncore_box_type mbox_type;
-extern const struct uncore_box_type rbox_type;
 
 #endif /* UNCORE_H */

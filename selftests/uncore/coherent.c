@@ -213,14 +213,20 @@ static void check_group(const struct ring *r, const struct sample *s, void *arg)
 	seen->last = s->value[0];
 }
 
-/* A sampled leader and siblings that count the same, or sample it too. */
+/*
+ * A sampled leader and siblings that count the same. Only with freeze do the counts in a
+ * sample belong to one moment.
+ */
 static struct ring *open_sampled(const char *pmu, const char *event, int num, uint64_t period,
 				 int cpu)
 {
-	struct perf_event_attr attr = sampling_attr(pmu, event, period);
+	struct perf_event_attr attr;
+	char frozen[64];
 	struct ring *r;
 	int leader, i;
 
+	snprintf(frozen, sizeof(frozen), "%s,freeze=1", event);
+	attr = sampling_attr(pmu, frozen, period);
 	attr.sample_type |= PERF_SAMPLE_READ;
 	attr.read_format = PERF_FORMAT_GROUP;
 	leader = event_open_attr(&attr, cpu, -1);

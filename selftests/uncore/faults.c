@@ -176,8 +176,8 @@ static void sample_through(const char *options, unsigned int fault, uint64_t n, 
 
 static void sample_through_all(unsigned int fault, uint64_t n, unsigned int stat)
 {
+	sample_through(",freeze=1", fault, n, stat);
 	sample_through("", fault, n, stat);
-	sample_through(",freeze=2", fault, n, stat);
 }
 
 static void lost(void)
@@ -287,7 +287,7 @@ static void core_elsewhere(void)
 
 	start();
 	event_open_attr(&attr, 1, -1);
-	sampling_begin("");
+	sampling_begin(",freeze=1");
 	run_on(1);
 	spin_us(10000);
 	run_on(-1);
@@ -366,7 +366,7 @@ static void after_the_event(void)
 {
 	start();
 	msr_write(0, SYN_FAULT_DELAY_NS, 500000000);
-	sampling_begin("");
+	sampling_begin(",freeze=1");
 	sleep_us(3000);
 	sampling_end("closed", SAMPLED);
 	close_all();
@@ -390,7 +390,7 @@ static void after_the_module(void)
 	for (i = 0; i < 2; i++) {
 		start();
 		msr_write(0, SYN_FAULT_DELAY_NS, late_ms[i] * 1000000ull);
-		sampling_begin("");
+		sampling_begin(",freeze=1");
 		sleep_us(3000);
 		sampling_end("unloaded", SAMPLED);
 		close_all();

@@ -115,11 +115,13 @@ static void sample_one(const char *pmu, const char *event, uint64_t period, int 
 	ktap_check(!p.wrong && !p.backwards, "%s: %llu of %llu samples are wrong, %llu of an earlier time",
 		   what, (ull)p.wrong, (ull)r->samples, (ull)p.backwards);
 	ktap_check(b.overflows && r->samples, "%s: no sample", what);
+	ktap_check(!msr_read(cpu, SYN_FREEZES) == !strstr(options, "freeze=1"), "%s: %llu freezes",
+		   what, (ull)msr_read(cpu, SYN_FREEZES));
 	/*
 	 * What was counted beyond a period goes into the next one, unless it is as much
 	 * again: that depends on how long the handler took to come, but if frozen.
 	 */
-	if (period >= 10000 && !strstr(options, "freeze=2"))
+	if (period >= 10000 && strstr(options, "freeze=1"))
 		ktap_check(p.sum <= count && count - p.sum < (2 + b.no_room + b.lost) * period,
 			   "%s: count %llu, periods %llu, %llu samples not taken", what, (ull)count,
 			   (ull)p.sum, (ull)(b.no_room + b.lost));
@@ -144,17 +146,17 @@ static void each_kind(int package, const char *options)
 
 static void each_kind_first(void)
 {
-	each_kind(0, "");
+	each_kind(0, ",freeze=1");
 }
 
 static void each_kind_second(void)
 {
-	each_kind(1, "");
+	each_kind(1, ",freeze=1");
 }
 
 static void each_kind_unfrozen(void)
 {
-	each_kind(1, ",freeze=2");
+	each_kind(1, "");
 }
 
 /* ---- periods ---- */
@@ -169,8 +171,9 @@ static void many_periods(void)
 	for (i = 0; i < sizeof(periods) / sizeof(periods[0]); i++) {
 		sample_one("xeon7500_cbox_3", "occupancy_maf", periods[i], package_cpu(0), 1000, "");
 		sample_one("xeon7500_cbox_3", "occupancy_maf", periods[i], package_cpu(0), 1000,
-			   ",freeze=2");
-		sample_one("xeon7500_wbox", "uncore_clock", periods[i], package_cpu(1), 1000, "");
+			   ",freeze=1");
+		sample_one("xeon7500_wbox", "uncore_clock", periods[i], package_cpu(1), 1000,
+			   ",freeze=1");
 	}
 }
 
@@ -181,7 +184,7 @@ static void many_periods(void)
 static void tiny_periods(void)
 {
 	static const uint64_t periods[] = { 1, 2, 3, 4, 7, 16, 100, 999 };
-	static const char * const options[] = { "occupancy_maf", "occupancy_maf,freeze=2" };
+	static const char * const options[] = { "occupancy_maf,freeze=1", "occupancy_maf" };
 	unsigned int i, j;
 
 	for (i = 0; i < sizeof(periods) / sizeof(periods[0]); i++) {
@@ -516,8 +519,8 @@ static void where_and_when(void)
 	check_books_taken("where", 1);
 }
 
-SILICON_MAIN({ "each kind of box, package 0", each_kind_first },
-	     { "each kind of box, package 1", each_kind_second },
+SILICON_MAIN({ "each kind of box, package 0, with freeze", each_kind_first },
+	     { "each kind of box, package 1, with freeze", each_kind_second },
 	     { "each kind of box, without freeze", each_kind_unfrozen },
 	     { "many periods", many_periods },
 	     { "periods too small to serve", tiny_periods },

@@ -257,22 +257,22 @@ static void come_and_go(const char *options, bool core)
 
 static void cpus(void)
 {
-	come_and_go("", true);
+	come_and_go(",freeze=1", true);
 }
 
 static void cpus_unfrozen(void)
 {
-	come_and_go(",freeze=2", true);
+	come_and_go("", true);
 }
 
 static void cpus_alone(void)
 {
-	come_and_go("", false);
+	come_and_go(",freeze=1", false);
 }
 
 static void cpus_alone_unfrozen(void)
 {
-	come_and_go(",freeze=2", false);
+	come_and_go("", false);
 }
 
 /* ---- a whole package ---- */
@@ -318,12 +318,12 @@ static void whole_package(const char *options)
 
 static void package(void)
 {
-	whole_package("");
+	whole_package(",freeze=1");
 }
 
 static void package_unfrozen(void)
 {
-	whole_package(",freeze=2");
+	whole_package("");
 }
 
 /* ---- xeon7500_ubox/lost/ itself ---- */
@@ -355,10 +355,10 @@ static void lost_moves(void)
 	ktap_note("%llu samples, %llu lost", (ull)r->samples, (ull)lost_count());
 }
 
-SILICON_MAIN({ "CPUs go and come", cpus },
+SILICON_MAIN({ "CPUs go and come, with freeze", cpus },
 	     { "CPUs go and come, without freeze", cpus_unfrozen },
-	     { "CPUs go and come, the core PMU idle", cpus_alone },
+	     { "CPUs go and come, the core PMU idle, with freeze", cpus_alone },
 	     { "CPUs go and come, the core PMU idle, without freeze", cpus_alone_unfrozen },
 	     { "what gets lost on the way is reported", lost_moves },
-	     { "a whole package goes and comes", package },
+	     { "a whole package goes and comes, with freeze", package },
 	     { "a whole package goes and comes, without freeze", package_unfrozen })

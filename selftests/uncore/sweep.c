@@ -425,7 +425,7 @@ static void each_way(const struct call *c, int step)
 	for (i = 0; i < 8; i++) {
 		if (!soak() && i != 0 && i != 3 && i != 4)
 			continue;
-		options = i & 1 ? ",freeze=2" : "";
+		options = i & 1 ? "" : ",freeze=1";
 		call_sweep(c, step, i & 2 ? far : near, i & 4 ? LATE_NS : 0);
 	}
 }
@@ -450,7 +450,7 @@ static void moves(void)
 	for (i = 0; i < 2 * num; i++) {
 		int from = package_cpu(1);
 
-		options = i & 1 ? ",freeze=2" : "";
+		options = i & 1 ? "" : ",freeze=1";
 		runner_cpu = from;
 		runner_period = events_in(20011 + 7 * i);
 		keeper_open();
