@@ -173,6 +173,28 @@ static const struct attribute_group uncore_identifier_group = {
 };
 
 /**
+ * uncore_emit_inferred() - the events that rest on sub-registers nobody confirms
+ * @type: kind of box
+ * @buf: for a sysfs attribute: their names, less the sub-event, in one line
+ *
+ * Return: the length.
+ */
+ssize_t uncore_emit_inferred(const struct uncore_box_type *type, char *buf)
+{
+	const struct uncore_event_desc *desc;
+	const char *space = "";
+	int len = 0;
+
+	for (desc = type->events; desc->name; desc++) {
+		if (uncore_event_inferred(type, desc)) {
+			len += sysfs_emit_at(buf, len, "%s%s", space, desc->name);
+			space = " ";
+		}
+	}
+	return len + sysfs_emit_at(buf, len, "\n");
+}
+
+/**
  * uncore_attr_groups_create() - make the sysfs attributes of a kind of box
  * @type: kind of box
  * @instance: which of them; those without fields of their own can share

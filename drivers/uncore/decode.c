@@ -276,3 +276,28 @@ int uncore_decode(const struct perf_event *event, const struct uncore_box_type *
 		err = type->finish(event, desc, cfg);
 	return err;
 }
+
+/**
+ * uncore_event_inferred() - does an event rest on sub-registers that nobody confirms?
+ * @type: kind of box
+ * @desc: the event, by any of its names
+ */
+bool uncore_event_inferred(const struct uncore_box_type *type,
+			   const struct uncore_event_desc *desc)
+{
+	const struct uncore_field *f;
+	unsigned long slots;
+	unsigned int slot;
+
+	desc = uncore_find_event(type, desc->code, desc->counters ?: ~0U);
+	slots = desc->slots;
+	for (f = type->fields; f->name; f++) {
+		if (f->to == UNCORE_TO_SLOT && desc->filters & BIT(f - type->fields))
+			__set_bit(f->slot, &slots);
+	}
+	for_each_set_bit(slot, &slots, UNCORE_MAX_SLOTS) {
+		if (type->subregs->slots[slot].inferred)
+			return true;
+	}
+	return false;
+}

@@ -31,6 +31,8 @@ u64 uncore_field_get(const struct uncore_field *field, const struct perf_event_a
 struct uncore_req *uncore_config_req(struct uncore_config *cfg, const struct uncore_box_type *type,
 				     unsigned int slot);
 u64 uncore_config_ctl(const struct uncore_config *cfg, const struct uncore_box_type *type);
+bool uncore_event_inferred(const struct uncore_box_type *type,
+			   const struct uncore_event_desc *desc);
 int uncore_decode(const struct perf_event *event, const struct uncore_box_type *type,
 		  unsigned int instance, struct uncore_config *cfg);
 

@@ -334,9 +334,31 @@ static const struct attribute_group uncore_cpumask_group = {
 	.attrs = uncore_cpumask_attrs,
 };
 
+/*
+ * The events whose sub-registers no page of the manual confirms. A list in caps/, because
+ * an attribute beside the event would be an event to perf, and sysfs allows a file to hold
+ * several values of one kind. An empty line says that there are none.
+ */
+static ssize_t inferred_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return uncore_emit_inferred(to_uncore_pmu((struct pmu *)dev_get_drvdata(dev))->type, buf);
+}
+static DEVICE_ATTR_RO(inferred);
+
+static struct attribute *uncore_caps_attrs[] = {
+	&dev_attr_inferred.attr,
+	NULL
+};
+
+static const struct attribute_group uncore_caps_group = {
+	.name = "caps",
+	.attrs = uncore_caps_attrs,
+};
+
 /* What every PMU shows beside what comes from the tables of its type. */
 const struct attribute_group * const uncore_pmu_groups[] = {
 	&uncore_cpumask_group,
+	&uncore_caps_group,
 	NULL
 };
 

@@ -282,7 +282,7 @@ def check_registers(pmu, want, port, state):
 
 class Dump:
     def __init__(self, text):
-        self.formats, self.events, self.opened = {}, {}, []
+        self.formats, self.events, self.caps, self.opened = {}, {}, {}, []
         self.violations = None
         for line in text.splitlines():
             mark, *w = line.split(' ')
@@ -290,6 +290,8 @@ class Dump:
                 self.formats.setdefault(w[0], {})[w[1]] = w[2]
             elif mark == 'E':
                 self.events.setdefault(w[0], {})[w[1]] = ' '.join(w[2:])
+            elif mark == 'C':
+                self.caps.setdefault(w[0], {})[w[1]] = ' '.join(w[2:])
             elif mark == 'O':
                 self.opened.append((w[0], w[1], w[2], int(w[3]), int(w[4])))
             elif mark == 'violations':
@@ -330,6 +332,27 @@ def check_names(pmu, events):
         if events.get(n + '.unit') != unit:
             wrong.append(f'{pmu}: {n}.unit is {events.get(n + ".unit")}, not {unit}')
     return wrong
+
+
+def is_inferred(event):
+    """Is any bit of its sub-registers one that the spec only infers?"""
+    for part in event.get('subregs', []):
+        m = re.fullmatch(r'(\w+)(?:\[([\d:]+)\]| (\w+))', part)
+        if not m or not find('M', 0, f'PMU_{m.group(1)}$'):
+            continue
+        r = REGS[find('M', 0, f'PMU_{m.group(1)}$')[0]]
+        mask = field_mask(m.group(2) or r.fields[m.group(3)]['bits'])
+        if any(mask & bits for bits in r.inferred.values()):
+            return True
+    return False
+
+
+def check_inferred(pmu, caps):
+    """caps/inferred lists the events, less the sub-event, that rest on inferred bits."""
+    want = {e['name'].lower() for e in events_of(box_of(pmu)[0])
+            if 'nhm-ex' in e.get('models', ['nhm-ex']) and is_inferred(e)}
+    said = caps.get('inferred', 'not there').split()
+    return [f'{pmu}: inferred: {n}' for n in sorted(want ^ set(said))]
 
 
 def encode(formats, terms):
@@ -502,6 +525,11 @@ def unnoticed_names(dump):
                     missed.append(f'{pmu}: {name} as {terms}')
         if not check_names(pmu, {**events, 'llc_mises.all': 'event=0x1'}):
             missed.append(f'{pmu}: a name too many')
+        inferred = dump.caps[pmu]['inferred'].split()
+        for n in inferred + ['cycles']:
+            other = {'inferred': ' '.join(set(inferred) ^ {n})}
+            if not check_inferred(pmu, other):
+                missed.append(f'{pmu}: {n} in or out of caps/inferred')
     formats = copy.deepcopy(dump.formats['xeon7500_cbox_0'])
     formats['umask'] = 'config:9-16'
     if not check_encoding('xeon7500_cbox_0', formats, dump.events['xeon7500_cbox_0']):
@@ -571,6 +599,8 @@ def check_kernel(ktap, kernel, dump, writes):
                 [w for p in there for w in check_names(p, dump.events[p])])
     ktap.result(f'{kernel}: names give the encoding of the spec',
                 [w for p in there for w in check_encoding(p, dump.formats[p], dump.events[p])])
+    ktap.result(f'{kernel}: caps/inferred is what the spec infers',
+                [w for p in there for w in check_inferred(p, dump.caps.get(p, {}))])
     note(f'{len(dump.opened)} opened')
     ktap.result(f'{kernel}: events reach the right registers', check_opened(dump, writes))
     note(f'{len(writes)} writes')

@@ -11,6 +11,7 @@
  *
  *	F PMU NAME TEXT			a format attribute
  *	E PMU NAME TEXT			an event, .scale or .unit attribute
+ *	C PMU NAME TEXT			an attribute of caps
  *	O PMU NAME TERMS FROM TO	opened, with these terms added
  */
 #include "silicon.h"
@@ -114,6 +115,7 @@ static void dump_pmu(const char *pmu, void *arg)
 	(void)arg;
 	dump_dir(pmu, "format", 'F');
 	dump_dir(pmu, "events", 'E');
+	dump_dir(pmu, "caps", 'C');
 	open_all(pmu);
 	open_named_ports(pmu);
 }
