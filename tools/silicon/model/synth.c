@@ -65,6 +65,8 @@ static uint64_t read_base(CPUState *cs, struct package *p, uint32_t msr)
 		return p->frozen_cycles + (p->frozen ? p->now - p->frozen_since : 0);
 	case SYN_ABSENT:
 		return p->absent;
+	case SYN_UNCOUNTED:
+		return p->uncounted;
 	case SYN_GP:
 		return p->gp;
 	case SYN_OV_IS_OR:
@@ -145,6 +147,9 @@ static void syn_write(CPUState *cs, uint32_t msr, uint64_t val)
 		return;
 	case SYN_ABSENT:
 		p->absent = val;
+		return;
+	case SYN_UNCOUNTED:
+		p->uncounted = val;
 		return;
 	case SYN_GP:
 		p->gp = val;

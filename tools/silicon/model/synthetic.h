@@ -48,6 +48,7 @@
 #define SYN_NMI_REASON		0x53500012u	/* rw: at port 0x61, until software clears it there */
 #define SYN_NMI_SERR		0x80u
 #define SYN_NMI_IOCHK		0x40u
+#define SYN_UNCOUNTED		0x53500013u	/* rw: an event that is in no truth, see below */
 #define SYN_ABSENT_BOX(box, instance)	(1ull << ((box) * 8 + (instance)))	/* SYN_BOX_* */
 
 /*
@@ -59,6 +60,12 @@
  * SYN_OV_IS_OR: ov_s0, ov_s1 and ov_w of U GLOBAL_STATUS do not hold an overflow, they are
  * the OR of what is below. U OVF_CTL cannot clear them then, and an overflow below a bit that
  * is up already is no news to the U-Box: no PMI and no freeze.
+ */
+
+/*
+ * SYN_UNCOUNTED: the contents of a control register, less its enable and PMI bits. What
+ * counters count that have it is in no truth and no statistic of PMIs: a driver may let
+ * counters overflow for purposes of its own. 0: there are none.
  */
 
 /*

@@ -115,6 +115,7 @@ static void package_default(struct package *p)
 {
 	p->freeze_latency = FREEZE_LATENCY;
 	p->absent = 0;
+	p->uncounted = 0;
 	p->gp = 0;
 	p->ov_is_or = false;
 	p->pkt_header = 0;
@@ -196,17 +197,25 @@ struct package *package_get(CPUState *cs)
 
 /* ---- counters ---- */
 
-static void counter_overflow(struct counter *c);
+static void counter_overflow(struct counter *c, uint64_t times);
+
+/* SYN_UNCOUNTED */
+static bool uncounted(const struct counter *c)
+{
+	uint64_t sel = c->box->pkg->uncounted;
+
+	return sel && (c->sel & ~(c->en | c->pmi_en)) == sel;
+}
 
 /* Account what happened up to the package's present; overflows are handled. */
 void counter_settle(struct counter *c)
 {
 	struct ctr48_delta d = ctr48_advance(&c->c, c->box->pkg->now);
 
-	c->stat.events += d.events;
-	c->stat.overflows += d.overflows;
+	if (!uncounted(c))
+		c->stat.events += d.events;
 	if (d.overflows)
-		counter_overflow(c);
+		counter_overflow(c, d.overflows);
 }
 
 static void counter_predict(struct counter *c)
@@ -388,20 +397,24 @@ static void clear_status(struct box *b, uint64_t bits)
 	}
 }
 
-static void counter_overflow(struct counter *c)
+static void counter_overflow(struct counter *c, uint64_t times)
 {
 	struct box *b = c->box;
 	struct package *p = b->pkg;
 	bool pmi_en = c->sel & c->pmi_en;
+	bool counted = !uncounted(c);
 	bool was_set = b->status >> status_bit(c) & 1;
 	bool no_edge = p->ov_is_or && (p->u_status & u_bit(b) & U_OV_BELOW);
 
-	c->stat.overflowed = p->now;
+	if (counted) {
+		c->stat.overflows += times;
+		c->stat.overflowed = p->now;
+	}
 	b->status |= 1ull << status_bit(c);
 	p->u_status |= u_bit(b);
 	if (was_set) {
-		c->stat.skipped++;
-		if (pmi_en)
+		c->stat.skipped += counted;
+		if (pmi_en && counted)
 			apic_count(p->id, SYN_PMI_SKIPPED);
 		return;
 	}
@@ -412,7 +425,8 @@ static void counter_overflow(struct counter *c)
 		return;
 	}
 	p->u_status |= U_PMI;
-	apic_count(p->id, SYN_PMI_REQUESTED);
+	if (counted)
+		apic_count(p->id, SYN_PMI_REQUESTED);
 	if (p->u_ctl & U_FRZ_ALL) {
 		if (p->freeze_cause) {
 			if (p->freeze_at == CF_NEVER)
@@ -551,9 +565,8 @@ void package_inject(struct package *p, const struct packet *pkt, uint64_t n)
 		counter_settle(c);
 		d = ctr48_add(&c->c, n * c->box->type->packet(c, pkt) * shape_pulse(&c->shape));
 		c->stat.events += d.events;
-		c->stat.overflows += d.overflows;
 		if (d.overflows)
-			counter_overflow(c);
+			counter_overflow(c, d.overflows);
 		counter_predict(c);
 	}
 	package_schedule(p);

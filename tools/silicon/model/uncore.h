@@ -188,6 +188,7 @@ struct package {
 	bool frozen;
 	uint64_t frozen_since, frozen_cycles, freezes;
 	uint64_t absent;		/* boxes, SYN_ABSENT_BOX() */
+	uint64_t uncounted;		/* SYN_UNCOUNTED */
 	uint64_t gp;			/* SYN_GP */
 	bool ov_is_or;			/* SYN_OV_IS_OR */
 	uint64_t pkt_header, pkt_addr;	/* next packet to inject */
