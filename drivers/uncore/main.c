@@ -6,8 +6,9 @@
  *	perf stat -a -e xeon7500_cbox/llc_misses.all/ sleep 1
  *
  * One PMU per box: xeon7500_ubox, xeon7500_cbox_0 to 7, xeon7500_wbox, and of each
- * half of the package xeon7500_sbox_, bbox_, mbox_ and rbox_0 or 1. An event counts for
- * a whole package; perf opens it on the CPUs of the cpumask attribute.
+ * half of the package xeon7500_sbox_, bbox_, mbox_ and rbox_0 or 1; and xeon7500_package
+ * for what no counter counts. An event counts for a whole package; perf opens it on the
+ * CPUs of the cpumask attribute, and takes any other CPU for its package.
  *
  * Cannot share the hardware with mainline's intel_uncore: whichever comes second
  * is refused.
@@ -19,8 +20,14 @@
 #include <linux/module.h>
 #include <asm/cpu_device_id.h>
 
+#include "attrs.h"
+#include "caps.h"
 #include "compat.h"
-#include "uncore.h"
+#include "package_pmu.h"
+#include "pmi.h"
+#include "pmu.h"
+#include "power.h"
+#include "timer.h"
 
 static const struct uncore_box_type * const uncore_types[] = {
 	&ubox_type, &cbox_type, &wbox_type, &sbox_type, &bbox_type, &mbox_type,
@@ -31,13 +38,8 @@ static const struct attribute_group **uncore_groups[UNCORE_NUM_BOXES];
 static struct uncore_pmu uncore_pmus[UNCORE_NUM_BOXES];
 static enum cpuhp_state uncore_cpuhp_state;
 
-/**
- * uncore_pmus_migrate() - move all events to another CPU of the package
- * @pkg: the package
- * @from: CPU that goes
- * @to: CPU that takes over
- */
-void uncore_pmus_migrate(struct uncore_pkg *pkg, int from, int to)
+/* Move all events to another CPU of the package. */
+static void uncore_migrate(struct uncore_package *pkg, int from, int to)
 {
 	int id;
 
@@ -46,12 +48,73 @@ void uncore_pmus_migrate(struct uncore_pkg *pkg, int from, int to)
 			perf_pmu_migrate_all(&uncore_pmus[id].pmu, from, to,
 					     atomic_read(&pkg->box[id].opened));
 	}
+	uncore_package_pmu_migrate(from, to);
+}
+
+/* Hotplug callback, on the CPU that comes. */
+static int uncore_cpu_online(unsigned int cpu)
+{
+	struct uncore_package *pkg = uncore_package_of(cpu);
+
+	if (!pkg || pkg->cpu >= 0 || (!pkg->present && !uncore_package_probe(pkg)))
+		return 0;
+	WRITE_ONCE(pkg->cpu, cpu);
+	if (pkg->gates.asleep)
+		uncore_package_wake(pkg);
+	return 0;
+}
+
+static void uncore_cpu_arrive(void *info)
+{
+	struct uncore_package *pkg = info;
+	unsigned long irq;
+
+	raw_spin_lock_irqsave(&pkg->lock, irq);
+	pkg->gates.moving = false;
+	uncore_pmi_resume(pkg);
+	raw_spin_unlock_irqrestore(&pkg->lock, irq);
+}
+
+/*
+ * Hotplug callback, on the CPU that goes: let another CPU of the package take over. No
+ * PMI can come while the events are on their way, so that none can come to the wrong CPU.
+ *
+ * Without another CPU the package stops; perf then takes the events of the last CPU away.
+ */
+static int uncore_cpu_offline(unsigned int cpu)
+{
+	struct uncore_package *pkg = uncore_package_of(cpu);
+	unsigned int target;
+	unsigned long irq;
+
+	if (!pkg || pkg->cpu != cpu)
+		return 0;
+	target = cpumask_any_but(topology_core_cpumask(cpu), cpu);
+	if (target >= nr_cpu_ids) {
+		uncore_package_sleep(pkg);
+		WRITE_ONCE(pkg->cpu, -1);
+		uncore_gates_forget(pkg);
+		uncore_timer_cancel(pkg);
+		uncore_pmi_cancel(pkg);
+		return 0;
+	}
+	raw_spin_lock_irqsave(&pkg->lock, irq);
+	pkg->gates.moving = true;
+	uncore_pmi_quiesce(pkg);
+	WRITE_ONCE(pkg->cpu, target);
+	raw_spin_unlock_irqrestore(&pkg->lock, irq);
+	uncore_timer_cancel(pkg);
+	uncore_pmi_cancel(pkg);
+	uncore_migrate(pkg, cpu, target);
+	smp_call_function_single(target, uncore_cpu_arrive, pkg, 1);
+	return 0;
 }
 
 /* intel_uncore claims every box, so any of its names tells. */
-static bool uncore_mainline_loaded(const struct pmu *pmu)
+static bool uncore_mainline_loaded(void)
 {
-	struct device *dev = bus_find_device_by_name(pmu->dev->bus, NULL, "uncore_ubox");
+	const struct device *ours = uncore_package_pmu_device();
+	struct device *dev = bus_find_device_by_name(ours->bus, NULL, "uncore_ubox");
 
 	put_device(dev);
 	return dev;
@@ -82,7 +145,7 @@ static int uncore_groups_create(const struct uncore_box_type *type)
 		if (n && !type->instance_fields)
 			groups = uncore_groups[type->first];
 		else
-			groups = uncore_attr_groups_create(type, n, uncore_pmu_groups);
+			groups = uncore_attr_groups_create(type, n, uncore_box_groups);
 		if (!groups)
 			return -ENOMEM;
 		uncore_groups[type->first + n] = groups;
@@ -124,25 +187,28 @@ static void uncore_free_all(void)
 {
 	unsigned int t;
 
-	uncore_pkgs_free();
+	uncore_packages_free();
 	for (t = 0; uncore_types[t]; t++)
 		uncore_groups_free(uncore_types[t]);
 }
 
 static int uncore_register_all(void)
 {
-	unsigned long present = uncore_pkgs_present();
-	unsigned int t;
+	struct uncore_package *pkg;
+	unsigned long present = 0;
+	unsigned int i;
 	int err = 0;
 
+	for (pkg = uncore_package_next(NULL); pkg; pkg = uncore_package_next(pkg))
+		present |= pkg->present;
 	if (!(present & BIT(UNCORE_UBOX))) {
 		pr_err("no package with a working U-Box\n");
 		return -ENODEV;
 	}
 	/* No CPU may go while a PMU is known to perf but not yet to migration. */
 	cpus_read_lock();
-	for (t = 0; uncore_types[t] && !err; t++)
-		err = uncore_register_type(uncore_types[t], present);
+	for (i = 0; uncore_types[i] && !err; i++)
+		err = uncore_register_type(uncore_types[i], present);
 	cpus_read_unlock();
 	return err;
 }
@@ -166,7 +232,7 @@ static int __init uncore_init(void)
 		if (err)
 			goto free;
 	}
-	err = uncore_pkgs_create(uncore_types);
+	err = uncore_packages_create(uncore_types);
 	if (err)
 		goto free;
 	err = register_module_notifier(&uncore_module_nb);
@@ -177,38 +243,37 @@ static int __init uncore_init(void)
 		goto notifier;
 
 	/*
-	 * The first PMU shows us the bus they all are on. It can serve no event before
-	 * the packages are probed, and no register is touched before it is clear that
-	 * they are ours.
+	 * This PMU shows us the bus they all are on. It can serve no event before the
+	 * packages are probed, and no register is touched before it is clear that they are
+	 * ours.
 	 */
-	err = uncore_pmu_register(&uncore_pmus[UNCORE_UBOX], &ubox_type, 0, uncore_groups[0]);
+	err = uncore_package_pmu_register();
 	if (err)
 		goto pmi;
-	if (uncore_mainline_loaded(&uncore_pmus[UNCORE_UBOX].pmu)) {
-		pr_err("intel_uncore has these registers; unload or blacklist it first\n");
+	if (uncore_mainline_loaded()) {
+		pr_err("intel_uncore has these registers; unload it first\n");
 		err = -EBUSY;
-		goto pmus;
+		goto package_pmu;
 	}
 
 	err = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "perf/x86/xeon7500:online",
-				uncore_pkg_online, uncore_pkg_offline);
+				uncore_cpu_online, uncore_cpu_offline);
 	if (err < 0)
-		goto pmus;
+		goto package_pmu;
 	uncore_cpuhp_state = err;
 	err = uncore_power_init();
 	if (err)
-		goto packages;
+		goto cpus;
 	err = uncore_register_all();
 	if (!err)
 		return 0;
 
 	uncore_unregister_all();
 	uncore_power_exit();
-packages:
-	uncore_pkgs_restore();
+cpus:
 	cpuhp_remove_state_nocalls(uncore_cpuhp_state);
-pmus:
-	uncore_unregister_all();
+package_pmu:
+	uncore_package_pmu_unregister();
 pmi:
 	uncore_pmi_exit();
 notifier:
@@ -221,10 +286,10 @@ module_init(uncore_init);
 
 static void __exit uncore_exit(void)
 {
-	/* No event is left: each holds the module. */
+	/* No event is left, for each holds the module; so every package is clean. */
 	uncore_unregister_all();
+	uncore_package_pmu_unregister();
 	uncore_power_exit();
-	uncore_pkgs_restore();
 	cpuhp_remove_state_nocalls(uncore_cpuhp_state);
 	uncore_pmi_exit();
 	unregister_module_notifier(&uncore_module_nb);

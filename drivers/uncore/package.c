@@ -1,318 +1,342 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Packages: the U-Box hierarchy above the boxes, and the CPU that serves it.
- *
- * U_GLOBAL_CTL concerns every counter of the package, so it has one writer, here.
- * en_all goes on with the first counter that is to run and off with the last.
+ * Packages, see package.h.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/cpumask.h>
 #include <linux/slab.h>
+#include <linux/smp.h>
 #include <linux/topology.h>
 #include <asm/msr.h>
 
-#include "uncore.h"
+#include "package.h"
 #include "xeon7500/ubox.h"
 
-static struct uncore_pkg **uncore_pkgs;
-static unsigned int uncore_num_pkgs;
+static struct uncore_package **uncore_packages;
+static unsigned int uncore_num_packages;
+
+static struct uncore_package *uncore_package_nr(unsigned int nr)
+{
+	return nr < uncore_num_packages ? uncore_packages[nr] : NULL;
+}
+
+/** uncore_package_next() - the first package, then one after the other, then NULL */
+struct uncore_package *uncore_package_next(const struct uncore_package *pkg)
+{
+	return uncore_package_nr(pkg ? pkg->nr + 1 : 0);
+}
 
 /**
- * uncore_pkg_of() - the package a CPU belongs to
+ * uncore_package_of() - the package a CPU belongs to
  * @cpu: the CPU, online
  *
- * Return: the package, or NULL if there are more than the kernel knew of when the
- * module was loaded.
+ * Return: the package, or NULL if there are more than the kernel knew of when the module
+ * was loaded.
  */
-struct uncore_pkg *uncore_pkg_of(int cpu)
+struct uncore_package *uncore_package_of(int cpu)
 {
-	unsigned int id = topology_logical_package_id(cpu);
-
-	return id < uncore_num_pkgs ? uncore_pkgs[id] : NULL;
-}
-
-/* Boxes that stopped together with the package still have their ctr_en bits. */
-static void uncore_pkg_clear_stale(struct uncore_pkg *pkg)
-{
-	int id;
-
-	for_each_set_bit(id, &pkg->present, UNCORE_NUM_BOXES)
-		uncore_box_write_enable(&pkg->box[id]);
+	return uncore_package_nr(topology_logical_package_id(cpu));
 }
 
 /**
- * uncore_pkg_runs() - is en_all to be on?
+ * uncore_package_call() - have something done on the CPU that serves a package
+ * @pkg: the package
+ * @func: it gets the package, with interrupts off
+ *
+ * Return: 0, or -ENODEV if no CPU of the package is online.
+ */
+int uncore_package_call(struct uncore_package *pkg, smp_call_func_t func)
+{
+	int err = -ENODEV;
+
+	cpus_read_lock();
+	if (pkg->cpu >= 0)
+		err = smp_call_function_single(pkg->cpu, func, pkg, 1);
+	cpus_read_unlock();
+	return err;
+}
+
+/**
+ * uncore_package_runs() - is en_all to be on?
  * @pkg: the package
  *
  * With a counter to run, unless a gate is closed or the system is about to sleep.
  */
-bool uncore_pkg_runs(const struct uncore_pkg *pkg)
+bool uncore_package_runs(const struct uncore_package *pkg)
 {
-	return pkg->active && pkg->gates_open == pkg->gates && !pkg->asleep;
+	const struct uncore_gates *gates = &pkg->gates;
+
+	return pkg->active && gates->open == gates->num && !gates->asleep &&
+	       !(gates->moving && gates->num);
 }
 
-static u32 uncore_pkg_wanted_ctl(const struct uncore_pkg *pkg)
+static u32 uncore_package_wanted_ctl(const struct uncore_package *pkg)
 {
-	u32 val;
+	u32 ctl;
 
-	if (!uncore_pkg_runs(pkg))
+	if (!uncore_package_runs(pkg))
 		return 0;
-	val = U_GLOBAL_CTL_EN_ALL;
-	if (READ_ONCE(pkg->box[UNCORE_UBOX].enabled))
-		val |= U_GLOBAL_CTL_EN;
-	if (pkg->pmi)
-		val |= pkg->pmi_core_sel;
-	if (pkg->freezers)
-		val |= U_GLOBAL_CTL_FRZ_ALL;
-	return val;
+	ctl = U_GLOBAL_CTL_EN_ALL;
+	if (pkg->box[UNCORE_UBOX].enabled)
+		ctl |= U_GLOBAL_CTL_EN;
+	if (pkg->interrupting)
+		ctl |= pkg->pmi_core_sel;
+	if (pkg->freezing)
+		ctl |= U_GLOBAL_CTL_FRZ_ALL;
+	return ctl;
 }
 
 /**
- * uncore_pkg_write_ctl() - write U_GLOBAL_CTL as it is to be
+ * uncore_package_write_ctl() - write U_GLOBAL_CTL as it is to be
  * @pkg: the package
  *
- * Also ends a freeze. Safe in NMI: see uncore_box_write_enable().
+ * Also ends a freeze.
  */
-void uncore_pkg_write_ctl(struct uncore_pkg *pkg)
+void uncore_package_write_ctl(struct uncore_package *pkg)
 {
-	u32 val;
-
-	do {
-		val = uncore_pkg_wanted_ctl(pkg);
-		WRITE_ONCE(pkg->global_ctl, val);
-		wrmsrl(U_MSR_PMON_GLOBAL_CTL, val);
-	} while (uncore_pkg_wanted_ctl(pkg) != val);
+	pkg->global_ctl = uncore_package_wanted_ctl(pkg);
+	wrmsrl(U_MSR_PMON_GLOBAL_CTL, pkg->global_ctl);
 }
 
 /**
- * uncore_pkg_force_ctl() - write U_GLOBAL_CTL of this CPU's package for the moment
- * @val: the value
- *
- * Not known to the rest of the driver, so to be ended by uncore_pkg_write_ctl(), or by
- * 0 where nothing is to run.
+ * uncore_package_override_ctl() - write U_GLOBAL_CTL of this CPU's package for a moment
+ * @val: the value; uncore_package_write_ctl() is to follow
  */
-void uncore_pkg_force_ctl(u32 val)
+void uncore_package_override_ctl(u32 val)
 {
 	wrmsrl(U_MSR_PMON_GLOBAL_CTL, val);
 }
 
-/**
- * uncore_pkg_sync() - make U_GLOBAL_CTL say what boxes and gates want
- * @pkg: the package, locked
- */
-void uncore_pkg_sync(struct uncore_pkg *pkg)
+/* What stops the whole package goes first, what starts it last: all counters at once. */
+static void uncore_package_apply_boxes(struct uncore_package *pkg, unsigned long boxes)
 {
-	bool was_running = pkg->global_ctl & U_GLOBAL_CTL_EN_ALL;
+	bool starts;
+	int id;
 
-	if (uncore_pkg_runs(pkg) && !was_running)
-		uncore_pkg_clear_stale(pkg);
-	if (uncore_pkg_wanted_ctl(pkg) != pkg->global_ctl)
-		uncore_pkg_write_ctl(pkg);
-	/* It depends on more than U_GLOBAL_CTL shows. */
-	uncore_pmi_watch(pkg);
+	for_each_set_bit(id, &boxes, UNCORE_NUM_BOXES)
+		__assign_bit(id, &pkg->active, uncore_box_runs(&pkg->box[id]));
+	starts = uncore_package_runs(pkg) && !(pkg->global_ctl & U_GLOBAL_CTL_EN_ALL);
+	if (!starts && uncore_package_wanted_ctl(pkg) != pkg->global_ctl)
+		uncore_package_write_ctl(pkg);
+	for_each_set_bit(id, &boxes, UNCORE_NUM_BOXES)
+		uncore_box_write_enable(&pkg->box[id]);
+	if (uncore_package_wanted_ctl(pkg) != pkg->global_ctl)
+		uncore_package_write_ctl(pkg);
 }
 
 /**
- * uncore_pkgs_create() - make an empty object for each possible package
- * @types: the kinds of box, NULL-terminated
- *
- * Return: 0 or -ENOMEM.
+ * uncore_package_apply() - let the hardware do what the counters of a box are to do
+ * @pkg: the package
+ * @box: the box
  */
-int uncore_pkgs_create(const struct uncore_box_type * const *types)
+void uncore_package_apply(struct uncore_package *pkg, struct uncore_box *box)
 {
-	unsigned int num = topology_max_packages();
-	unsigned int i, n;
+	uncore_package_apply_boxes(pkg, BIT(box - pkg->box));
+}
 
-	uncore_pkgs = kcalloc(num, sizeof(*uncore_pkgs), GFP_KERNEL);
-	if (!uncore_pkgs)
-		return -ENOMEM;
-	for (i = 0; i < num; i++) {
-		const struct uncore_box_type * const *type;
-		struct uncore_pkg *pkg = kzalloc(sizeof(*pkg), GFP_KERNEL);
+/** uncore_package_apply_all() - likewise, of all boxes */
+void uncore_package_apply_all(struct uncore_package *pkg)
+{
+	uncore_package_apply_boxes(pkg, pkg->used);
+}
 
-		if (!pkg)
-			return -ENOMEM;
-		raw_spin_lock_init(&pkg->lock);
-		pkg->cpu = -1;
-		uncore_pmi_pkg_init(pkg);
-		for (type = types; *type; type++) {
-			for (n = 0; n < (*type)->num_boxes; n++)
-				uncore_box_init(&pkg->box[(*type)->first + n], pkg, *type, n);
-		}
-		uncore_pkgs[i] = pkg;
-		uncore_num_pkgs = i + 1;
-	}
+/**
+ * uncore_package_hold() - let running counters of a box stand for a moment
+ * @pkg: the package
+ * @box: the box
+ * @counters: those, and no others; 0 lets all go on
+ */
+void uncore_package_hold(struct uncore_package *pkg, struct uncore_box *box, u32 counters)
+{
+	box->held = counters;
+	uncore_package_apply(pkg, box);
+}
+
+/**
+ * uncore_package_add() - put an event on a counter, at the next commit
+ * @pkg: the package
+ * @event: the event
+ *
+ * Return: as uncore_box_add().
+ */
+int uncore_package_add(struct uncore_package *pkg, struct perf_event *event)
+{
+	struct uncore_event *ue = to_uncore_event(event);
+	bool back = ue->config.claim.idx >= 0;
+	int err = uncore_box_add(ue->box, event);
+
+	if (err || back)
+		return err;
+	__set_bit(ue->box - pkg->box, &pkg->used);
+	pkg->interrupting += uncore_event_interrupts(event);
+	pkg->freezing += ue->config.freeze;
 	return 0;
 }
 
-/** uncore_pkgs_free() - undo uncore_pkgs_create(); no PMU may be left */
-void uncore_pkgs_free(void)
+static void uncore_package_forget(struct uncore_package *pkg, struct perf_event *event)
 {
-	while (uncore_num_pkgs) {
-		struct uncore_pkg *pkg = uncore_pkgs[--uncore_num_pkgs];
-
-		hrtimer_cancel(&pkg->timer);
-		kfree(pkg);
-	}
-	kfree(uncore_pkgs);
+	pkg->interrupting -= uncore_event_interrupts(event);
+	pkg->freezing -= to_uncore_event(event)->config.freeze;
 }
 
-/** uncore_pkgs_present() - the boxes found on at least one package */
-unsigned long uncore_pkgs_present(void)
+/**
+ * uncore_package_del() - take an event off its counter, at the next commit
+ * @pkg: the package
+ * @event: the event
+ */
+void uncore_package_del(struct uncore_package *pkg, struct perf_event *event)
 {
-	unsigned long present = 0;
-	unsigned int i;
-
-	for (i = 0; i < uncore_num_pkgs; i++)
-		present |= uncore_pkgs[i]->present;
-	return present;
+	uncore_box_del(to_uncore_event(event)->box, event);
+	if (to_uncore_event(event)->config.claim.idx < 0)
+		uncore_package_forget(pkg, event);
 }
 
-/* Find the boxes of this CPU's package. Nothing counts while they are probed. */
-static void uncore_pkg_probe(struct uncore_pkg *pkg)
+/**
+ * uncore_package_commit() - carry out what was added to a box and deleted
+ * @pkg: the package
+ * @box: the box
+ * @program: also what was added
+ *
+ * Return: whether events have left. They have their last counts and are to be released.
+ */
+bool uncore_package_commit(struct uncore_package *pkg, struct uncore_box *box, bool program)
 {
-	u64 saved;
+	bool left = uncore_box_prepare(box, program);
+
+	uncore_package_apply(pkg, box);
+	if (left)
+		uncore_box_finish(box, pkg->ticks);
+	return left;
+}
+
+static void uncore_package_idle(struct uncore_package *pkg)
+{
 	int id;
 
-	if (rdmsrl_safe(U_MSR_PMON_GLOBAL_CTL, &saved) ||
-	    wrmsrl_safe(U_MSR_PMON_GLOBAL_CTL, 0))
-		return;
-	pkg->saved_global_ctl = saved;
+	for_each_set_bit(id, &pkg->used, UNCORE_NUM_BOXES) {
+		if (uncore_box_used(&pkg->box[id]))
+			return;
+	}
+	for_each_set_bit(id, &pkg->used, UNCORE_NUM_BOXES)
+		uncore_subregs_release(&pkg->box[id]);
+	pkg->used = 0;
+	pkg->ticks = 0;
+}
+
+/**
+ * uncore_package_release() - forget the events that have left a box
+ * @pkg: the package
+ * @box: the box
+ */
+void uncore_package_release(struct uncore_package *pkg, struct uncore_box *box)
+{
+	struct uncore_counter *c;
+
+	for (c = box->counter; c < uncore_box_end(box); c++) {
+		if (c->state != UNCORE_LEFT)
+			continue;
+		uncore_event_settle_period(c->event);
+		uncore_package_forget(pkg, c->event);
+		uncore_box_release(box, c);
+	}
+	if (!pkg->active)
+		uncore_package_idle(pkg);
+}
+
+/** uncore_package_update_all() - update every event on a counter */
+void uncore_package_update_all(struct uncore_package *pkg)
+{
+	int id;
+
+	for_each_set_bit(id, &pkg->used, UNCORE_NUM_BOXES)
+		uncore_box_update_all(&pkg->box[id]);
+}
+
+/**
+ * uncore_package_probe() - find the boxes of this CPU's package, and make them clean
+ * @pkg: the package
+ *
+ * Return: whether there are any. No PMI can come of it.
+ */
+bool uncore_package_probe(struct uncore_package *pkg)
+{
+	int id;
+
+	if (wrmsrl_safe(U_MSR_PMON_GLOBAL_CTL, 0))
+		return false;
 	for (id = 0; id < UNCORE_NUM_BOXES; id++) {
 		struct uncore_box *box = &pkg->box[id];
 
-		if (!box->type)
-			continue;
 		if (uncore_box_probe(box))
 			__set_bit(id, &pkg->present);
 		else
 			pr_info("CPU %u: no %s %u\n", smp_processor_id(), box->type->name,
 				box->instance);
 	}
+	return pkg->present;
 }
 
-/**
- * uncore_pkg_online() - hotplug callback, on the CPU that comes
- * @cpu: the CPU
- */
-int uncore_pkg_online(unsigned int cpu)
+static struct uncore_package *uncore_package_alloc(const struct uncore_box_type * const *types)
 {
-	struct uncore_pkg *pkg = uncore_pkg_of(cpu);
+	struct uncore_package *pkg = kzalloc(sizeof(*pkg), GFP_KERNEL);
+	const struct uncore_box_type * const *type;
+	unsigned int n;
 
-	if (!pkg || pkg->cpu >= 0)
-		return 0;
-	if (!pkg->present)
-		uncore_pkg_probe(pkg);
-	if (!pkg->present)
-		return 0;
-	/* The test writes registers past their shadows. */
-	uncore_pkg_clear_stale(pkg);
-	uncore_pmi_setup(pkg);
-	WRITE_ONCE(pkg->cpu, cpu);
-	if (pkg->asleep)
-		uncore_pkg_wake(pkg);
-	return 0;
-}
-
-/*
- * Counters that have started with one write shall do so again on their new CPU; perf
- * moves the boxes one by one.
- */
-static bool uncore_pkg_hold_gated(struct uncore_pkg *pkg)
-{
-	unsigned long irq;
-	bool gated;
-
-	raw_spin_lock_irqsave(&pkg->lock, irq);
-	gated = pkg->gates;
-	pkg->asleep += gated;
-	uncore_pkg_sync(pkg);
-	raw_spin_unlock_irqrestore(&pkg->lock, irq);
-	return gated;
-}
-
-static void uncore_pkg_release(void *info)
-{
-	struct uncore_pkg *pkg = info;
-	unsigned long irq;
-
-	raw_spin_lock_irqsave(&pkg->lock, irq);
-	pkg->asleep--;
-	uncore_pkg_sync(pkg);
-	raw_spin_unlock_irqrestore(&pkg->lock, irq);
-}
-
-/**
- * uncore_pkg_offline() - hotplug callback: let another CPU of the package take over
- * @cpu: the CPU that goes
- *
- * Without another CPU the package stops and gets no PMI any more; perf then takes the
- * events of the last CPU away. Overflows are accounted for before that, while
- * xeon7500_ubox/lost/ is there to tell of them.
- */
-int uncore_pkg_offline(unsigned int cpu)
-{
-	struct uncore_pkg *pkg = uncore_pkg_of(cpu);
-	unsigned int target;
-	bool gated;
-
-	if (!pkg || pkg->cpu != cpu)
-		return 0;
-	target = cpumask_any_but(topology_core_cpumask(cpu), cpu);
-	if (target >= nr_cpu_ids) {
-		uncore_pkg_sleep(pkg);
-		WRITE_ONCE(pkg->cpu, -1);
-		uncore_soft_forget(pkg);
-		uncore_pmi_teardown(pkg);
-		return 0;
+	if (!pkg)
+		return NULL;
+	raw_spin_lock_init(&pkg->lock);
+	pkg->cpu = -1;
+	for (type = types; *type; type++) {
+		for (n = 0; n < (*type)->num_boxes; n++) {
+			pkg->box[(*type)->first + n].type = *type;
+			pkg->box[(*type)->first + n].instance = n;
+		}
 	}
-	gated = uncore_pkg_hold_gated(pkg);
-	WRITE_ONCE(pkg->moving, true);
-	WRITE_ONCE(pkg->cpu, target);
-	uncore_pmi_move(pkg, target);
-	uncore_pmi_moved(pkg, target);
-	uncore_pmus_migrate(pkg, cpu, target);
-	WRITE_ONCE(pkg->moving, false);
-	/* What the events that left last have started here. */
-	uncore_pmi_moved(pkg, target);
-	if (gated)
-		smp_call_function_single(target, uncore_pkg_release, pkg, 1);
+	return pkg;
+}
+
+/**
+ * uncore_packages_create() - make an empty object for each possible package
+ * @types: the kinds of box, NULL-terminated; together they make up all boxes
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int uncore_packages_create(const struct uncore_box_type * const *types)
+{
+	unsigned int num = topology_max_packages();
+
+	uncore_packages = kcalloc(num, sizeof(*uncore_packages), GFP_KERNEL);
+	if (!uncore_packages)
+		return -ENOMEM;
+	while (uncore_num_packages < num) {
+		struct uncore_package *pkg = uncore_package_alloc(types);
+
+		if (!pkg)
+			return -ENOMEM;
+		pkg->nr = uncore_num_packages;
+		uncore_packages[uncore_num_packages++] = pkg;
+	}
 	return 0;
 }
 
-static void uncore_pkg_restore(void *info)
+/**
+ * uncore_package_rewrite() - write all registers anew that may have lost their contents
+ * @pkg: the package, locked; it does not count, and its events have been updated
+ */
+void uncore_package_rewrite(struct uncore_package *pkg)
 {
-	struct uncore_pkg *pkg = info;
 	int id;
 
-	uncore_pmi_teardown(pkg);
+	uncore_package_write_ctl(pkg);
 	for_each_set_bit(id, &pkg->present, UNCORE_NUM_BOXES)
-		uncore_box_restore(&pkg->box[id]);
-	if (pkg->saved_global_ctl)
-		wrmsrl(U_MSR_PMON_GLOBAL_CTL, pkg->saved_global_ctl);
+		uncore_box_rewrite(&pkg->box[id]);
 }
 
-/**
- * uncore_pkgs_call() - have something done on the CPU of each package
- * @func: it gets the package
- */
-void uncore_pkgs_call(smp_call_func_t func)
+/** uncore_packages_free() - undo uncore_packages_create(); no PMU may be left */
+void uncore_packages_free(void)
 {
-	unsigned int i;
-
-	cpus_read_lock();
-	for (i = 0; i < uncore_num_pkgs; i++) {
-		struct uncore_pkg *pkg = uncore_pkgs[i];
-
-		if (pkg->cpu >= 0)
-			smp_call_function_single(pkg->cpu, func, pkg, 1);
-	}
-	cpus_read_unlock();
-}
-
-/** uncore_pkgs_restore() - leave every package as it was found; no event may be left */
-void uncore_pkgs_restore(void)
-{
-	uncore_pkgs_call(uncore_pkg_restore);
+	while (uncore_num_packages)
+		kfree(uncore_packages[--uncore_num_packages]);
+	kfree(uncore_packages);
 }

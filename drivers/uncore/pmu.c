@@ -4,120 +4,63 @@
  */
 #include <linux/slab.h>
 
-#include "uncore.h"
+#include "check.h"
+#include "decode.h"
+#include "pmi.h"
+#include "pmu.h"
 
-/* Put a member of a group on the box that uncore_validate_group() makes up. */
-static int uncore_validate_one(struct uncore_claims *claims, const struct perf_event *member,
-			       const struct pmu *pmu)
-{
-	struct uncore_claim claim;
-
-	if (member->pmu != pmu || to_uncore_event(member)->soft)
-		return 0;
-	claim = to_uncore_event(member)->cfg.claim;
-	return uncore_claim_take(claims, &claim);
-}
-
-/* Would the whole group fit on an empty box? */
-static int uncore_validate_group(struct perf_event *event)
-{
-	struct perf_event *leader = event->group_leader, *sibling;
-	struct uncore_claims *claims;
-	int err;
-
-	if (leader == event)
-		return 0;
-	claims = kzalloc(sizeof(*claims), GFP_KERNEL);
-	if (!claims)
-		return -ENOMEM;
-	err = uncore_validate_one(claims, leader, event->pmu);
-	for_each_sibling_event(sibling, leader) {
-		if (!err)
-			err = uncore_validate_one(claims, sibling, event->pmu);
-	}
-	if (!err)
-		err = uncore_validate_one(claims, event, event->pmu);
-	kfree(claims);
-	if (err)
-		return uncore_refuse(event, -EINVAL, "the group does not fit on one box");
-	return 0;
-}
-
-static int uncore_check_sampling(struct perf_event *event, const struct uncore_pkg *pkg,
-				 const struct uncore_event *ue)
-{
-	if (!is_sampling_event(event) && !ue->cfg.freeze)
-		return 0;
-	if (ue->soft)
-		return uncore_refuse(event, -EOPNOTSUPP, "does not overflow");
-	if (!pkg->pmi)
-		return uncore_refuse(event, -EOPNOTSUPP, "overflows do not interrupt");
-	if (is_sampling_event(event) && !uncore_can_sample())
-		return uncore_refuse(event, -EOPNOTSUPP, "perf_event_overflow() is out of reach");
-	return 0;
-}
+/* Of a transaction: a group is held, see uncore_hold_group(). */
+#define UNCORE_TXN_HELD	BIT(31)
 
 static void uncore_event_destroy(struct perf_event *event)
 {
-	if (to_uncore_event(event)->soft)
-		uncore_soft_destroy(event);
 	atomic_dec(&to_uncore_event(event)->box->opened);
 	kfree(event->pmu_private);
 }
 
-/* Everything that concerns this package and this box. */
-static int uncore_event_setup(struct perf_event *event, struct uncore_pkg *pkg,
-			      struct uncore_event *ue)
+static int uncore_event_setup(struct perf_event *event, struct uncore_package *pkg)
 {
+	const struct uncore_pmu *upmu = to_uncore_pmu(event->pmu);
+	struct uncore_event *ue = to_uncore_event(event);
 	int err;
 
-	ue->box = &pkg->box[to_uncore_pmu(event->pmu)->id];
-	ue->soft = uncore_soft_of(event);
-	event->hw.idx = -1;
-	err = uncore_decode(event, ue->box->type, ue->box->instance, &ue->cfg);
+	ue->box = &pkg->box[upmu->type->first + upmu->instance];
+	err = uncore_decode(event, upmu->type, upmu->instance, &ue->config);
 	if (!err)
-		err = uncore_check_sampling(event, pkg, ue);
+		err = uncore_check_registers(event, pkg);
 	if (!err)
-		err = uncore_validate_group(event);
-	if (!err && ue->soft)
-		uncore_soft_init(event, pkg);
+		err = uncore_check_interrupts(event, pkg);
+	if (!err)
+		err = uncore_check_group(event);
 	return err;
 }
 
 static int uncore_event_init(struct perf_event *event)
 {
-	struct uncore_pmu *upmu = to_uncore_pmu(event->pmu);
-	const struct perf_event_attr *attr = &event->attr;
+	const struct uncore_pmu *upmu = to_uncore_pmu(event->pmu);
+	struct uncore_package *pkg;
 	struct uncore_event *ue;
-	struct uncore_pkg *pkg;
-	int err;
+	int err, cpu;
 
-	if (attr->type != event->pmu->type)
+	if (event->attr.type != event->pmu->type)
 		return -ENOENT;
-	if (attr->precise_ip || has_branch_stack(event))
-		return uncore_refuse(event, -EOPNOTSUPP, "no core, no precise IP or branches");
-	if (event->cpu < 0 || event->attach_state & PERF_ATTACH_TASK)
-		return uncore_refuse(event, -EINVAL, "counts for a package, not for a task");
-	if (attr->exclude_user || attr->exclude_kernel || attr->exclude_hv || attr->exclude_idle)
-		return uncore_refuse(event, -EOPNOTSUPP, "cannot tell who caused an event");
-	/*
-	 * perf sets exclude_guest unasked; only -EINVAL makes it try again without.
-	 */
-	if (attr->exclude_host || attr->exclude_guest)
-		return uncore_refuse(event, -EINVAL, "cannot tell host from guest");
-
-	pkg = uncore_pkg_of(event->cpu);
-	if (!pkg || !test_bit(upmu->id, &pkg->present))
+	err = uncore_check_attr(event);
+	if (err)
+		return err;
+	pkg = uncore_package_of(event->cpu);
+	cpu = pkg ? READ_ONCE(pkg->cpu) : -1;
+	if (cpu < 0 || !test_bit(upmu->type->first + upmu->instance, &pkg->present))
 		return uncore_refuse(event, -ENODEV, "the package of CPU %d has no such box",
 				     event->cpu);
-	if (event->cpu != READ_ONCE(pkg->cpu))
-		return uncore_refuse(event, -EINVAL, "CPU %d is not in the cpumask", event->cpu);
+	/* Any CPU stands for its package; any CPU of it can read. */
+	event->cpu = cpu;
+	event->event_caps |= PERF_EV_CAP_READ_ACTIVE_PKG;
 
 	ue = kzalloc(sizeof(*ue), GFP_KERNEL);
 	if (!ue)
 		return -ENOMEM;
 	event->pmu_private = ue;
-	err = uncore_event_setup(event, pkg, ue);
+	err = uncore_event_setup(event, pkg);
 	if (err) {
 		event->pmu_private = NULL;
 		kfree(ue);
@@ -128,15 +71,78 @@ static int uncore_event_init(struct perf_event *event)
 	return 0;
 }
 
-/*
- * The rest runs on the CPU of the package, with interrupts off. Only when a package
- * changes its CPU can two of them meet, hence the lock.
- */
-static struct uncore_box *uncore_this_box(struct pmu *pmu)
+static struct uncore_package *uncore_event_package(const struct perf_event *event)
 {
-	struct uncore_pkg *pkg = uncore_pkg_of(smp_processor_id());
+	return uncore_box_package(to_uncore_event(event)->box);
+}
 
-	return pkg ? &pkg->box[to_uncore_pmu(pmu)->id] : NULL;
+/* perf tries again later, whatever the reason. */
+static int uncore_event_add(struct perf_event *event, int flags)
+{
+	struct uncore_package *pkg = uncore_event_package(event);
+	struct uncore_box *box = to_uncore_event(event)->box;
+	unsigned long irq;
+	int err;
+
+	/* perf adds events to start them. */
+	if (!(flags & PERF_EF_START))
+		return -EINVAL;
+	raw_spin_lock_irqsave(&pkg->lock, irq);
+	err = uncore_package_add(pkg, event);
+	if (err == -EAGAIN) {
+		/* What is about to leave may make room; what has come still starts as one. */
+		uncore_pmi_settle(pkg, box, false);
+		err = uncore_package_add(pkg, event);
+	}
+	raw_spin_unlock_irqrestore(&pkg->lock, irq);
+	return err;
+}
+
+static void uncore_event_del(struct perf_event *event, int flags)
+{
+	struct uncore_package *pkg = uncore_event_package(event);
+	unsigned long irq;
+
+	raw_spin_lock_irqsave(&pkg->lock, irq);
+	uncore_package_del(pkg, event);
+	raw_spin_unlock_irqrestore(&pkg->lock, irq);
+}
+
+static void uncore_event_start(struct perf_event *event, int flags)
+{
+	struct uncore_package *pkg = uncore_event_package(event);
+	struct uncore_counter *c = uncore_event_counter(event);
+	struct uncore_box *box = to_uncore_event(event)->box;
+	unsigned long irq;
+
+	raw_spin_lock_irqsave(&pkg->lock, irq);
+	if (c->state == UNCORE_STOPPED) {
+		if (flags & PERF_EF_RELOAD && is_sampling_event(event))
+			uncore_event_set_period(event);
+		uncore_counter_set(c, UNCORE_RUNNING);
+		uncore_package_apply(pkg, box);
+	}
+	raw_spin_unlock_irqrestore(&pkg->lock, irq);
+}
+
+static void uncore_event_stop(struct perf_event *event, int flags)
+{
+	struct uncore_package *pkg = uncore_event_package(event);
+	struct uncore_counter *c = uncore_event_counter(event);
+	struct uncore_box *box = to_uncore_event(event)->box;
+	unsigned long irq;
+
+	raw_spin_lock_irqsave(&pkg->lock, irq);
+	if (c->state == UNCORE_NEW)
+		uncore_pmi_settle(pkg, box, true);
+	if (c->state == UNCORE_RUNNING) {
+		uncore_counter_set(c, UNCORE_STOPPED);
+		uncore_package_apply(pkg, box);
+		uncore_event_update(event);
+		uncore_pmi_deliver(pkg, box);
+		uncore_event_settle_period(event);
+	}
+	raw_spin_unlock_irqrestore(&pkg->lock, irq);
 }
 
 static unsigned int *uncore_this_txn(struct pmu *pmu)
@@ -144,122 +150,47 @@ static unsigned int *uncore_this_txn(struct pmu *pmu)
 	return this_cpu_ptr(to_uncore_pmu(pmu)->txn);
 }
 
-static int uncore_event_add(struct perf_event *event, int flags)
+static u32 uncore_running_counter(const struct perf_event *event, const struct pmu *pmu)
 {
-	struct uncore_box *box = to_uncore_event(event)->box;
-	unsigned long irq;
-	int err = 0;
-
-	raw_spin_lock_irqsave(&box->pkg->lock, irq);
-	if (to_uncore_event(event)->soft)
-		uncore_soft_add(event, box->pkg, flags & PERF_EF_START);
-	else
-		err = uncore_box_add(box, event, flags & PERF_EF_START);
-	raw_spin_unlock_irqrestore(&box->pkg->lock, irq);
-	return err;
-}
-
-static void uncore_event_del(struct perf_event *event, int flags)
-{
-	struct uncore_box *box = to_uncore_event(event)->box;
-	unsigned long irq;
-
-	raw_spin_lock_irqsave(&box->pkg->lock, irq);
-	if (to_uncore_event(event)->soft)
-		uncore_soft_stop(event, box->pkg);
-	else
-		uncore_box_del(box, event);
-	raw_spin_unlock_irqrestore(&box->pkg->lock, irq);
-}
-
-static void uncore_event_start(struct perf_event *event, int flags)
-{
-	struct uncore_box *box = to_uncore_event(event)->box;
-	unsigned long irq;
-
-	if (!(event->hw.state & PERF_HES_STOPPED))
-		return;
-	raw_spin_lock_irqsave(&box->pkg->lock, irq);
-	if (to_uncore_event(event)->soft)
-		uncore_soft_start(event, box->pkg);
-	else
-		uncore_box_start(box, event, flags & PERF_EF_RELOAD);
-	raw_spin_unlock_irqrestore(&box->pkg->lock, irq);
-}
-
-static void uncore_event_stop(struct perf_event *event, int flags)
-{
-	struct uncore_box *box = to_uncore_event(event)->box;
-	unsigned long irq;
-
-	if (event->hw.state & PERF_HES_UPTODATE)
-		return;
-	raw_spin_lock_irqsave(&box->pkg->lock, irq);
-	if (to_uncore_event(event)->soft)
-		uncore_soft_stop(event, box->pkg);
-	else
-		uncore_box_stop(box, event);
-	raw_spin_unlock_irqrestore(&box->pkg->lock, irq);
-}
-
-/* hw.idx stays when an event leaves its counter; its claim does not. */
-static u32 uncore_event_counter(const struct perf_event *event)
-{
-	int idx = to_uncore_event(event)->cfg.claim.idx;
-
-	return idx < 0 ? 0 : BIT(idx);
+	if (event->pmu != pmu || to_uncore_event(event)->config.claim.idx < 0 ||
+	    uncore_event_counter(event)->state != UNCORE_RUNNING)
+		return 0;
+	return BIT(to_uncore_event(event)->config.claim.idx);
 }
 
 /*
- * A group that is read at once is read at one moment: its counters stand from the
- * first read to the end of the transaction, for two more writes.
+ * A group that is read at once is read at one moment: its counters stand from the first
+ * read to the end of the transaction, for two more writes. In an NMI there may be no
+ * waiting for the lock; its group is that of a sample, or has to do without.
  */
-static void uncore_hold_group(struct uncore_box *box, const struct perf_event *event)
+static void uncore_hold_group(const struct perf_event *event)
 {
 	const struct perf_event *leader = event->group_leader, *sibling;
-	u32 counters = 0;
+	struct uncore_package *pkg = uncore_event_package(event);
+	struct uncore_box *box = to_uncore_event(event)->box;
+	u32 counters;
 
-	if (leader->pmu == event->pmu)
-		counters |= uncore_event_counter(leader);
-	for_each_sibling_event(sibling, leader) {
-		if (sibling->pmu == event->pmu)
-			counters |= uncore_event_counter(sibling);
-	}
-	if (counters & (counters - 1))
-		uncore_box_hold(box, counters & box->want);
+	if (in_nmi())
+		return;
+	*uncore_this_txn(event->pmu) |= UNCORE_TXN_HELD;
+	raw_spin_lock(&pkg->lock);
+	counters = uncore_running_counter(leader, event->pmu);
+	for_each_sibling_event(sibling, leader)
+		counters |= uncore_running_counter(sibling, event->pmu);
+	if (counters & (counters - 1) && uncore_package_runs(pkg))
+		uncore_package_hold(pkg, box, counters);
+	raw_spin_unlock(&pkg->lock);
 }
 
+/* On any CPU of the package, in any context. */
 static void uncore_event_read(struct perf_event *event)
 {
-	struct uncore_box *box = to_uncore_event(event)->box;
-	unsigned long irq;
-
-	if (event->hw.state & PERF_HES_STOPPED)
+	if (to_uncore_event(event)->config.claim.idx < 0 ||
+	    uncore_event_counter(event)->state == UNCORE_NEW)
 		return;
-	if (to_uncore_event(event)->soft) {
-		uncore_soft_read(event, box->pkg);
-		return;
-	}
-	/*
-	 * A sample may be taken, with its group, in the middle of such a transaction. And
-	 * while events move, overflows are handled on another CPU.
-	 */
-	if (*uncore_this_txn(event->pmu) == PERF_PMU_TXN_READ && !box->held &&
-	    !atomic_read(&box->pkg->pmi_busy) && !READ_ONCE(box->pkg->moving)) {
-		raw_spin_lock_irqsave(&box->pkg->lock, irq);
-		uncore_hold_group(box, event);
-		raw_spin_unlock_irqrestore(&box->pkg->lock, irq);
-	}
-	uncore_event_update(box, event);
-}
-
-static void uncore_commit(struct uncore_box *box)
-{
-	unsigned long irq;
-
-	raw_spin_lock_irqsave(&box->pkg->lock, irq);
-	uncore_box_commit(box);
-	raw_spin_unlock_irqrestore(&box->pkg->lock, irq);
+	if (*uncore_this_txn(event->pmu) == PERF_PMU_TXN_READ)
+		uncore_hold_group(event);
+	uncore_event_update(event);
 }
 
 /* The opening half of a batch: counters go on until uncore_pmu_enable(). */
@@ -267,34 +198,46 @@ static void uncore_pmu_disable(struct pmu *pmu)
 {
 }
 
-static void uncore_pmu_enable(struct pmu *pmu)
+static struct uncore_package *uncore_this_package(void)
 {
-	struct uncore_box *box = uncore_this_box(pmu);
-
-	if (box && *uncore_this_txn(pmu) != PERF_PMU_TXN_ADD)
-		uncore_commit(box);
+	return uncore_package_of(smp_processor_id());
 }
 
+static struct uncore_box *uncore_this_box(struct uncore_package *pkg, struct pmu *pmu)
+{
+	return &pkg->box[to_uncore_pmu(pmu)->type->first + to_uncore_pmu(pmu)->instance];
+}
+
+static void uncore_pmu_enable(struct pmu *pmu)
+{
+	struct uncore_package *pkg = uncore_this_package();
+	unsigned long irq;
+
+	if (!pkg)
+		return;
+	raw_spin_lock_irqsave(&pkg->lock, irq);
+	uncore_pmi_settle(pkg, uncore_this_box(pkg, pmu), true);
+	raw_spin_unlock_irqrestore(&pkg->lock, irq);
+}
+
+/* perf adds groups between pmu_disable() and pmu_enable() only, so that those need nothing. */
 static void uncore_start_txn(struct pmu *pmu, unsigned int flags)
 {
 	*uncore_this_txn(pmu) = flags;
 }
 
-/* Unless the transaction is part of a larger batch, this is the end of it. */
 static void uncore_end_txn(struct pmu *pmu)
 {
-	struct uncore_box *box = uncore_this_box(pmu);
-	unsigned int flags = *uncore_this_txn(pmu);
+	struct uncore_package *pkg = uncore_this_package();
+	unsigned int txn = *uncore_this_txn(pmu);
 	unsigned long irq;
 
 	*uncore_this_txn(pmu) = 0;
-	if (flags == PERF_PMU_TXN_ADD && !*this_cpu_ptr(pmu->pmu_disable_count)) {
-		uncore_commit(box);
-	} else if (flags == PERF_PMU_TXN_READ && box->held) {
-		raw_spin_lock_irqsave(&box->pkg->lock, irq);
-		uncore_box_hold(box, 0);
-		raw_spin_unlock_irqrestore(&box->pkg->lock, irq);
-	}
+	if (!pkg || !(txn & UNCORE_TXN_HELD))
+		return;
+	raw_spin_lock_irqsave(&pkg->lock, irq);
+	uncore_package_hold(pkg, uncore_this_box(pkg, pmu), 0);
+	raw_spin_unlock_irqrestore(&pkg->lock, irq);
 }
 
 static int uncore_commit_txn(struct pmu *pmu)
@@ -302,65 +245,6 @@ static int uncore_commit_txn(struct pmu *pmu)
 	uncore_end_txn(pmu);
 	return 0;
 }
-
-/* Which CPU to open an event on: one for each package that has this box. */
-static ssize_t cpumask_show(struct device *dev, struct device_attribute *attr, char *buf)
-{
-	struct uncore_pmu *upmu = to_uncore_pmu((struct pmu *)dev_get_drvdata(dev));
-	cpumask_var_t mask;
-	ssize_t len;
-	int cpu;
-
-	if (!zalloc_cpumask_var(&mask, GFP_KERNEL))
-		return -ENOMEM;
-	for_each_online_cpu(cpu) {
-		struct uncore_pkg *pkg = uncore_pkg_of(cpu);
-
-		if (pkg && READ_ONCE(pkg->cpu) == cpu && test_bit(upmu->id, &pkg->present))
-			cpumask_set_cpu(cpu, mask);
-	}
-	len = cpumap_print_to_pagebuf(true, buf, mask);
-	free_cpumask_var(mask);
-	return len;
-}
-static DEVICE_ATTR_RO(cpumask);
-
-static struct attribute *uncore_cpumask_attrs[] = {
-	&dev_attr_cpumask.attr,
-	NULL
-};
-
-static const struct attribute_group uncore_cpumask_group = {
-	.attrs = uncore_cpumask_attrs,
-};
-
-/*
- * The events whose sub-registers no page of the manual confirms. A list in caps/, because
- * an attribute beside the event would be an event to perf, and sysfs allows a file to hold
- * several values of one kind. An empty line says that there are none.
- */
-static ssize_t inferred_show(struct device *dev, struct device_attribute *attr, char *buf)
-{
-	return uncore_emit_inferred(to_uncore_pmu((struct pmu *)dev_get_drvdata(dev))->type, buf);
-}
-static DEVICE_ATTR_RO(inferred);
-
-static struct attribute *uncore_caps_attrs[] = {
-	&dev_attr_inferred.attr,
-	NULL
-};
-
-static const struct attribute_group uncore_caps_group = {
-	.name = "caps",
-	.attrs = uncore_caps_attrs,
-};
-
-/* What every PMU shows beside what comes from the tables of its type. */
-const struct attribute_group * const uncore_pmu_groups[] = {
-	&uncore_cpumask_group,
-	&uncore_caps_group,
-	NULL
-};
 
 /**
  * uncore_pmu_register() - show one box instance to perf
@@ -381,7 +265,7 @@ int uncore_pmu_register(struct uncore_pmu *upmu, const struct uncore_box_type *t
 	else
 		snprintf(upmu->name, sizeof(upmu->name), "xeon7500_%s_%u", type->name, instance);
 	upmu->type = type;
-	upmu->id = type->first + instance;
+	upmu->instance = instance;
 	upmu->pmu = (struct pmu) {
 		.module		= THIS_MODULE,
 		.attr_groups	= groups,

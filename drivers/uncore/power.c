@@ -11,45 +11,36 @@
 #include <linux/reboot.h>
 #include <linux/syscore_ops.h>
 
-#include "uncore.h"
+#include "pmi.h"
+#include "power.h"
 
 /**
- * uncore_pkg_sleep() - stop a package and account for all that has happened
+ * uncore_package_sleep() - stop a package and account for all that has happened
  * @pkg: the package; on the CPU that serves it
  */
-void uncore_pkg_sleep(struct uncore_pkg *pkg)
+void uncore_package_sleep(struct uncore_package *pkg)
 {
 	unsigned long irq;
-	int id;
 
 	raw_spin_lock_irqsave(&pkg->lock, irq);
-	pkg->asleep++;
-	uncore_pkg_sync(pkg);
-	/* What has overflowed by now is accounted for here, PMI or not. */
-	uncore_pmi_poll(pkg);
-	for_each_set_bit(id, &pkg->active, UNCORE_NUM_BOXES)
-		uncore_box_update_all(&pkg->box[id]);
+	pkg->gates.asleep = true;
+	uncore_pmi_quiesce(pkg);
+	uncore_package_update_all(pkg);
 	raw_spin_unlock_irqrestore(&pkg->lock, irq);
-	uncore_pmi_pause(pkg);
 }
 
 /**
- * uncore_pkg_wake() - undo uncore_pkg_sleep(), whatever the registers hold now
+ * uncore_package_wake() - undo uncore_package_sleep(), whatever the registers hold now
  * @pkg: the package; on the CPU that serves it
  */
-void uncore_pkg_wake(struct uncore_pkg *pkg)
+void uncore_package_wake(struct uncore_package *pkg)
 {
 	unsigned long irq;
-	int id;
 
-	uncore_pmi_resume(pkg);
 	raw_spin_lock_irqsave(&pkg->lock, irq);
-	for_each_set_bit(id, &pkg->present, UNCORE_NUM_BOXES) {
-		if (pkg->box[id].touched)
-			uncore_box_rewrite(&pkg->box[id]);
-	}
-	pkg->asleep--;
-	uncore_pkg_sync(pkg);
+	uncore_package_rewrite(pkg);
+	pkg->gates.asleep = false;
+	uncore_pmi_resume(pkg);
 	raw_spin_unlock_irqrestore(&pkg->lock, irq);
 }
 
@@ -57,20 +48,20 @@ void uncore_pkg_wake(struct uncore_pkg *pkg)
 static int uncore_suspend(void)
 {
 	int cpu = smp_processor_id();
-	struct uncore_pkg *pkg = uncore_pkg_of(cpu);
+	struct uncore_package *pkg = uncore_package_of(cpu);
 
 	if (pkg && pkg->cpu == cpu)
-		uncore_pkg_sleep(pkg);
+		uncore_package_sleep(pkg);
 	return 0;
 }
 
 static void uncore_resume(void)
 {
 	int cpu = smp_processor_id();
-	struct uncore_pkg *pkg = uncore_pkg_of(cpu);
+	struct uncore_package *pkg = uncore_package_of(cpu);
 
 	if (pkg && pkg->cpu == cpu)
-		uncore_pkg_wake(pkg);
+		uncore_package_wake(pkg);
 }
 
 static struct syscore_ops uncore_syscore_ops = {
@@ -78,15 +69,18 @@ static struct syscore_ops uncore_syscore_ops = {
 	.resume		= uncore_resume,
 };
 
-static void uncore_pkg_shutdown(void *info)
+static void uncore_package_shutdown(void *info)
 {
-	uncore_pkg_sleep(info);
+	uncore_package_sleep(info);
 }
 
 /* Also before kexec: the next kernel knows nothing of our counters. */
 static int uncore_reboot(struct notifier_block *nb, unsigned long action, void *data)
 {
-	uncore_pkgs_call(uncore_pkg_shutdown);
+	struct uncore_package *pkg;
+
+	for (pkg = uncore_package_next(NULL); pkg; pkg = uncore_package_next(pkg))
+		uncore_package_call(pkg, uncore_package_shutdown);
 	return NOTIFY_DONE;
 }
 

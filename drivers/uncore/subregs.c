@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sub-registers that several counters of a box share: which value goes where.
+ * Shared registers of a box: which value goes where.
  *
- * claims.c has decided who uses which slot. A register is written only when its
- * value changes, so an event that shares a slot costs nothing. Contents nobody uses
- * any more stay until somebody needs the register or the module goes.
+ * claims.c has decided who uses which slot. A register is written only when its value
+ * changes, so an event that shares a slot costs nothing. What nobody uses any more stays
+ * until somebody needs the register: once the package is idle its contents are anybody's.
+ *
+ * Much of what is known of these registers is inferred, so that all writes are safe ones.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <asm/msr.h>
 
-#include "uncore.h"
+#include "box.h"
+
+static unsigned int uncore_subreg_msr(const struct uncore_box *box, unsigned int reg)
+{
+	return box->type->subregs->msr(box->instance, reg);
+}
 
 /*
  * A register holds the bits of every slot that lives in it. Slots nobody uses keep
@@ -16,11 +25,12 @@
  */
 static u64 uncore_subreg_val(const struct uncore_box *box, unsigned int reg)
 {
-	const struct uncore_slot_desc *desc = box->type->subregs->slots;
+	const struct uncore_subregs *subregs = box->type->subregs;
 	u64 val = 0;
 	unsigned int i;
 
-	for (i = 0; i < box->type->subregs->num_slots; i++, desc++) {
+	for (i = 0; i < subregs->num_slots; i++) {
+		const struct uncore_slot_desc *desc = &subregs->slots[i];
 		unsigned int word = reg - desc->reg;
 
 		if (word < desc->num_regs)
@@ -31,22 +41,30 @@ static u64 uncore_subreg_val(const struct uncore_box *box, unsigned int reg)
 
 static bool uncore_subreg_is(const struct uncore_box *box, unsigned int reg, u64 val)
 {
-	return test_bit(reg, box->subregs_known) && box->subreg[reg] == val;
+	return test_bit(reg, box->subregs.known) && box->subregs.val[reg] == val;
 }
 
-static void uncore_subreg_set(struct uncore_box *box, unsigned int reg, u64 val)
+static int uncore_subreg_set(struct uncore_box *box, unsigned int reg, u64 val)
 {
+	struct uncore_subreg_state *s = &box->subregs;
+
 	if (uncore_subreg_is(box, reg, val))
-		return;
-	wrmsrl(box->type->subregs->msr(box->instance, reg), val);
-	box->subreg[reg] = val;
-	__set_bit(reg, box->subregs_known);
-	__set_bit(reg, box->subregs_touched);
+		return 0;
+	__clear_bit(reg, s->known);
+	if (wrmsrl_safe(uncore_subreg_msr(box, reg), val)) {
+		pr_warn_once("%s %u: register %#x does not take %#llx\n", box->type->name,
+			     box->instance, uncore_subreg_msr(box, reg), val);
+		return -EIO;
+	}
+	s->val[reg] = val;
+	__set_bit(reg, s->known);
+	return 0;
 }
 
-static void uncore_slot_write(struct uncore_box *box, const struct uncore_slot_desc *desc)
+static int uncore_slot_write(struct uncore_box *box, const struct uncore_slot_desc *desc)
 {
 	unsigned int end = desc->reg + desc->num_regs, reg;
+	int err = 0;
 
 	/* Nothing to guard: what is switched off has no effect. */
 	if (desc->guarded && !uncore_subreg_val(box, desc->reg))
@@ -54,66 +72,86 @@ static void uncore_slot_write(struct uncore_box *box, const struct uncore_slot_d
 	/* Off only if what it guards is about to change. */
 	for (reg = desc->reg + 1; desc->guarded && reg < end; reg++) {
 		if (!uncore_subreg_is(box, reg, uncore_subreg_val(box, reg))) {
-			uncore_subreg_set(box, desc->reg, 0);
+			err = uncore_subreg_set(box, desc->reg, 0);
 			break;
 		}
 	}
-	for (reg = end; reg-- > desc->reg;)
-		uncore_subreg_set(box, reg, uncore_subreg_val(box, reg));
+	for (reg = end; !err && reg-- > desc->reg;)
+		err = uncore_subreg_set(box, reg, uncore_subreg_val(box, reg));
+	return err;
 }
 
 /**
- * uncore_subregs_write() - set the sub-registers an event has claimed
- * @box: the box
- * @ue: the event; its counter is not enabled
- */
-void uncore_subregs_write(struct uncore_box *box, const struct uncore_event *ue)
-{
-	unsigned int i;
-
-	for (i = 0; i < ue->cfg.claim.num_reqs; i++) {
-		const struct uncore_req *req = &ue->cfg.claim.req[i];
-
-		uncore_slot_write(box, &box->type->subregs->slots[req->first + req->chosen]);
-	}
-}
-
-/**
- * uncore_subregs_probe() - can all sub-registers be read?
- * @box: the box
+ * uncore_subregs_write() - set the registers an event has claimed
+ * @box: the box, its package locked
+ * @config: of the event; its counter is not enabled
  *
- * Remembers them for uncore_subregs_restore().
+ * Return: 0, or -EIO if one does not take its value.
  */
-bool uncore_subregs_probe(struct uncore_box *box)
+int uncore_subregs_write(struct uncore_box *box, const struct uncore_config *config)
+{
+	const struct uncore_claim *claim = &config->claim;
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < claim->num_reqs && !err; i++) {
+		const struct uncore_req *req = &claim->req[i];
+
+		err = uncore_slot_write(box, &box->type->subregs->slots[req->first + req->chosen]);
+	}
+	return err;
+}
+
+/**
+ * uncore_subregs_try() - can all registers that may serve an event be read?
+ * @box: the box, its package locked; on a CPU of the package
+ * @config: of the event
+ *
+ * Each register is tried once.
+ */
+bool uncore_subregs_try(struct uncore_box *box, const struct uncore_config *config)
+{
+	struct uncore_subreg_state *s = &box->subregs;
+	unsigned int i, slot, reg;
+	bool good = true;
+	u64 val;
+
+	for (i = 0; i < config->claim.num_reqs; i++) {
+		const struct uncore_req *req = &config->claim.req[i];
+
+		for (slot = req->first; slot < req->first + req->num; slot++) {
+			const struct uncore_slot_desc *desc = &box->type->subregs->slots[slot];
+
+			for (reg = desc->reg; reg < desc->reg + desc->num_regs; reg++) {
+				if (!__test_and_set_bit(reg, s->tried) &&
+				    rdmsrl_safe(uncore_subreg_msr(box, reg), &val))
+					__set_bit(reg, s->bad);
+				good &= !test_bit(reg, s->bad);
+			}
+		}
+	}
+	return good;
+}
+
+/**
+ * uncore_subregs_release() - leave the shared registers to whoever comes next
+ * @box: the box, without events
+ *
+ * What is guarded is switched off, for that locks the registers behind it.
+ */
+void uncore_subregs_release(struct uncore_box *box)
 {
 	const struct uncore_subregs *subregs = box->type->subregs;
-	unsigned int reg;
+	struct uncore_subreg_state *s = &box->subregs;
+	unsigned int i;
 
-	for (reg = 0; subregs && reg < subregs->num_regs; reg++) {
-		if (rdmsrl_safe(subregs->msr(box->instance, reg), &box->saved_subreg[reg]))
-			return false;
-	}
-	return true;
-}
+	if (bitmap_empty(s->known, UNCORE_MAX_SUBREGS))
+		return;
+	for (i = 0; i < subregs->num_slots; i++) {
+		const struct uncore_slot_desc *desc = &subregs->slots[i];
 
-/**
- * uncore_subregs_restore() - leave the sub-registers as they were found
- * @box: a box without events
- */
-void uncore_subregs_restore(struct uncore_box *box)
-{
-	unsigned int i, reg;
-
-	for (i = 0; box->type->subregs && i < box->type->subregs->num_slots; i++) {
-		const struct uncore_slot_desc *desc = &box->type->subregs->slots[i];
-
-		if (!test_bit(desc->reg, box->subregs_touched))
-			continue;
-		if (desc->guarded)
+		if (desc->guarded && test_bit(desc->reg, s->known))
 			uncore_subreg_set(box, desc->reg, 0);
-		for (reg = desc->reg + desc->num_regs; reg-- > desc->reg;)
-			uncore_subreg_set(box, reg, box->saved_subreg[reg]);
 	}
-	bitmap_zero(box->subregs_known, UNCORE_MAX_SUBREGS);
-	bitmap_zero(box->subregs_touched, UNCORE_MAX_SUBREGS);
+	bitmap_zero(s->known, UNCORE_MAX_SUBREGS);
 }

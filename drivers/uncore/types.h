@@ -211,13 +211,15 @@ struct uncore_counter_row {
 	UNCORE_COUNTERS_6(__VA_ARGS__)
 
 /**
- * struct uncore_erratum - values of a counter that cannot be taken as they are
- * @read: correct a value read from a counter, which was @before at the last read
- * @start: the nearest start value that may be written
+ * struct uncore_quirks - registers that cannot be taken as they are
+ * @read: correct a value read from a counter, which was @before at the last read; or NULL
+ * @start: the nearest start value that may be written; or NULL
+ * @ctl_unsure: bits of the control registers that need not read as they were written
  */
-struct uncore_erratum {
+struct uncore_quirks {
 	u64 (*read)(u64 count, u64 before);
 	u64 (*start)(u64 start);
+	u64 ctl_unsure;
 };
 
 /**
@@ -250,7 +252,7 @@ struct uncore_config {
  * @events: the events, ended by one without name
  * @finish: what no table says: refuse the event, or complete the config. May be NULL
  * @subregs: its sub-registers; NULL if it has none
- * @erratum: NULL if it has none
+ * @quirks: NULL if it has none
  */
 struct uncore_box_type {
 	const char *name;
@@ -268,7 +270,7 @@ struct uncore_box_type {
 	int (*finish)(const struct perf_event *event, const struct uncore_event_desc *desc,
 		      struct uncore_config *cfg);
 	const struct uncore_subregs *subregs;
-	const struct uncore_erratum *erratum;
+	const struct uncore_quirks *quirks;
 };
 
 /* One file for each of them. */

@@ -6,7 +6,6 @@
  *
  *	event	the code of the event
  *	edge	count how often the condition becomes true
- *	soft	what no counter counts: 1 gate, 2 frozen, 3 lost; see soft.c
  *
  * Uncore Programming Guide, section 2.2. The four error events have nine-bit codes
  * though the register table gives ev_sel eight bits; see Documentation/ubox.md.
@@ -17,14 +16,11 @@
 enum {
 	UBOX_EVENT,
 	UBOX_EDGE,
-	UBOX_SOFT,
 };
 
 static const struct uncore_field ubox_fields[] = {
 	[UBOX_EVENT]	= { "event",	0, 0, 8, UNCORE_CTL(U_EV_SEL_EV_SEL) },
-	[UBOX_EDGE]	= { "edge",	0, 18, 18, UNCORE_CTL(U_EV_SEL_EDGE_DETECT),
-			    .if_field = UBOX_SOFT, .if_values = BIT(0) },
-	[UBOX_SOFT]	= { "soft",	0, 32, 33, .if_field = UBOX_EVENT, .if_values = BIT(0) },
+	[UBOX_EDGE]	= { "edge",	0, 18, 18, UNCORE_CTL(U_EV_SEL_EDGE_DETECT) },
 	{}
 };
 
@@ -43,11 +39,6 @@ static const struct uncore_event_desc ubox_events[] = {
 	{ "corrected_err",		0x1e4, 1 },
 	{ "uncorrected_err",		0x1e5, 1 },
 	{ "fatal_err",			0x1e6, 1 },
-
-	/* Not of the hardware, see soft.c */
-	{ "gate",	.terms = "soft=1", .unit = "ns" },
-	{ "frozen",	.terms = "soft=2", .unit = "ns" },
-	{ "lost",	.terms = "soft=3" },
 	{}
 };
 
@@ -55,6 +46,10 @@ static const u16 ubox_base[] = { 0 };
 
 static const struct uncore_counter_row ubox_counters[] = {
 	{ U_MSR_PMON_EV_SEL, U_MSR_PMON_CTR, U_GLOBAL_OV_U, U_EV_SEL_EN, U_EV_SEL_PMI_EN },
+};
+
+static const struct uncore_quirks ubox_quirks = {
+	.ctl_unsure = U_EV_SEL_EV_SEL & ~GENMASK(7, 0),
 };
 
 const struct uncore_box_type ubox_type = {
@@ -66,6 +61,7 @@ const struct uncore_box_type ubox_type = {
 	.counters		= ubox_counters,
 	.num_counters		= ARRAY_SIZE(ubox_counters),
 	.fields			= ubox_fields,
-	.common			= BIT(UBOX_EVENT) | BIT(UBOX_EDGE) | BIT(UBOX_SOFT),
+	.common			= BIT(UBOX_EVENT) | BIT(UBOX_EDGE),
 	.events			= ubox_events,
+	.quirks			= &ubox_quirks,
 };

@@ -80,9 +80,10 @@ static u64 wbox_erratum_start(u64 start)
 	return (start & W_CTR_ERRATUM_MASK) >= W_CTR_ERRATUM_MASK - 1 ? start - 2 : start;
 }
 
-static const struct uncore_erratum wbox_erratum = {
-	.read	= wbox_erratum_read,
-	.start	= wbox_erratum_start,
+static const struct uncore_quirks wbox_quirks = {
+	.read		= wbox_erratum_read,
+	.start		= wbox_erratum_start,
+	.ctl_unsure	= W_FIXED_CTR_CTL_PMI_EN,
 };
 
 const struct uncore_box_type wbox_type = {
@@ -95,5 +96,5 @@ const struct uncore_box_type wbox_type = {
 	.num_counters	= ARRAY_SIZE(wbox_counters),
 	.fields		= wbox_fields,
 	.events		= wbox_events,
-	.erratum	= &wbox_erratum,
+	.quirks		= &wbox_quirks,
 };

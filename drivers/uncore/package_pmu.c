@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * xeon7500_package: what no counter of the hardware counts, for a whole package.
+ *
+ * gate: holds the package back, so that counters of any boxes start and stop together.
+ * While a gate of the package exists and not every one of them is enabled, en_all is off:
+ * counters can be armed in any order and at leisure. Enabling the last gate starts all of
+ * them with one write, disabling the first stops them with one. perf stat enables and
+ * disables events in the order of its command line, so one gate at each end does both:
+ *
+ *	perf stat -a -e xeon7500_package/gate/,xeon7500_cbox/llc_misses.all/,\
+ *		xeon7500_wbox/uncore_clock/,xeon7500_package/gate/ sleep 1
+ *
+ * The count of a gate is how long it was open, ns. A gate holds back everybody who
+ * counts on the package; it is gone when its file descriptor is, and when the package
+ * loses its last CPU. When the package changes its CPU, everything stops and starts
+ * together; but perf enables the events it moves, and so opens closed gates.
+ *
+ * frozen: how long the package stood still because an overflow was being handled, ns,
+ * from the entry of the handler on. What passed between the overflow and the handler
+ * is not in it.
+ *
+ * lost: overflows of sampling events that gave no sample, because perf was just taking
+ * away an event with a limit (REFRESH).
+ *
+ *	perf stat -a -e xeon7500_package/frozen/,xeon7500_package/lost/ sleep 1
+ */
+#include <linux/device.h>
+#include <linux/perf_event.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+
+#include "caps.h"
+#include "check.h"
+#include "compat.h"
+#include "decode.h"
+#include "package_pmu.h"
+
+enum {
+	UNCORE_GATE	= 1,
+	UNCORE_FROZEN	= 2,
+	UNCORE_LOST	= 3,
+};
+
+/* An event is decoded into its package, and of a gate the era it was made in. */
+struct uncore_package_event {
+	struct uncore_package *pkg;
+	unsigned int era;
+	bool counts;
+};
+
+static atomic_t uncore_package_events;
+
+static struct uncore_package_event *to_package_event(const struct perf_event *event)
+{
+	return event->pmu_private;
+}
+
+static u64 uncore_package_value(const struct perf_event *event)
+{
+	struct uncore_package *pkg = to_package_event(event)->pkg;
+
+	switch (event->attr.config) {
+	case UNCORE_FROZEN:
+		return atomic64_read(&pkg->totals.frozen_ns);
+	case UNCORE_LOST:
+		return atomic64_read(&pkg->totals.lost);
+	default:
+		return ktime_get_mono_fast_ns();
+	}
+}
+
+static void uncore_package_event_read(struct perf_event *event)
+{
+	s64 prev, now;
+
+	if (!to_package_event(event)->counts)
+		return;
+	do {
+		prev = local64_read(&event->hw.prev_count);
+		now = uncore_package_value(event);
+	} while (local64_cmpxchg(&event->hw.prev_count, prev, now) != prev);
+	local64_add(now - prev, &event->count);
+}
+
+static void uncore_gates_apply(void *info)
+{
+	struct uncore_package *pkg = info;
+	unsigned long irq;
+
+	raw_spin_lock_irqsave(&pkg->lock, irq);
+	uncore_package_apply_all(pkg);
+	raw_spin_unlock_irqrestore(&pkg->lock, irq);
+}
+
+/* Whatever en_all was: in an idle package someone else may have set it. */
+static void uncore_gates_close(void *info)
+{
+	struct uncore_package *pkg = info;
+	unsigned long irq;
+
+	raw_spin_lock_irqsave(&pkg->lock, irq);
+	uncore_package_write_ctl(pkg);
+	raw_spin_unlock_irqrestore(&pkg->lock, irq);
+}
+
+/* A gate comes or goes; those of a package that has lost all its CPUs are gone already. */
+static void uncore_gates_change(struct uncore_package_event *pe, int by)
+{
+	struct uncore_package *pkg = pe->pkg;
+	unsigned long irq;
+
+	raw_spin_lock_irqsave(&pkg->lock, irq);
+	if (by > 0)
+		pe->era = pkg->gates.era;
+	if (pe->era == pkg->gates.era)
+		pkg->gates.num += by;
+	raw_spin_unlock_irqrestore(&pkg->lock, irq);
+	/* Without a CPU nothing runs, and en_all is off anyway. */
+	uncore_package_call(pkg, by > 0 ? uncore_gates_close : uncore_gates_apply);
+}
+
+/**
+ * uncore_gates_forget() - the package loses its last CPU
+ * @pkg: the package
+ *
+ * perf never opens a gate again that it has to close now.
+ */
+void uncore_gates_forget(struct uncore_package *pkg)
+{
+	unsigned long irq;
+
+	raw_spin_lock_irqsave(&pkg->lock, irq);
+	pkg->gates.num = 0;
+	pkg->gates.era++;
+	raw_spin_unlock_irqrestore(&pkg->lock, irq);
+}
+
+/* The hardware hears of it when the batch ends: perf takes all events away if one comes. */
+static void uncore_gate_open(struct perf_event *event, int by)
+{
+	struct uncore_package *pkg = to_package_event(event)->pkg;
+	unsigned long irq;
+
+	if (event->attr.config != UNCORE_GATE)
+		return;
+	raw_spin_lock_irqsave(&pkg->lock, irq);
+	pkg->gates.open += by;
+	raw_spin_unlock_irqrestore(&pkg->lock, irq);
+}
+
+static void uncore_package_event_start(struct perf_event *event, int flags)
+{
+	struct uncore_package_event *pe = to_package_event(event);
+
+	if (pe->counts)
+		return;
+	local64_set(&event->hw.prev_count, uncore_package_value(event));
+	pe->counts = true;
+	uncore_gate_open(event, 1);
+}
+
+static void uncore_package_event_stop(struct perf_event *event, int flags)
+{
+	struct uncore_package_event *pe = to_package_event(event);
+
+	if (!pe->counts)
+		return;
+	uncore_gate_open(event, -1);
+	uncore_package_event_read(event);
+	pe->counts = false;
+}
+
+static int uncore_package_event_add(struct perf_event *event, int flags)
+{
+	if (flags & PERF_EF_START)
+		uncore_package_event_start(event, flags);
+	return 0;
+}
+
+static void uncore_package_pmu_disable(struct pmu *pmu)
+{
+}
+
+static void uncore_package_pmu_enable(struct pmu *pmu)
+{
+	struct uncore_package *pkg = uncore_package_of(smp_processor_id());
+
+	if (pkg)
+		uncore_gates_apply(pkg);
+}
+
+static void uncore_package_event_destroy(struct perf_event *event)
+{
+	if (event->attr.config == UNCORE_GATE)
+		uncore_gates_change(to_package_event(event), -1);
+	atomic_dec(&uncore_package_events);
+	kfree(event->pmu_private);
+}
+
+static int uncore_package_event_init(struct perf_event *event)
+{
+	const struct perf_event_attr *attr = &event->attr;
+	struct uncore_package_event *pe;
+	struct uncore_package *pkg;
+	int err;
+
+	if (attr->type != event->pmu->type)
+		return -ENOENT;
+	err = uncore_check_attr(event);
+	if (err)
+		return err;
+	if (is_sampling_event(event))
+		return uncore_refuse(event, -EOPNOTSUPP, "does not overflow");
+	if (attr->config < UNCORE_GATE || attr->config > UNCORE_LOST || attr->config1 ||
+	    attr->config2 || perf_attr_config3(attr))
+		return uncore_refuse(event, -EINVAL, "no such event");
+	pkg = uncore_package_of(event->cpu);
+	if (!pkg || READ_ONCE(pkg->cpu) < 0)
+		return uncore_refuse(event, -ENODEV, "CPU %d has no package of ours", event->cpu);
+	event->cpu = READ_ONCE(pkg->cpu);
+
+	pe = kzalloc(sizeof(*pe), GFP_KERNEL);
+	if (!pe)
+		return -ENOMEM;
+	pe->pkg = pkg;
+	event->pmu_private = pe;
+	event->destroy = uncore_package_event_destroy;
+	atomic_inc(&uncore_package_events);
+	if (attr->config == UNCORE_GATE)
+		uncore_gates_change(pe, 1);
+	return 0;
+}
+
+PMU_FORMAT_ATTR(event, "config:0-7");
+
+static struct attribute *uncore_package_formats[] = {
+	&format_attr_event.attr,
+	NULL
+};
+
+static const struct attribute_group uncore_package_format_group = {
+	.name = "format",
+	.attrs = uncore_package_formats,
+};
+
+PMU_EVENT_ATTR_STRING(gate, uncore_event_gate, "event=0x1");
+PMU_EVENT_ATTR_STRING(gate.unit, uncore_event_gate_unit, "ns");
+PMU_EVENT_ATTR_STRING(frozen, uncore_event_frozen, "event=0x2");
+PMU_EVENT_ATTR_STRING(frozen.unit, uncore_event_frozen_unit, "ns");
+PMU_EVENT_ATTR_STRING(lost, uncore_event_lost, "event=0x3");
+
+static struct attribute *uncore_package_event_attrs[] = {
+	&uncore_event_gate.attr.attr,
+	&uncore_event_gate_unit.attr.attr,
+	&uncore_event_frozen.attr.attr,
+	&uncore_event_frozen_unit.attr.attr,
+	&uncore_event_lost.attr.attr,
+	NULL
+};
+
+static const struct attribute_group uncore_package_event_group = {
+	.name = "events",
+	.attrs = uncore_package_event_attrs,
+};
+
+static const struct attribute_group *uncore_package_groups[] = {
+	&uncore_package_format_group,
+	&uncore_package_event_group,
+	&uncore_package_caps_group,
+	&uncore_package_cpumask_group,
+	NULL
+};
+
+static struct pmu uncore_package_pmu = {
+	.module		= THIS_MODULE,
+	.attr_groups	= uncore_package_groups,
+	.task_ctx_nr	= perf_invalid_context,
+	.event_init	= uncore_package_event_init,
+	.add		= uncore_package_event_add,
+	.del		= uncore_package_event_stop,
+	.start		= uncore_package_event_start,
+	.stop		= uncore_package_event_stop,
+	.read		= uncore_package_event_read,
+	.pmu_enable	= uncore_package_pmu_enable,
+	.pmu_disable	= uncore_package_pmu_disable,
+};
+
+/** uncore_package_pmu_device() - the device that sysfs shows, of a registered PMU */
+const struct device *uncore_package_pmu_device(void)
+{
+	return uncore_package_pmu.dev;
+}
+
+/**
+ * uncore_package_pmu_migrate() - move all events to another CPU of the package
+ * @from: CPU that goes
+ * @to: CPU that takes over
+ */
+void uncore_package_pmu_migrate(int from, int to)
+{
+	perf_pmu_migrate_all(&uncore_package_pmu, from, to, atomic_read(&uncore_package_events));
+}
+
+/** uncore_package_pmu_register() - show it to perf. Returns 0 or a negative errno */
+int uncore_package_pmu_register(void)
+{
+	return perf_pmu_register(&uncore_package_pmu, "xeon7500_package", -1);
+}
+
+/** uncore_package_pmu_unregister() - undo uncore_package_pmu_register() */
+void uncore_package_pmu_unregister(void)
+{
+	perf_pmu_unregister(&uncore_package_pmu);
+}
