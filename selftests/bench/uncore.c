@@ -185,7 +185,7 @@ static void skew(void)
 			for (i = 0; i < 6; i++)
 				add(box, LLC_MISSES, -1);
 		}
-		/* xeon7500_ubox/gate/ */
+		/* xeon7500_package/gate/ */
 		gate = held ? add("ubox", 1ull << 32, -1) : -1;
 		for (i = 0; i < num_fds; i++)
 			perf_enable(fds[i]);

@@ -3,7 +3,7 @@
  * Sampling for tests: ring buffers, and the books that have to balance.
  *
  * Every overflow of a counter that the silicon knows of is a sample, a sample that
- * found no room in its ring buffer, or one that xeon7500_ubox/lost/ reports.
+ * found no room in its ring buffer, or one that xeon7500_package/lost/ reports.
  */
 #ifndef SELFTESTS_SAMPLING_H
 #define SELFTESTS_SAMPLING_H
@@ -241,7 +241,7 @@ static inline void lost_open(void)
 
 	lost_packages = pmu_cpus("xeon7500_ubox", cpus);
 	for (int i = 0; i < lost_packages; i++) {
-		lost_fd[i] = event_open("xeon7500_ubox", "lost", cpus[i], -1);
+		lost_fd[i] = event_open("xeon7500_package", "lost", cpus[i], -1);
 		perf_enable(lost_fd[i]);
 	}
 }
@@ -269,7 +269,7 @@ static inline void gates_install(void)
 
 	gate_packages = pmu_cpus("xeon7500_ubox", cpus);
 	for (int i = 0; i < gate_packages; i++)
-		gate_fd[i] = event_open("xeon7500_ubox", "gate", cpus[i], -1);
+		gate_fd[i] = event_open("xeon7500_package", "gate", cpus[i], -1);
 }
 
 static inline void gates_open(void)

@@ -233,6 +233,37 @@ static inline unsigned int counter_ctl(unsigned int ctr)
 	return ctr == 0x394 ? 0x395 : ctr - 1;
 }
 
+/* The value of a counter; those of the W-Box read 2^24 too high where the lower 24 bits are 0. */
+static inline uint64_t counter_value(int cpu, unsigned int ctr)
+{
+	bool wbox = ctr == 0x394 || (ctr >= 0xc91 && ctr <= 0xc97);
+	uint64_t val = msr_read(cpu, ctr);
+
+	return wbox && (val & 0xffffff) <= 1 ? val - 0x1000000 : val;
+}
+
+/*
+ * Moves a counter that stands, and whose event is on it. A counter that has gained half of
+ * 2^48 since it was read last is taken for one that somebody else has written, so this goes
+ * in steps, after each of which the event is read; of odd size, see counter_value(). Returns
+ * what the event has counted by it.
+ */
+static inline uint64_t counter_move(int fd, int cpu, unsigned int ctr, uint64_t to)
+{
+	const uint64_t wrap = 1ull << 48, step = 0x3456789abcde;
+	uint64_t at = counter_value(cpu, ctr), left = (to - at) & (wrap - 1), moved = left, buf[16];
+
+	while (left) {
+		uint64_t by = left < step ? left : step;
+
+		at = (at + by) & (wrap - 1);
+		left -= by;
+		msr_write(cpu, ctr, at);
+		ktap_require(read(fd, buf, sizeof(buf)) > 0, "read: %s", strerror(errno));
+	}
+	return moved;
+}
+
 /* Some truth, summed over the counters of a box. */
 static inline uint64_t box_truth(int cpu, unsigned int what, const char *pmu)
 {
@@ -245,7 +276,7 @@ static inline uint64_t box_truth(int cpu, unsigned int what, const char *pmu)
 	return sum;
 }
 
-/* Calls visit() for each PMU of ours. */
+/* Calls visit() for the PMU of each box. */
 static inline void for_each_pmu(void (*visit)(const char *pmu, void *arg), void *arg)
 {
 	struct dirent **list;
@@ -253,7 +284,8 @@ static inline void for_each_pmu(void (*visit)(const char *pmu, void *arg), void 
 
 	ktap_require(num >= 0, SYSFS_PMU ": %s", strerror(errno));
 	for (i = 0; i < num; i++) {
-		if (!strncmp(list[i]->d_name, "xeon7500_", 9))
+		if (!strncmp(list[i]->d_name, "xeon7500_", 9) &&
+		    strcmp(list[i]->d_name, "xeon7500_package"))
 			visit(list[i]->d_name, arg);
 		free(list[i]);
 	}
@@ -320,16 +352,12 @@ static inline void attr_add_terms(struct perf_event_attr *attr, const char *pmu,
 	}
 }
 
-/* Is this file of an events directory an event that a counter of the hardware serves? */
-static inline bool is_counter_event(const char *pmu, const char *name)
+/* Is this file of an events directory an event? */
+static inline bool is_event(const char *name)
 {
 	const char *ext = strrchr(name, '.');
-	char terms[256];
 
-	if (name[0] == '.' || (ext && (!strcmp(ext, ".scale") || !strcmp(ext, ".unit"))))
-		return false;
-	sysfs_read(pmu, "events", name, terms, sizeof(terms));
-	return !strstr(terms, "soft=");
+	return name[0] != '.' && !(ext && (!strcmp(ext, ".scale") || !strcmp(ext, ".unit")));
 }
 
 /* The attr of "llc_misses.all" or "llc_misses.all,thresh=2", as perf would make it. */
@@ -369,10 +397,17 @@ static inline void event_close_all(void)
 		close(open_events[--num_open_events]);
 }
 
-/* A case begins: no event is open and everything counts from zero. */
+/*
+ * A case begins: no event is open and everything counts from zero, but for that
+ * by which the driver proves that PMIs arrive: a C-Box event with threshold 255, inverted.
+ */
 static inline void silicon_start(void)
 {
+	int cpus[SILICON_MAX_PACKAGES], num = silicon_here() ? pmu_cpus("xeon7500_ubox", cpus) : 0;
+
 	event_close_all();
+	for (int i = 0; i < num; i++)
+		msr_write(cpus[i], SYN_UNCOUNTED, 0xff800714);
 	silicon_clear();
 }
 

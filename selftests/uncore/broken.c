@@ -25,7 +25,7 @@ static const struct {
 	{ 0xe55, "xeon7500_mbox_0", "dram_cmd.ras,match_addr=0x1,mask_addr=0x3", "cycles" },
 	{ 0xcab, "xeon7500_mbox_0", "bbox_cmds.reads", "cycles" },
 	{ 0xce6, "xeon7500_mbox_1", "cycles_sched_mode.rdprio", "bbox_cmds.reads" },
-	{ 0xe0c, "xeon7500_rbox_0", "retryq_ne,port=0", "retryq_ne,port=1" },
+	{ 0xe0c, "xeon7500_rbox_0", "que_arb_bid.hom,port=0", "retryq_ne,port=0" },
 };
 
 #define BROKEN	(int)(sizeof(broken) / sizeof(broken[0]))

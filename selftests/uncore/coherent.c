@@ -177,7 +177,7 @@ static void cost(void)
 	check_cost("a stopped group", 0, 0);
 
 	/* Behind a closed gate they stand already. */
-	gate = event_open("xeon7500_ubox", "gate", cpu, -1);
+	gate = event_open("xeon7500_package", "gate", cpu, -1);
 	perf_enable(leader);
 	silicon_clear();
 	read_group(leader, &g, 5);

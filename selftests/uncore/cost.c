@@ -6,6 +6,9 @@
  */
 #include "sampling.h"
 
+/* How often the driver looks after what counts. */
+#define LOOK_US	1000000
+
 static unsigned int reads(void)
 {
 	return msr_read(0, SYN_ACCESS_ALL(SYN_RANGE_UNCORE, 0));
@@ -33,11 +36,12 @@ static int timers(void)
 	return num;
 }
 
+/* A timer that looks after what counts ends by itself, and touches nothing then. */
 static void check_idle(const char *when)
 {
+	event_close_all();
 	silicon_start();
-	ktap_check(!timers(), "%s: %d timers", when, timers());
-	sleep_us(1000000);
+	sleep_us(LOOK_US + LOOK_US / 10);
 	ktap_check(!silicon_accesses(), "%s: %u register accesses in a second", when,
 		   silicon_accesses());
 	ktap_check(!timers(), "%s: %d timers", when, timers());
@@ -47,20 +51,25 @@ static void idle(void)
 {
 	int fd;
 
+	silicon_start();
+	ktap_check(!timers(), "after load: %d timers", timers());
 	check_idle("after load");
 	fd = event_open("xeon7500_cbox_0", "llc_misses.all", package_cpu(0), -1);
+	ktap_check(!timers(), "an event that does not count: %d timers", timers());
 	check_idle("after an event that never counted");
 	fd = event_open("xeon7500_cbox_0", "llc_misses.all", package_cpu(0), -1);
 	perf_enable(fd);
 	sleep_us(1000);
+	ktap_check(timers() == 1, "an event that counts: %d timers", timers());
 	check_idle("after an event");
+	perf_enable(sampling_open("xeon7500_cbox_0", "occupancy_irq", 1000003, package_cpu(0), 8)->fd);
+	sleep_us(1000);
+	ktap_check(timers() == 2, "an event that samples: %d timers", timers());
+	ring_close_all();
+	check_idle("after an event that samples");
 }
 
-/*
- * The core PMU interrupts all CPUs by the same NMI: that is nothing to look for, nor is
- * it right after the load-time test or the last event.
- */
-static void idle_beside_core(void)
+static void core_pmis(const char *when)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_HARDWARE,
@@ -71,9 +80,8 @@ static void idle_beside_core(void)
 	uint64_t pmis;
 	int cpu;
 
-	ktap_require(!system("modprobe -r xeon7500_uncore && modprobe xeon7500_uncore"));
-	silicon_start();
-	sampling_limit(1000000);
+	event_close_all();
+	silicon_clear();
 	for (cpu = 0; cpu < 4; cpu++) {
 		event_open_attr(&attr, cpu, -1);
 		run_on(cpu);
@@ -82,7 +90,30 @@ static void idle_beside_core(void)
 			spin_us(1000);
 	}
 	run_on(-1);
-	ktap_check(!silicon_accesses(), "%u register accesses", silicon_accesses());
+	event_close_all();
+	ktap_check(!silicon_accesses(), "%s: %u register accesses", when, silicon_accesses());
+}
+
+/*
+ * The core PMU interrupts all CPUs by the same NMI: that is nothing to look for, nor is
+ * it right after the module was loaded or something has counted. Once something has sampled,
+ * an NMI may belong to it for a tenth of a second.
+ */
+static void idle_beside_core(void)
+{
+	ktap_require(!system("modprobe -r xeon7500_uncore && modprobe xeon7500_uncore"));
+	silicon_start();
+	sampling_limit(1000000);
+	core_pmis("after load");
+	perf_enable(event_open("xeon7500_cbox_0", "llc_misses.all", package_cpu(0), -1));
+	sleep_us(1000);
+	core_pmis("after an event");
+	perf_enable(sampling_open("xeon7500_cbox_0", "occupancy_irq", 1000003, package_cpu(0), 8)->fd);
+	sleep_us(1000);
+	ring_close_all();
+	event_close_all();
+	sleep_us(120000);
+	core_pmis("after an event that samples");
 }
 
 /* An open event that is disabled costs nothing. */
@@ -95,13 +126,16 @@ static void disabled(void)
 	perf_enable(fd);
 	perf_disable(fd);
 	silicon_clear();
-	sleep_us(500000);
+	sleep_us(LOOK_US + LOOK_US / 10);
 	ktap_check(perf_count(fd).value);
 	ktap_check(!silicon_accesses(), "%u register accesses", silicon_accesses());
 	ktap_check(!timers(), "%d timers", timers());
 }
 
-/* Nor does one that counts, between two reads. */
+/*
+ * While something counts, its registers are looked at once a second: en_all, the enable bits
+ * of the box and the control register. Its counter is read every 256 s.
+ */
 static void counting(void)
 {
 	int fd;
@@ -109,11 +143,31 @@ static void counting(void)
 	silicon_start();
 	fd = event_open("xeon7500_cbox_0", "llc_misses.all", package_cpu(0), -1);
 	perf_enable(fd);
-	sleep_us(1000);
+	sleep_us(LOOK_US / 2);
 	silicon_clear();
-	sleep_us(1000000);
-	ktap_check(!silicon_accesses(), "%u register accesses in a second", silicon_accesses());
+	sleep_us(5 * LOOK_US);
+	ktap_check(reads() == 5 * 3 && !writes(), "%u reads, %u writes in 5 s", reads(), writes());
+	silicon_clear();
+	sleep_us(256 * LOOK_US);
+	ktap_check(reads() == 256 * 3 + 1 && !writes(), "%u reads, %u writes in 256 s", reads(),
+		   writes());
 	perf_disable(fd);
+}
+
+/* What was in use is as it was before: nothing enabled, nothing selected. */
+static void check_clean(int cpu, int boxes)
+{
+	static const uint16_t cbox[2] = { 0xd00, 0xd80 };
+	int b, i;
+
+	ktap_check(!msr_read(cpu, 0xc00), "U_GLOBAL_CTL %#llx",
+		   (unsigned long long)msr_read(cpu, 0xc00));
+	for (b = 0; b < boxes; b++) {
+		ktap_check(!msr_read(cpu, cbox[b]), "%#x", cbox[b]);
+		for (i = 0; i < 6; i++)
+			ktap_check(!msr_read(cpu, cbox[b] + 0x10 + 2 * i), "%#x",
+				   cbox[b] + 0x10 + 2 * i);
+	}
 }
 
 /* Opens num events over boxes, as groups of size; enables, reads and closes them. */
@@ -155,21 +209,22 @@ static void session(int boxes, int num, int size, unsigned int want_reads, unsig
 	}
 	ktap_check(sum == truth && sum, "%llu, truth %llu", (unsigned long long)sum,
 		   (unsigned long long)truth);
+	check_clean(cpu, boxes);
 }
 
 static void one_event(void)
 {
-	session(1, 1, 1, 1, 5);
+	session(1, 1, 1, 1, 7);
 }
 
 static void twelve_events(void)
 {
-	session(2, 12, 1, 12, 49);
+	session(2, 12, 1, 12, 62);
 }
 
 static void group_of_three(void)
 {
-	session(1, 3, 3, 3, 9);
+	session(1, 3, 3, 3, 13);
 }
 
 static void counter_read(void)
@@ -217,9 +272,9 @@ static void neighbours(void)
 SILICON_MAIN({ "idle means idle", idle },
 	     { "NMIs of the core PMU cost an idle package nothing", idle_beside_core },
 	     { "a disabled event costs nothing", disabled },
-	     { "a counting event costs nothing between reads", counting },
+	     { "what counts is looked at once a second", counting },
 	     { "a read is one RDMSR", counter_read },
-	     { "one event, open to close: 6 accesses", one_event },
-	     { "a group of three: 12", group_of_three },
-	     { "12 events on two boxes: 61", twelve_events },
+	     { "one event, open to close: 8 accesses", one_event },
+	     { "a group of three: 16", group_of_three },
+	     { "12 events on two boxes: 74", twelve_events },
 	     { "neighbours are left alone", neighbours })

@@ -52,7 +52,7 @@ static void count_each_of(const char *pmu, void *arg)
 	d = opendir(dir);
 	ktap_require(d, "%s: %s", dir, strerror(errno));
 	for (struct dirent *e = readdir(d); e; e = readdir(d)) {
-		if (!is_counter_event(pmu, e->d_name))
+		if (!is_event(e->d_name))
 			continue;
 		count_one(pmu, e->d_name, cpus, packages, 100);
 		++*num;
@@ -90,6 +90,7 @@ static void all_counters_at_once(void)
 		"llc_misses.all", "llc_hits.m", "occupancy_irq", "snps.remote_any",
 		"arb_wins.ad_sb", "trans_maf",
 	};
+	unsigned int ctr[2][8][6];
 	int fd[2][8][6];
 	char pmu[32];
 	int p, b, i;
@@ -107,6 +108,12 @@ static void all_counters_at_once(void)
 	sleep_us(20000);
 	for (p = 0; p < 2; p++) {
 		for (b = 0; b < 8; b++) {
+			snprintf(pmu, sizeof(pmu), "xeon7500_cbox_%d", b);
+			for (i = 0; i < 6; i++) {
+				struct perf_event_attr attr = event_attr(pmu, events[i]);
+
+				ctr[p][b][i] = counter_of(package_cpu(p), pmu, &attr);
+			}
 			for (i = 0; i < 6; i++)
 				perf_disable(fd[p][b][i]);
 		}
@@ -115,11 +122,9 @@ static void all_counters_at_once(void)
 		for (b = 0; b < 8; b++) {
 			snprintf(pmu, sizeof(pmu), "xeon7500_cbox_%d", b);
 			for (i = 0; i < 6; i++) {
-				struct perf_event_attr attr = event_attr(pmu, events[i]);
-				int cpu = package_cpu(p);
 				struct perf_count count = perf_count(fd[p][b][i]);
-				uint64_t truth = silicon_truth(cpu, SYN_EVENTS,
-							       counter_of(cpu, pmu, &attr));
+				uint64_t truth = silicon_truth(package_cpu(p), SYN_EVENTS,
+							       ctr[p][b][i]);
 
 				ktap_check(count.value == truth && truth,
 					   "package %d %s %s: %llu, truth %llu", p, pmu, events[i],

@@ -29,14 +29,18 @@ static const struct {
 	{ "xeon7500_mbox_1", "cycles", 100001 },
 };
 
-/* Counting events that wrap on the way: the first counter of each of these is at that address. */
+/*
+ * Counting events that wrap on the way: the first counter of each of these is at that
+ * address. The last one is that of sampled[], too.
+ */
 static const struct {
 	const char *pmu, *event;
 	unsigned int ctr;
 } counted[] = {
 	{ "xeon7500_cbox_5", "occupancy_irq", 0xdb1 },
-	{ "xeon7500_wbox", "uncore_clock", 0x394 },
+	{ "xeon7500_wbox", "c_cycles_turbo.c_all", 0xc91 },
 	{ "xeon7500_sbox_0", "to_r_ndr_msgq_occupancy", 0xc51 },
+	{ "xeon7500_wbox", "uncore_clock", 0x394 },
 };
 
 #define SAMPLED		(int)(sizeof(sampled) / sizeof(sampled[0]))
@@ -90,8 +94,7 @@ static void sampling_begin(const char *options)
 	gates_open();
 }
 
-/* @lost: how many may be, since their PMIs had not come */
-static struct books sampling_end(const char *what, uint64_t lost)
+static struct books sampling_end(const char *what)
 {
 	struct books b;
 	int i;
@@ -99,24 +102,13 @@ static struct books sampling_end(const char *what, uint64_t lost)
 	gates_close();
 	for (i = 0; i < SAMPLED; i++)
 		perf_disable(rings[i].fd);
-	b = check_books_taken(what, lost);
+	b = check_books(what);
 	for (i = 0; i < SAMPLED; i++)
 		ktap_check(perf_value(rings[i].fd) == box_truth(0, SYN_EVENTS, sampled[i].pmu),
 			   "%s: %s: %llu, truth %llu", what, sampled[i].pmu,
 			   (ull)perf_value(rings[i].fd),
 			   (ull)box_truth(0, SYN_EVENTS, sampled[i].pmu));
 	return b;
-}
-
-/*
- * A sibling that lets PMIs in asks the CPU in charge to look, which may be idle: nothing is
- * interrupted there that could be sampled.
- */
-static bool sibling_listens;
-
-static uint64_t found_without_interrupt(void)
-{
-	return sibling_listens ? SAMPLED * msr_read(0, SYN_PMI(SYN_PMI_MISROUTED)) : 0;
 }
 
 static uint64_t samples(void)
@@ -165,7 +157,7 @@ static void sample_through(const char *options, unsigned int fault, uint64_t n, 
 	sleep_us(us);
 	ktap_check(before > 10 && after > before && ten_more(after) > after + 10,
 		   "%s: %llu, %llu, %llu samples", what, (ull)before, (ull)after, (ull)samples());
-	b = sampling_end(what, found_without_interrupt());
+	b = sampling_end(what);
 	ktap_check(msr_read(0, SYN_PMI(stat)), "%s: it did not happen", what);
 	ktap_note("%s: %llu times, %llu overflows", what, (ull)msr_read(0, SYN_PMI(stat)),
 		  (ull)b.overflows);
@@ -207,23 +199,26 @@ static void to_the_sibling(void)
 	ktap_check(msr_read(1, SYN_PMI_CPU(SYN_PMI_NO_DEBUGCTL)), "it did not come");
 }
 
-/* Somebody else has let PMIs in on all CPUs: each overflow interrupts both threads. */
+/*
+ * Somebody else has let PMIs in on all CPUs: an overflow interrupts both threads. The driver
+ * keeps them out again, since a handler there has nothing to do.
+ */
 static void to_a_sibling_that_listens(void)
 {
-	uint64_t old[4];
+	static const unsigned int misrouted[] = { 1, 20 };
+	unsigned int i;
 	int cpu;
 
-	for (cpu = 1; cpu < 4; cpu++) {
-		old[cpu] = msr_read(cpu, DEBUGCTL);
-		msr_write(cpu, DEBUGCTL, old[cpu] | UNCORE_PMI);
+	for (i = 0; i < 4; i++) {
+		for (cpu = 1; cpu < 4; cpu++)
+			msr_write(cpu, DEBUGCTL, msr_read(cpu, DEBUGCTL) | UNCORE_PMI);
+		sample_through(i & 1 ? "" : ",freeze=1", SYN_FAULT_SIBLING, misrouted[i / 2],
+			       SYN_PMI_MISROUTED);
+		ktap_check(msr_read(1, SYN_PMI_CPU(SYN_PMI_SENT)), "it did not come");
+		ktap_check(!(msr_read(1, DEBUGCTL) & UNCORE_PMI), "it may come again");
 	}
-	sibling_listens = true;
-	sample_through_all(SYN_FAULT_SIBLING, 1, SYN_PMI_MISROUTED);
-	sample_through_all(SYN_FAULT_SIBLING, 20, SYN_PMI_MISROUTED);
-	sibling_listens = false;
-	ktap_check(msr_read(1, SYN_PMI_CPU(SYN_PMI_SENT)), "it did not come");
 	for (cpu = 1; cpu < 4; cpu++)
-		msr_write(cpu, DEBUGCTL, old[cpu]);
+		msr_write(cpu, DEBUGCTL, msr_read(cpu, DEBUGCTL) & ~UNCORE_PMI);
 }
 
 /*
@@ -291,7 +286,7 @@ static void core_elsewhere(void)
 	run_on(1);
 	spin_us(10000);
 	run_on(-1);
-	b = sampling_end("core PMU elsewhere", 0);
+	b = sampling_end("core PMU elsewhere");
 	ktap_check(msr_read(1, SYN_PMI_CPU(SYN_PMI_CORE_SENT)) > 100, "%llu core PMIs",
 		   (ull)msr_read(1, SYN_PMI_CPU(SYN_PMI_CORE_SENT)));
 	ktap_check(b.overflows > 100, "%llu", (ull)b.overflows);
@@ -303,44 +298,42 @@ static void core_elsewhere(void)
 /* ---- counting ---- */
 
 /*
- * Counters that wrap within a millisecond: behind a gate they are armed and moved close
- * to the end, which the events are told by a read.
+ * Counters that wrap within a millisecond, moved close to the end behind a gate. They ask for
+ * no PMI, so that there is none to get lost.
  */
-static void count_through(const char *what, unsigned int fault, uint64_t n, unsigned int stat)
+static void count_through(const char *what, bool beside_sampling)
 {
-	int fd[COUNTED], gate, i;
-	uint64_t count, truth;
+	uint64_t moved[COUNTED], count, truth;
+	int fd[COUNTED], num = COUNTED - beside_sampling, i;
 
 	start();
-	gate = event_open("xeon7500_ubox", "gate", 0, -1);
-	for (i = 0; i < COUNTED; i++) {
+	if (beside_sampling)
+		sampling_begin(",freeze=1");
+	else
+		gates_install();
+	gates_close();
+	for (i = 0; i < num; i++) {
 		fd[i] = event_open(counted[i].pmu, counted[i].event, 0, -1);
 		perf_enable(fd[i]);
-		msr_write(0, counted[i].ctr, PRESET);
-		perf_value(fd[i]);
+		moved[i] = counter_move(fd[i], 0, counted[i].ctr, PRESET);
 	}
-	msr_write(0, fault, n);
-	perf_enable(gate);
+	gates_open();
 	sleep_us(60000);
-	msr_write(0, fault, 0);
-	for (i = 0; i < COUNTED; i++) {
-		count = perf_value(fd[i]);
-		ktap_check(count > 1ull << 48, "%s: %s: %#llx while it runs", what, counted[i].pmu,
-			   (ull)count);
-	}
-	perf_disable(gate);
-	for (i = 0; i < COUNTED; i++) {
+	gates_close();
+	for (i = 0; i < num; i++) {
 		perf_disable(fd[i]);
 		count = perf_value(fd[i]);
 		truth = silicon_truth(0, SYN_EVENTS, counted[i].ctr);
-		ktap_check(truth > TO_WRAP && count == PRESET + truth, "%s: %s: %#llx, truth %#llx",
-			   what, counted[i].pmu, (ull)count, (ull)(PRESET + truth));
+		ktap_check(truth > TO_WRAP && count == moved[i] + truth, "%s: %s: %#llx, truth %#llx",
+			   what, counted[i].pmu, (ull)count, (ull)(moved[i] + truth));
 		ktap_check(silicon_truth(0, SYN_OVERFLOWS, counted[i].ctr) == 1, "%s: %s", what,
 			   counted[i].pmu);
 	}
-	ktap_check(msr_read(0, SYN_PMI(stat)), "%s: it did not happen", what);
-	sleep_us(60000);
-	check_books_but(what, COUNTED, 0);
+	ktap_check(!msr_read(0, SYN_PMI(SYN_PMI_REQUESTED)) == !beside_sampling, "%s: %llu PMIs",
+		   what, (ull)msr_read(0, SYN_PMI(SYN_PMI_REQUESTED)));
+	for (i = 0; beside_sampling && i < SAMPLED; i++)
+		perf_disable(rings[i].fd);
+	check_books_but(what, num, 0);
 	kmsg_no_unknown_nmi();
 }
 
@@ -350,34 +343,51 @@ static void wraps(void)
 
 	/* Twice: what one session leaves behind must not disturb the next. */
 	for (round = 0; round < 2; round++) {
-		count_through("no fault", SYN_FAULT_LOSE, 0, SYN_PMI_REQUESTED);
-		count_through("lost", SYN_FAULT_LOSE, 1, SYN_PMI_LOST);
-		count_through("all lost", SYN_FAULT_LOSE, COUNTED, SYN_PMI_LOST);
-		count_through("doubled", SYN_FAULT_DOUBLE, COUNTED, SYN_PMI_DOUBLED);
-		count_through("late", SYN_FAULT_DELAY_NS, 10000000, SYN_PMI_DELAYED);
-		count_through("too late", SYN_FAULT_DELAY_NS, 90000000, SYN_PMI_DELAYED);
-		count_through("sibling", SYN_FAULT_SIBLING, COUNTED, SYN_PMI_MISROUTED);
+		count_through("alone", false);
+		count_through("beside sampling", true);
 	}
 }
 
 /* ---- when nobody is there any more ---- */
 
+/* So late that the overflow was handled without it: it is let in for a while yet. */
 static void after_the_event(void)
 {
-	start();
-	msr_write(0, SYN_FAULT_DELAY_NS, 500000000);
-	sampling_begin(",freeze=1");
-	sleep_us(3000);
-	sampling_end("closed", SAMPLED);
-	close_all();
-	ktap_check(msr_read(0, SYN_PMI(SYN_PMI_DELAYED)) && !msr_read(0, SYN_PMI_CPU(SYN_PMI_SENT)),
-		   "it came too early");
-	clear_faults();
-	sleep_us(600000);
-	ktap_check(msr_read(0, SYN_PMI_CPU(SYN_PMI_SENT)), "it never came");
-	/* An overflow bit that is left would keep the package from being frozen again. */
-	ktap_check(!msr_read(0, U_STATUS), "status %#llx", (ull)msr_read(0, U_STATUS));
-	kmsg_no_unknown_nmi();
+	static const unsigned int late_ms[] = { 50, 500 };
+	uint64_t came, kept_out;
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		start();
+		msr_write(0, SYN_FAULT_DELAY_NS, late_ms[i] * 1000000ull);
+		sampling_begin(",freeze=1");
+		sleep_us(3000);
+		sampling_end("closed");
+		close_all();
+		ktap_check(msr_read(0, SYN_PMI(SYN_PMI_DELAYED)) &&
+			   !msr_read(0, SYN_PMI_CPU(SYN_PMI_SENT)), "it came too early");
+		clear_faults();
+		sleep_us(late_ms[i] * 1200);
+		came = msr_read(0, SYN_PMI_CPU(SYN_PMI_SENT));
+		kept_out = msr_read(0, SYN_PMI_CPU(SYN_PMI_NO_DEBUGCTL));
+		ktap_check(i ? kept_out && !came : came,
+			   "%u ms: %llu came, %llu did not get in", late_ms[i], (ull)came,
+			   (ull)kept_out);
+		/* An overflow bit that is left would keep the package from being frozen again. */
+		ktap_check(!msr_read(0, U_STATUS), "status %#llx", (ull)msr_read(0, U_STATUS));
+		kmsg_no_unknown_nmi();
+	}
+}
+
+static bool samples_at_all(void)
+{
+	struct perf_event_attr attr = sampling_attr(sampled[0].pmu, sampled[0].event, 100000);
+	int fd = perf_open(&attr, 0, -1);
+
+	ktap_check(fd >= 0 || fd == -EOPNOTSUPP, "%s", strerror(-fd));
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
 }
 
 /* It comes while the module is unloaded, then after that. */
@@ -392,7 +402,7 @@ static void after_the_module(void)
 		msr_write(0, SYN_FAULT_DELAY_NS, late_ms[i] * 1000000ull);
 		sampling_begin(",freeze=1");
 		sleep_us(3000);
-		sampling_end("unloaded", SAMPLED);
+		sampling_end("unloaded");
 		close_all();
 		clear_faults();
 		ktap_require(!system("modprobe -r " OURS), "in use");
@@ -403,47 +413,51 @@ static void after_the_module(void)
 			   late_ms[i], (ull)came, (ull)deaf);
 		ktap_require(!system("modprobe " OURS), "cannot be loaded");
 		kmsg_no_unknown_nmi();
+		/* PMIs are tried out before they come late again. */
+		ktap_check(samples_at_all(), "%u ms: no more samples", late_ms[i]);
 	}
 	sample_through_all(SYN_FAULT_LOSE, 1, SYN_PMI_LOST);
 }
 
-/* ---- while the module is loaded ---- */
+/* ---- while it is tried out whether PMIs come ---- */
 
-static bool samples_at_all(void)
+/* To load the module is not yet to ask for PMIs. */
+static void load_quietly(void)
 {
-	struct perf_event_attr attr = sampling_attr(sampled[0].pmu, sampled[0].event, 100000);
-	int fd = perf_open(&attr, 0, -1);
-
-	ktap_check(fd >= 0 || fd == -EOPNOTSUPP, "%s", strerror(-fd));
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
+	silicon_clear();
+	ktap_require(!system("modprobe " OURS), "cannot be loaded");
+	ktap_check(!msr_read(0, SYN_PMI(SYN_PMI_REQUESTED)), "%llu PMIs at load",
+		   (ull)msr_read(0, SYN_PMI(SYN_PMI_REQUESTED)));
 }
 
-static void load_with(unsigned int fault, uint64_t n, bool samples)
+static void try_with(unsigned int fault, uint64_t n, bool samples)
 {
 	start();
+	ktap_note("tried with fault %u, %llu", fault - SYN_FAULT_LOSE, (ull)n);
 	close_all();
 	ktap_require(!system("modprobe -r " OURS), "in use");
+	load_quietly();
 	msr_write(0, fault, n);
-	ktap_require(!system("modprobe " OURS), "cannot be loaded");
-	clear_faults();
 	ktap_check(samples_at_all() == samples, "fault %u, %llu", fault - SYN_FAULT_LOSE, (ull)n);
+	clear_faults();
 	sleep_us(20000);
 	kmsg_no_unknown_nmi();
-	if (samples)
-		sample_through_all(SYN_FAULT_LOSE, 1, SYN_PMI_LOST);
+	/* What was refused is tried again. */
+	ktap_check(samples_at_all(), "fault %u, %llu: not even without", fault - SYN_FAULT_LOSE,
+		   (ull)n);
+	sample_through_all(SYN_FAULT_LOSE, 1, SYN_PMI_LOST);
 }
 
-/* The test at load. */
-static void at_load(void)
+/* The first event that samples: three times with one core, and three times with all. */
+static void at_first(void)
 {
-	load_with(SYN_FAULT_LOSE, 1, true);
-	load_with(SYN_FAULT_DOUBLE, 2, true);
-	load_with(SYN_FAULT_DELAY_NS, 20000, true);
-	load_with(SYN_FAULT_SIBLING, 1, true);
-	load_with(SYN_FAULT_LOSE, 2, false);
-	load_with(SYN_FAULT_DELAY_NS, 15000000, false);
+	try_with(SYN_FAULT_LOSE, 1, true);
+	try_with(SYN_FAULT_LOSE, 5, true);
+	try_with(SYN_FAULT_DOUBLE, 2, true);
+	try_with(SYN_FAULT_DELAY_NS, 20000, true);
+	try_with(SYN_FAULT_SIBLING, 1, true);
+	try_with(SYN_FAULT_LOSE, 6, false);
+	try_with(SYN_FAULT_DELAY_NS, 15000000, false);
 	reload();
 }
 
@@ -458,15 +472,16 @@ static void deaf(void)
 	close_all();
 	ktap_require(!system("modprobe -r " OURS), "in use");
 	msr_write(0, SYN_FAULT_DEBUGCTL, 1);
-	ktap_require(!system("modprobe " OURS), "cannot be loaded");
+	load_quietly();
+	ktap_check(!kmsg_count(OURS), "it is told too early");
+	ktap_check(!samples_at_all(), "samples");
 	while (kmsg_next(line, sizeof(line))) {
 		if (strncmp(line, OURS, strlen(OURS)))
 			continue;
 		lines++;
-		ktap_check(strstr(line, "no interrupt on overflow"), "%s", line);
+		ktap_check(strstr(line, "overflows do not interrupt"), "%s", line);
 	}
 	ktap_check(lines == 1, "%d lines", lines);
-	ktap_check(!samples_at_all(), "samples");
 	attr = event_attr("xeon7500_cbox_0", "llc_misses.all,freeze=1");
 	err = perf_open(&attr, 0, -1);
 	ktap_check(err == -EOPNOTSUPP, "freeze: %d", err);
@@ -500,5 +515,5 @@ SILICON_MAIN({ "lost", lost },
 	     { "counters that wrap", wraps },
 	     { "after the event is gone", after_the_event },
 	     { "after the module is gone", after_the_module },
-	     { "while the module is loaded", at_load },
+	     { "when the first event samples", at_first },
 	     { "cannot be let in", deaf })

@@ -511,7 +511,7 @@ static void unload_is_clean(void)
 	module_load("");
 	check_stopped(0, "after load, when a stranger had left something");
 	module_unload();
-	check_clean(0, "after unload, when a stranger had left something before load");
+	check_stopped(0, "after unload, when a stranger had left something before load");
 	foreign_clean(0);
 	module_load("");
 }

@@ -234,7 +234,7 @@ static void long_period(void)
 
 	start();
 	cpu = package_cpu(0);
-	gate = event_open("xeon7500_ubox", "gate", cpu, -1);
+	gate = event_open("xeon7500_package", "gate", cpu, -1);
 	r = sampling_open("xeon7500_cbox_0", "occupancy_maf", period, cpu, 8);
 	perf_enable(r->fd);
 	for (i = 0; i < 3; i++) {

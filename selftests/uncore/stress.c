@@ -2,7 +2,7 @@
 /*
  * Everything at once: all kinds of boxes of two packages sample, CPUs go and come back,
  * the core PMU samples on all CPUs and the NMI watchdog runs. Each overflow of the
- * silicon is a sample, one that found no room in its ring, or reported as lost. No NMI
+ * silicon is a sample, or one that found no room in its ring: none is lost. No NMI
  * is left that nobody wants; since the core PMU's handler claims every NMI while it is
  * in use, also once without it.
  *
@@ -22,15 +22,13 @@
 #define CPUS		4
 #define CASES		6
 
-/*
- * C-Box 0 is not among them: a package that comes back is tried out with it. The last
- * overflows every 20 us or so, until perf throttles it, the others every few milliseconds.
- */
+/* The last overflows every 20 us or so, until perf throttles it, the others every few ms. */
 static const struct {
 	const char *pmu, *event;
 	unsigned int period;
 } sampled[] = {
 	{ "xeon7500_ubox", "woken", 20011 },
+	{ "xeon7500_cbox_0", "llc_hits.all", 900023 },
 	{ "xeon7500_cbox_1", "llc_hits.all", 900023 },
 	{ "xeon7500_cbox_2", "occupancy_irq", 27000035 },
 	{ "xeon7500_cbox_3", "trans_maf", 1500029 },
@@ -59,9 +57,6 @@ static uint64_t goal(void)
 
 	return (s ? strtoull(s, NULL, 0) : soak() ? 1000000 : 20000) / CASES;
 }
-
-/* How often perf took a running event away: each time one overflow may get lost. */
-static uint64_t taken;
 
 /* ---- what is there besides ---- */
 
@@ -152,16 +147,6 @@ static void sampling_all(int package, const char *options)
 	}
 	for (i = first; i < num_rings; i++)
 		perf_enable(rings[i].fd);
-	/* When another one of its box comes, and when it ends. */
-	taken += 2 * SAMPLED;
-}
-
-/* A CPU goes. If it serves a package, the events of that move. */
-static void take_offline(int cpu)
-{
-	if (cpu == package_cpu(0) || cpu == package_cpu(1))
-		taken += SAMPLED;
-	set_online(cpu, false);
 }
 
 /* For the first packages; that of one that goes ends with it. */
@@ -177,20 +162,13 @@ static void start(int packages)
 	all_online(CPUS);
 	sampling_start();
 	memset(&gone, 0, sizeof(gone));
-	core_samples = taken = 0;
+	core_samples = 0;
 	/* 20 in a tick of 4 ms. */
 	sampling_limit(5000);
 	watchdog(with_core);
 	kmsg_mark();
 	lost_open_first(packages);
 	silicon_clear();
-}
-
-/* Overflows of the test that a package that comes back has to pass. */
-static uint64_t tried_out(void)
-{
-	return box_truth(0, SYN_OVERFLOWS, "xeon7500_cbox_0") +
-	       box_truth(2, SYN_OVERFLOWS, "xeon7500_cbox_0");
 }
 
 static void finish(const char *what)
@@ -205,18 +183,18 @@ static void finish(const char *what)
 	b.rings.throttles += sum.throttles;
 	for (i = 0; i < num_rings; i++)
 		b.no_room += ring_no_room(&rings[i]);
-	b.overflows = all_overflows() - tried_out();
+	b.overflows = all_overflows();
 	b.lost += lost_count();
 	books_balance(what, &b);
-	books_lost(what, &b, taken);
+	books_lost(what, &b, 0);
 	ktap_check(b.overflows >= goal(), "%llu overflows", (ull)b.overflows);
 	ktap_check(b.rings.throttles, "nothing was throttled");
 	ktap_check(with_core ? core_samples > 10 : !core_pmis(), "core PMU: %llu samples",
 		   (ull)core_samples);
 	kmsg_no_unknown_nmi();
-	ktap_note("%s: %llu overflows = %llu samples + %llu without room + %llu lost, of at most %llu; %llu throttles, %llu core PMIs",
+	ktap_note("%s: %llu overflows = %llu samples + %llu without room + %llu lost; %llu throttles, %llu core PMIs",
 		  what, (ull)b.overflows, (ull)b.rings.samples, (ull)b.no_room, (ull)b.lost,
-		  (ull)taken, (ull)b.rings.throttles, (ull)core_pmis());
+		  (ull)b.rings.throttles, (ull)core_pmis());
 }
 
 /* ---- all CPUs but the last of a package ---- */
@@ -230,7 +208,7 @@ static void round_of_cpus(void)
 	for (i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
 		for (cpu = 0; cpu < CPUS; cpu++)
 			core_open(cpu);
-		take_offline(order[i]);
+		set_online(order[i], false);
 		rings_drain();
 		set_online(order[i], true);
 		rings_drain();
@@ -279,16 +257,16 @@ static void cpus_alone_unfrozen(void)
 
 static void round_of_package(const char *options)
 {
-	int cpu, i, lost = event_open("xeon7500_ubox", "lost", package_cpu(1), -1);
+	int cpu, i, lost = event_open("xeon7500_package", "lost", package_cpu(1), -1);
 
 	perf_enable(lost);
 	sampling_all(1, options);
 	for (cpu = 0; cpu < CPUS; cpu++)
 		core_open(cpu);
 	rings_drain();
-	take_offline(2);
+	set_online(2, false);
 	rings_drain();
-	take_offline(3);
+	set_online(3, false);
 	rings_drain();
 	set_online(3, true);
 	set_online(2, true);
@@ -326,9 +304,9 @@ static void package_unfrozen(void)
 	whole_package("");
 }
 
-/* ---- xeon7500_ubox/lost/ itself ---- */
+/* ---- xeon7500_package/lost/ itself ---- */
 
-/* It moves, too, before or after the others; what gets lost meanwhile is not lost to it. */
+/* It moves, too, before or after the others, and nothing gets lost. */
 static void lost_moves(void)
 {
 	struct ring *r;
@@ -337,7 +315,7 @@ static void lost_moves(void)
 	with_core = false;
 	start(2);
 	r = sampling_open("xeon7500_ubox", "woken", 30000, package_cpu(1), 1024);
-	later = event_open("xeon7500_ubox", "lost", package_cpu(1), -1);
+	later = event_open("xeon7500_package", "lost", package_cpu(1), -1);
 	perf_enable(later);
 	perf_enable(r->fd);
 	for (i = 0; i < 6; i++) {
@@ -349,7 +327,7 @@ static void lost_moves(void)
 		rings_drain();
 	}
 	perf_disable(r->fd);
-	check_books_taken("moving", i + 1);
+	check_books("moving");
 	ktap_check(lost_count() == perf_value(later), "%llu, another says %llu",
 		   (ull)lost_count(), (ull)perf_value(later));
 	ktap_note("%llu samples, %llu lost", (ull)r->samples, (ull)lost_count());
@@ -359,6 +337,6 @@ SILICON_MAIN({ "CPUs go and come, with freeze", cpus },
 	     { "CPUs go and come, without freeze", cpus_unfrozen },
 	     { "CPUs go and come, the core PMU idle, with freeze", cpus_alone },
 	     { "CPUs go and come, the core PMU idle, without freeze", cpus_alone_unfrozen },
-	     { "what gets lost on the way is reported", lost_moves },
+	     { "nothing gets lost on the way", lost_moves },
 	     { "a whole package goes and comes, with freeze", package },
 	     { "a whole package goes and comes, without freeze", package_unfrozen })

@@ -2,8 +2,10 @@
 /*
  * Counters have 48 bits. At 24 entries per cycle one wraps after an hour and a half;
  * with -icount the hours pass as fast as the guest has nothing to do, but not for free.
- * So only where the time is what is tested, because a timer or a jiffy decides, a counter
- * goes all the way. Elsewhere it is moved close to the end while it stands behind a gate.
+ * So only where the time is what is tested, because a timer decides, a counter goes all
+ * the way. Elsewhere it is moved close to the end while it stands behind a gate.
+ *
+ * No wrap of an event that only counts asks for an interrupt.
  *
  * VM: --sockets 2 --cores 2 --icount
  */
@@ -12,13 +14,10 @@
 
 #define PMU	"xeon7500_cbox_3"
 #define CTR	0xdd1
-#define M48	((1ull << 48) - 1)
+#define WRAP	(1ull << 48)
 
 /* 2^48 / (24 * 2.266 GHz), and some. */
 #define WRAP_S	5200
-
-/* So long after it was read last, a counter may have wrapped twice and is asked. */
-#define MAY_HAVE_WRAPPED_S	1200
 
 /* All the way: three times, where there is the time for it. */
 static unsigned int real_wraps(void)
@@ -47,16 +46,14 @@ static int start(int package)
 
 /* ---- moved close to the end ---- */
 
-/*
- * Moves a counter that stands to so many counts before its end. Nobody tells the driver;
- * returns what the event will have more than the silicon saw.
- */
-static uint64_t move(int cpu, unsigned int ctr, uint64_t left)
+static void no_pmi(void)
 {
-	uint64_t to = (1ull << 48) - left, was = msr_read(cpu, ctr);
+	int p;
 
-	msr_write(cpu, ctr, to);
-	return (to - was) & M48;
+	for (p = 0; p < 2; p++)
+		ktap_check(!msr_read(package_cpu(p), SYN_PMI(SYN_PMI_REQUESTED)),
+			   "package %d: %llu PMIs", p,
+			   (unsigned long long)msr_read(package_cpu(p), SYN_PMI(SYN_PMI_REQUESTED)));
 }
 
 /* The gate is open until this counter has had so many overflows. */
@@ -69,19 +66,19 @@ static void run_until(int cpu, int gate, unsigned int ctr, uint64_t overflows)
 	ktap_check(silicon_truth(cpu, SYN_OVERFLOWS, ctr) == overflows);
 }
 
-/* Nobody reads; three wraps, of six counters in the same cycle. */
+/* Nobody reads while it runs; three wraps, of six counters in the same cycle. */
 static void unattended(void)
 {
 	int cpu = start(0), gate, fd[6], i, wrap;
 	uint64_t moved[6] = {};
 
-	gate = event_open("xeon7500_ubox", "gate", cpu, -1);
+	gate = event_open("xeon7500_package", "gate", cpu, -1);
 	for (i = 0; i < 6; i++)
 		fd[i] = event_open(PMU, "occupancy_irq", cpu, i ? fd[0] : -1);
 	perf_enable(fd[0]);
 	for (wrap = 1; wrap <= 3; wrap++) {
 		for (i = 0; i < 6; i++)
-			moved[i] += move(cpu, CTR + 2 * i, 10000007);
+			moved[i] += counter_move(fd[i], cpu, CTR + 2 * i, WRAP - 10000007);
 		run_until(cpu, gate, CTR, wrap);
 	}
 	perf_disable(fd[0]);
@@ -93,34 +90,7 @@ static void unattended(void)
 			   (unsigned long long)count, (unsigned long long)want);
 		ktap_check(silicon_truth(cpu, SYN_OVERFLOWS, CTR + 2 * i) == 3, "counter %d", i);
 	}
-	msr_write(cpu, SYN_TRAFFIC_RESET, 1);
-}
-
-/* The interrupt of a wrap gets lost, and nobody reads for long; the next read finds it. */
-static void lost_interrupt(void)
-{
-	int cpu = start(1), fd, gate;
-	uint64_t moved, count, want;
-
-	gate = event_open("xeon7500_ubox", "gate", cpu, -1);
-	fd = event_open(PMU, "occupancy_irq", cpu, -1);
-	perf_enable(fd);
-	moved = move(cpu, CTR, 10000007);
-	msr_write(cpu, SYN_FAULT_LOSE, 1);
-	perf_enable(gate);
-	sleep_s(MAY_HAVE_WRAPPED_S);
-	count = perf_count(fd).value;
-	ktap_check(count >> 48 == 1, "%#llx while it runs", (unsigned long long)count);
-	perf_disable(gate);
-	perf_disable(fd);
-	ktap_check(msr_read(cpu, SYN_PMI(SYN_PMI_LOST)) == 1 &&
-		   msr_read(cpu, SYN_PMI_CPU(SYN_PMI_SENT)) == 0, "the interrupt was not lost");
-	msr_write(cpu, SYN_FAULT_LOSE, 0);
-	count = perf_count(fd).value;
-	want = moved + silicon_truth(cpu, SYN_EVENTS, CTR);
-	ktap_check(count == want && count >> 48 == 1, "%#llx, wanted %#llx",
-		   (unsigned long long)count, (unsigned long long)want);
-	ktap_check(silicon_truth(cpu, SYN_OVERFLOWS, CTR) == 1);
+	no_pmi();
 	msr_write(cpu, SYN_TRAFFIC_RESET, 1);
 }
 
@@ -170,40 +140,8 @@ static void real(void)
 		perf_disable(fd[p]);
 	for (p = 0; p < 2; p++)
 		check(cpu[p], fd[p], real_wraps());
-}
-
-/*
- * Hardware that cannot interrupt: a timer takes over. All of it, and no read.
- */
-static void without_interrupt(void)
-{
-	unsigned int sent;
-	int cpu, fd, c;
-
-	silicon_start();
-	ktap_require(!system("modprobe -r xeon7500_uncore"), "in use");
-	for (c = 0; c < 4; c++)
-		msr_write(c, SYN_FAULT_DEBUGCTL, 1);
-	ktap_require(!system("modprobe xeon7500_uncore"), "cannot be loaded");
-	cpu = start(0);
-	fd = event_open(PMU, "occupancy_irq", cpu, -1);
-	perf_enable(fd);
-	others_online(false);
-	sleep_s(real_wraps() * WRAP_S);
-	others_online(true);
-	perf_disable(fd);
-	sent = msr_read(cpu, SYN_PMI_CPU(SYN_PMI_SENT));
-	ktap_check(!sent, "%u interrupts", sent);
-	check(cpu, fd, real_wraps());
-
-	event_close_all();
-	ktap_require(!system("modprobe -r xeon7500_uncore"), "in use");
-	for (c = 0; c < 4; c++)
-		msr_write(c, SYN_FAULT_DEBUGCTL, 0);
-	ktap_require(!system("modprobe xeon7500_uncore"), "cannot be loaded");
+	no_pmi();
 }
 
 SILICON_MAIN({ "three wraps of six counters that nobody sees", unattended },
-	     { "the interrupt of a wrap gets lost", lost_interrupt },
-	     { "all the way, seen and unseen", real },
-	     { "all the way on hardware that cannot interrupt", without_interrupt })
+	     { "all the way, seen and unseen", real })

@@ -35,7 +35,9 @@ BOXES = {'ubox': ('U', 1), 'cbox': ('C', 8), 'sbox': ('S', 2), 'bbox': ('B', 2),
          'mbox': ('M', 2), 'rbox': ('R', 2), 'wbox': ('W', 1)}
 
 # Ours, not the hardware's: Documentation/overflow.md.
-SOFT = {'gate': ('soft=1', 'ns'), 'frozen': ('soft=2', 'ns'), 'lost': ('soft=3', None)}
+PACKAGE = 'xeon7500_package'
+PACKAGE_EVENTS = {'gate': 'event=0x1', 'gate.unit': 'ns', 'frozen': 'event=0x2',
+                  'frozen.unit': 'ns', 'lost': 'event=0x3'}
 
 READINGS = {
     'nine bits': 'four codes of the U-Box have nine bits, its register eight; all nine are written',
@@ -296,6 +298,9 @@ class Dump:
                 self.opened.append((w[0], w[1], w[2], int(w[3]), int(w[4])))
             elif mark == 'violations':
                 self.violations = int(w[0])
+        # No box, so none of what is checked of boxes is for it.
+        self.package = self.events.pop(PACKAGE, {})
+        self.package_formats = self.formats.pop(PACKAGE, {})
 
 
 def read_trace(path):
@@ -318,19 +323,23 @@ def check_names(pmu, events):
     want = WANTED[box_of(pmu)[0]]
     wrong = []
     names = {n for n in events if not n.endswith(('.scale', '.unit'))}
-    soft = SOFT if pmu == 'xeon7500_ubox' else {}
     wrong += [f'{pmu}: {n} is not in sysfs' for n in sorted(set(want) - names)]
-    wrong += [f'{pmu}: {n} is in no list of the spec' for n in sorted(names - set(want) - set(soft))]
+    wrong += [f'{pmu}: {n} is in no list of the spec' for n in sorted(names - set(want))]
     for n in sorted(names & set(want)):
         if events.get(n + '.scale') != want[n].scale:
             wrong.append(f'{pmu}: {n}.scale is {events.get(n + ".scale")}, not {want[n].scale}')
         if events.get(n + '.unit') != want[n].unit:
             wrong.append(f'{pmu}: {n}.unit is {events.get(n + ".unit")}, not {want[n].unit}')
-    for n, (terms, unit) in soft.items():
-        if terms not in events.get(n, '').split(','):
-            wrong.append(f'{pmu}: {n} is not {terms}')
-        if events.get(n + '.unit') != unit:
-            wrong.append(f'{pmu}: {n}.unit is {events.get(n + ".unit")}, not {unit}')
+    return wrong
+
+
+def check_package(formats, events):
+    """The PMU that has no counter."""
+    wrong = [f'{PACKAGE}: {n} is {events.get(n)}, not {PACKAGE_EVENTS.get(n)}'
+             for n in sorted(set(events) | set(PACKAGE_EVENTS))
+             if events.get(n) != PACKAGE_EVENTS.get(n)]
+    if formats != {'event': 'config:0-7'}:
+        wrong.append(f'{PACKAGE}: formats {formats}')
     return wrong
 
 
@@ -479,8 +488,10 @@ def readings(dump, writes):
             want = WANTED[box].get(name)
             if want and want.unsure():
                 rests['encoding'].add(f'{box}: {want.event["name"]}: {want.unsure()}')
-            if want and want.own or pmu == 'xeon7500_ubox' and name in SOFT:
+            if want and want.own:
                 rests['own name'].add(f'{pmu}: {name}')
+    for name in dump.package:
+        rests['own name'].add(f'{PACKAGE}: {name}')
     return rests
 
 
@@ -518,7 +529,7 @@ def unnoticed_names(dump):
                 continue
             if not check_names(pmu, {**less, name[:-1] + 'qx': events[name]}):
                 missed.append(f'{pmu}: {name} misspelled')
-            if box_of(pmu)[0] not in 'UCSWB' or name in SOFT:
+            if box_of(pmu)[0] not in 'UCSWB':
                 continue
             for terms in altered_terms(events[name]):
                 if not check_encoding(pmu, dump.formats[pmu], {**events, name: terms}):
@@ -530,6 +541,13 @@ def unnoticed_names(dump):
             other = {'inferred': ' '.join(set(inferred) ^ {n})}
             if not check_inferred(pmu, other):
                 missed.append(f'{pmu}: {n} in or out of caps/inferred')
+    for name, text in dump.package.items():
+        for other in ({}, {name: text + '1'}, {name: text, name + 'x': text}):
+            rest = {n: t for n, t in dump.package.items() if n != name}
+            if not check_package(dump.package_formats, {**rest, **other}):
+                missed.append(f'{PACKAGE}: {name} as {other}')
+    if not check_package({'event': 'config:0-8'}, dump.package):
+        missed.append(f'{PACKAGE}: its format')
     formats = copy.deepcopy(dump.formats['xeon7500_cbox_0'])
     formats['umask'] = 'config:9-16'
     if not check_encoding('xeon7500_cbox_0', formats, dump.events['xeon7500_cbox_0']):
@@ -597,6 +615,8 @@ def check_kernel(ktap, kernel, dump, writes):
     there = [p for p in pmus if p in dump.events]
     ktap.result(f'{kernel}: every event of the spec by name, and no other',
                 [w for p in there for w in check_names(p, dump.events[p])])
+    ktap.result(f'{kernel}: the events of the package',
+                check_package(dump.package_formats, dump.package))
     ktap.result(f'{kernel}: names give the encoding of the spec',
                 [w for p in there for w in check_encoding(p, dump.formats[p], dump.events[p])])
     ktap.result(f'{kernel}: caps/inferred is what the spec infers',

@@ -224,8 +224,8 @@ def run_in(kernel, machine, commands, directory):
                     os.path.join(vm.TOP, 'selftests', 'lib', 'walker.c')], check=True)
     done = subprocess.run(
         [os.path.join(vm.TOP, 'tools', 'vm', 'run'), '--kernel', kernel, '--timeout', vm.TIMEOUT,
-         *SIZE, *vm.PTI, *MACHINES[machine], '--put', shared + ':/t',
-         '--put', walker + ':/t/walker', '--', '/t/all'],
+         *SIZE, *vm.PTI, *MACHINES[machine], '--put', shared + ':/t', '--put', walker + ':/t/walker',
+         '--', '/t/all'],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         encoding='utf-8', errors='replace', check=False)
     names, ended = list(commands), {}

@@ -74,7 +74,7 @@ passing() {
 	hotplug: exit
 	refuse: exclude_*
 	refuse: events of a task
-	refuse: CPUs outside the cpumask
+	refuse: CPUs outside the cpumask stand for their package
 	refuse: branch stacks
 	refuse: types of other PMUs
 	refuse: each bit that no format covers

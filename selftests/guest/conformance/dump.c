@@ -79,7 +79,7 @@ static void open_all(const char *pmu)
 	num = scandir(path, &list, NULL, alphasort);
 	ktap_require(num >= 0, "%s: %s", path, strerror(errno));
 	for (i = 0; i < num; i++) {
-		if (!is_counter_event(pmu, list[i]->d_name))
+		if (!is_event(list[i]->d_name))
 			continue;
 		nth++;
 		if (!ports && (all || !instance || nth % instances == instance))
@@ -126,6 +126,8 @@ int main(int argc, char **argv)
 	if (setjmp(ktap_end))
 		return 1;
 	for_each_pmu(dump_pmu, NULL);
+	dump_dir("xeon7500_package", "format", 'F');
+	dump_dir("xeon7500_package", "events", 'E');
 	printf("violations %llu\n", (unsigned long long)msr_read(0, SYN_VIOLATIONS));
 	return 0;
 }
