@@ -182,11 +182,13 @@ static void uncore_hold_group(const struct perf_event *event)
 	raw_spin_unlock(&pkg->lock);
 }
 
-/* On any CPU of the package, in any context. */
+/* On any CPU of the package, in any context; so the event may just be leaving. */
 static void uncore_event_read(struct perf_event *event)
 {
-	if (to_uncore_event(event)->config.claim.idx < 0 ||
-	    uncore_event_counter(event)->state == UNCORE_NEW)
+	const struct uncore_event *ue = to_uncore_event(event);
+	int idx = READ_ONCE(ue->config.claim.idx);
+
+	if (idx < 0 || ue->box->counter[idx].state == UNCORE_NEW)
 		return;
 	if (*uncore_this_txn(event->pmu) == PERF_PMU_TXN_READ)
 		uncore_hold_group(event);

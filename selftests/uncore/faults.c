@@ -350,7 +350,7 @@ static void wraps(void)
 
 /* ---- when nobody is there any more ---- */
 
-/* So late that the overflow was handled without it: it is let in for a while yet. */
+/* So late that the overflow was handled without it, and nobody lets it in any more. */
 static void after_the_event(void)
 {
 	static const unsigned int late_ms[] = { 50, 500 };
@@ -370,7 +370,7 @@ static void after_the_event(void)
 		sleep_us(late_ms[i] * 1200);
 		came = msr_read(0, SYN_PMI_CPU(SYN_PMI_SENT));
 		kept_out = msr_read(0, SYN_PMI_CPU(SYN_PMI_NO_DEBUGCTL));
-		ktap_check(i ? kept_out && !came : came,
+		ktap_check(kept_out && !came,
 			   "%u ms: %llu came, %llu did not get in", late_ms[i], (ull)came,
 			   (ull)kept_out);
 		/* An overflow bit that is left would keep the package from being frozen again. */

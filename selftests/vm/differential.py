@@ -34,8 +34,6 @@ BOXES = {
     'mbox': [(0xca0, 0xcb1, 6), (0xce0, 0xcf1, 6)],
     'rbox': [(0xe00, 0xe11, 8), (0xe20, 0xe31, 8)],
 }
-PMI_EN = {'ubox': 1 << 20, 'cbox': 1 << 20, 'wbox': 1 << 20 | 1 << 2, 'sbox': 1 << 20,
-          'bbox': 1 << 20, 'mbox': 1 << 1, 'rbox': 1 << 6}
 SYN_BOX = {'sbox': 3, 'bbox': 4, 'mbox': 5, 'rbox': 6}
 
 
@@ -378,10 +376,6 @@ def other_counters(row, field):
 # Name, why it is meant, who has the bits set, and the bits of a field of a row it
 # explains. A field that is no register has bits too: it differs in all of them.
 DIFFERENCES = (
-    ('pmi_en', 'an overflow interrupts us; mainline reads each counter once a minute instead',
-     'ours', lambda row, field: PMI_EN.get(row.box, 0) if field == 'ctl' else 0),
-    ('pmi_core_sel', 'the same: it says which core takes the interrupt',
-     'ours', lambda row, field: 0x1fe if field == 'r0xc00' else 0),
     ('ctr_en', 'mainline enables every counter of a box, we those with an event',
      'mainline', other_counters),
     ('en_all', 'mainline leaves the package enabled from load on, we only while it counts',
