@@ -42,18 +42,28 @@ static void row(const char *name, unsigned long val)
 	printf("%s %lu\n", name, val);
 }
 
-static int add(const char *box, uint64_t config, int group)
+static int add_pmu(const char *pmu, uint64_t config, int group)
 {
-	struct perf_event_attr attr;
-	char pmu[32];
+	struct perf_event_attr attr = perf_attr(pmu, config);
 
-	snprintf(pmu, sizeof(pmu), "%s_%s", prefix, box);
-	attr = perf_attr(pmu, config);
 	/* The leader of a group switches all of it. */
 	attr.disabled = group < 0;
 	fds[num_fds] = perf_open(&attr, 0, group);
 	ktap_require(fds[num_fds] >= 0, "%s: %s", pmu, strerror(-fds[num_fds]));
 	return fds[num_fds++];
+}
+
+static int add(const char *box, uint64_t config, int group)
+{
+	char pmu[32];
+
+	snprintf(pmu, sizeof(pmu), "%s_%s", prefix, box);
+	return add_pmu(pmu, config, group);
+}
+
+static int add_gate(void)
+{
+	return add_pmu("xeon7500_package", 1, -1);
 }
 
 static void close_all(void)
@@ -185,8 +195,7 @@ static void skew(void)
 			for (i = 0; i < 6; i++)
 				add(box, LLC_MISSES, -1);
 		}
-		/* xeon7500_package/gate/ */
-		gate = held ? add("ubox", 1ull << 32, -1) : -1;
+		gate = held ? add_gate() : -1;
 		for (i = 0; i < num_fds; i++)
 			perf_enable(fds[i]);
 		for (b = 0; b < 8; b++) {
@@ -212,7 +221,7 @@ static void overflows(const char *what, int boxes, int counters, uint64_t freeze
 	int gate, b, i;
 	char name[80], pmu[32];
 
-	gate = add("ubox", 1ull << 32, -1);
+	gate = add_gate();
 	for (b = 0; b < boxes; b++) {
 		for (i = 0; i < counters; i++) {
 			snprintf(pmu, sizeof(pmu), "%s_cbox_%d", prefix, b);
