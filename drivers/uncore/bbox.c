@@ -70,7 +70,7 @@ static const struct uncore_field bbox_fields[] = {
 #define BBOX_F_OPC_OUT		BBOX_FILTER(BBOX_OPC_OUT)
 
 #define BBOX_EV(_name, _code, _counter, ...)			\
-	{ .name = _name, .code = _code, .max_inc = 1,		\
+	{ .name = _name, .code = _code,				\
 	  .counters = BIT(_counter), .terms = "counter=" #_counter, ##__VA_ARGS__ }
 
 /* The accumulators of occupancies report each overflow: so many entry-clocks. */

@@ -96,12 +96,12 @@ static bool uncore_counter_wanted(const struct uncore_box *box, const struct unc
  */
 void uncore_box_write_enable(struct uncore_box *box)
 {
-	struct uncore_counter *c;
 	u32 enable = 0;
+	int idx;
 
-	for (c = box->counter; c < uncore_box_end(box); c++) {
-		if (uncore_counter_wanted(box, c))
-			enable |= BIT(uncore_counter_index(box, c));
+	for_each_used_counter(idx, box) {
+		if (uncore_counter_wanted(box, &box->counter[idx]))
+			enable |= BIT(idx);
 	}
 	enable &= ~box->held;
 	if (enable == box->enabled)
@@ -112,11 +112,13 @@ void uncore_box_write_enable(struct uncore_box *box)
 }
 
 /** uncore_box_runs() - has it a counter that is to run? */
-bool uncore_box_runs(struct uncore_box *box)
+bool uncore_box_runs(const struct uncore_box *box)
 {
-	struct uncore_counter *c;
+	int idx;
 
-	for (c = box->counter; c < uncore_box_end(box); c++) {
+	for_each_used_counter(idx, box) {
+		const struct uncore_counter *c = &box->counter[idx];
+
 		if (c->state == UNCORE_RUNNING || c->state == UNCORE_LEAVING)
 			return true;
 	}
@@ -132,11 +134,11 @@ bool uncore_box_used(const struct uncore_box *box)
 /** uncore_box_update_all() - update every event on a counter of the box */
 void uncore_box_update_all(struct uncore_box *box)
 {
-	struct uncore_counter *c;
+	int idx;
 
-	for (c = box->counter; c < uncore_box_end(box); c++) {
-		if (c->state > UNCORE_NEW)
-			uncore_event_update(c->event);
+	for_each_used_counter(idx, box) {
+		if (box->counter[idx].state > UNCORE_NEW)
+			uncore_event_update(box->counter[idx].event);
 	}
 }
 
@@ -236,10 +238,12 @@ void uncore_box_del(struct uncore_box *box, struct perf_event *event)
  */
 bool uncore_box_prepare(struct uncore_box *box, bool program)
 {
-	struct uncore_counter *c;
 	bool left = false;
+	int idx;
 
-	for (c = box->counter; c < uncore_box_end(box); c++) {
+	for_each_used_counter(idx, box) {
+		struct uncore_counter *c = &box->counter[idx];
+
 		if (c->state == UNCORE_LEAVING)
 			uncore_counter_set(c, UNCORE_LEFT);
 		left |= c->state == UNCORE_LEFT;
@@ -268,11 +272,11 @@ static void uncore_counter_check(struct uncore_box *box, struct uncore_counter *
  */
 void uncore_box_check(struct uncore_box *box)
 {
-	struct uncore_counter *c;
+	int idx;
 
-	for (c = box->counter; c < uncore_box_end(box); c++) {
-		if (c->state == UNCORE_RUNNING)
-			uncore_counter_check(box, c);
+	for_each_used_counter(idx, box) {
+		if (box->counter[idx].state == UNCORE_RUNNING)
+			uncore_counter_check(box, &box->counter[idx]);
 	}
 	if (!box->type->enabled_by_package && !box->held) {
 		unsigned int msr = uncore_box_ctl_msr(box);
@@ -295,9 +299,11 @@ void uncore_box_check(struct uncore_box *box)
  */
 void uncore_box_finish(struct uncore_box *box, bool check)
 {
-	struct uncore_counter *c;
+	int idx;
 
-	for (c = box->counter; c < uncore_box_end(box); c++) {
+	for_each_used_counter(idx, box) {
+		struct uncore_counter *c = &box->counter[idx];
+
 		if (c->state != UNCORE_LEFT)
 			continue;
 		uncore_event_update(c->event);
@@ -315,14 +321,14 @@ void uncore_box_finish(struct uncore_box *box, bool check)
  */
 void uncore_box_rewrite(struct uncore_box *box)
 {
-	struct uncore_counter *c;
+	int idx;
 
 	uncore_box_clean(box);
 	box->enabled = 0;
 	bitmap_zero(box->subregs.known, UNCORE_MAX_SUBREGS);
-	for (c = box->counter; c < uncore_box_end(box); c++) {
-		if (c->state == UNCORE_FREE)
-			continue;
+	for_each_used_counter(idx, box) {
+		struct uncore_counter *c = &box->counter[idx];
+
 		uncore_subregs_write(box, &to_uncore_event(c->event)->config);
 		if (c->state != UNCORE_NEW)
 			uncore_counter_program(box, c);

@@ -107,10 +107,9 @@ struct uncore_box {
 	bool quiet;
 };
 
-static inline struct uncore_counter *uncore_box_end(struct uncore_box *box)
-{
-	return box->counter + box->type->num_counters;
-}
+/* Those that have an event */
+#define for_each_used_counter(idx, box) \
+	for_each_set_bit(idx, &(box)->claims.counters, UNCORE_MAX_COUNTERS)
 
 static inline unsigned int uncore_counter_index(const struct uncore_box *box,
 						const struct uncore_counter *c)
@@ -165,7 +164,7 @@ void uncore_box_del(struct uncore_box *box, struct perf_event *event);
 bool uncore_box_prepare(struct uncore_box *box, bool program);
 void uncore_box_finish(struct uncore_box *box, bool check);
 void uncore_box_release(struct uncore_box *box, struct uncore_counter *c);
-bool uncore_box_runs(struct uncore_box *box);
+bool uncore_box_runs(const struct uncore_box *box);
 bool uncore_box_used(const struct uncore_box *box);
 void uncore_box_update_all(struct uncore_box *box);
 struct uncore_counter *uncore_event_counter(const struct perf_event *event);

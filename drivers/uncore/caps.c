@@ -7,8 +7,8 @@
 
 #include "attrs.h"
 #include "caps.h"
-#include "pmi.h"
 #include "pmu.h"
+#include "proof.h"
 
 static struct uncore_pmu *uncore_dev_pmu(struct device *dev)
 {
@@ -101,13 +101,13 @@ const struct attribute_group * const uncore_box_groups[] = {
 static ssize_t pmi_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
 	static const char * const text[] = {
-		[UNCORE_PMI_UNTESTED]	= "untested",
-		[UNCORE_PMI_NO]		= "no",
-		[UNCORE_PMI_YES]	= "yes",
-		[UNCORE_PMI_OFF]	= "off",
+		[UNCORE_PROOF_UNTESTED]	= "untested",
+		[UNCORE_PROOF_NO]		= "no",
+		[UNCORE_PROOF_YES]	= "yes",
+		[UNCORE_PROOF_OFF]	= "off",
 	};
 
-	return sysfs_emit(buf, "%s\n", text[uncore_pmi_proof()]);
+	return sysfs_emit(buf, "%s\n", text[uncore_proof_worst()]);
 }
 static DEVICE_ATTR_RO(pmi);
 

@@ -7,7 +7,7 @@
 
 #include "check.h"
 #include "decode.h"
-#include "pmi.h"
+#include "proof.h"
 
 /* Put a member of a group on the box that uncore_check_group() makes up. */
 static int uncore_check_member(struct uncore_claims *claims, const struct perf_event *member,
@@ -90,7 +90,7 @@ int uncore_check_registers(struct perf_event *event, struct uncore_package *pkg)
  * @event: the event, decoded
  * @pkg: its package
  *
- * Return: as uncore_pmi_require().
+ * Return: as uncore_proof_require().
  */
 int uncore_check_interrupts(struct perf_event *event, struct uncore_package *pkg)
 {
@@ -98,7 +98,7 @@ int uncore_check_interrupts(struct perf_event *event, struct uncore_package *pkg
 
 	if (!uncore_event_interrupts(event))
 		return 0;
-	err = uncore_pmi_require(pkg, is_sampling_event(event));
+	err = uncore_proof_require(pkg, is_sampling_event(event));
 	switch (err) {
 	case 0:
 		return 0;

@@ -61,7 +61,7 @@ int uncore_claim_take(struct uncore_claims *claims, struct uncore_claim *claim)
 		req->chosen = slot[i] - req->first;
 	}
 	claim->idx = __ffs(free);
-	claims->counters |= 1U << claim->idx;
+	claims->counters |= 1UL << claim->idx;
 	return 0;
 }
 
@@ -76,6 +76,6 @@ void uncore_claim_release(struct uncore_claims *claims, struct uncore_claim *cla
 
 	for (i = 0; i < claim->num_reqs; i++)
 		claims->slot[claim->req[i].first + claim->req[i].chosen].users--;
-	claims->counters &= ~(1U << claim->idx);
+	claims->counters &= ~(1UL << claim->idx);
 	claim->idx = -1;
 }

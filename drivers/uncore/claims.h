@@ -51,7 +51,7 @@ struct uncore_claim {
  * @slot: contents and number of users of each slot
  */
 struct uncore_claims {
-	u32 counters;
+	unsigned long counters;
 	struct {
 		u64 val[UNCORE_SLOT_WORDS];
 		unsigned int users;

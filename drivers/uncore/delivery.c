@@ -128,18 +128,14 @@ static bool uncore_proof_find(struct uncore_package *pkg, struct uncore_proof *p
 
 	for_each_set_bit(id, &pkg->present, UNCORE_NUM_BOXES) {
 		struct uncore_box *box = &pkg->box[id];
-		struct uncore_counter *c;
+		unsigned int idx = ffz(box->claims.counters);
 
-		if (box->type->first != UNCORE_CBOX)
+		if (box->type->first != UNCORE_CBOX || idx >= box->type->num_counters)
 			continue;
-		for (c = box->counter; c < uncore_box_end(box); c++) {
-			if (c->state != UNCORE_FREE)
-				continue;
-			proof->box = box;
-			proof->base = box->type->base[box->instance];
-			proof->idx = uncore_counter_index(box, c);
-			return true;
-		}
+		proof->box = box;
+		proof->base = box->type->base[box->instance];
+		proof->idx = idx;
+		return true;
 	}
 	return false;
 }

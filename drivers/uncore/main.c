@@ -27,6 +27,7 @@
 #include "pmi.h"
 #include "pmu.h"
 #include "power.h"
+#include "proof.h"
 #include "timer.h"
 
 static const struct uncore_box_type * const uncore_types[] = {
@@ -71,6 +72,7 @@ static void uncore_cpu_arrive(void *info)
 
 	raw_spin_lock_irqsave(&pkg->lock, irq);
 	pkg->gates.moving = false;
+	uncore_proof_repeat(pkg);
 	uncore_pmi_resume(pkg);
 	raw_spin_unlock_irqrestore(&pkg->lock, irq);
 }
@@ -227,6 +229,9 @@ static int __init uncore_init(void)
 	/* Other CPUs have other registers at these addresses. */
 	if (!x86_match_cpu(uncore_cpu_ids))
 		return -ENODEV;
+	err = uncore_proof_init();
+	if (err)
+		return err;
 	for (t = 0; uncore_types[t]; t++) {
 		err = uncore_groups_create(uncore_types[t]);
 		if (err)

@@ -237,22 +237,22 @@ bool uncore_overflow_handle(struct uncore_package *pkg, struct pt_regs *regs, un
  */
 bool uncore_overflow_deliver(struct uncore_package *pkg, struct uncore_box *box)
 {
-	unsigned int held = box->held;
-	struct uncore_counter *c;
+	unsigned int held = box->held, idx;
+	unsigned long due = 0;
 	struct pt_regs regs;
-	u32 due = 0;
 
-	for (c = box->counter; c < uncore_box_end(box); c++) {
-		if (c->state > UNCORE_NEW && uncore_event_overdue(c->event))
-			due |= BIT(uncore_counter_index(box, c));
+	for_each_used_counter(idx, box) {
+		if (box->counter[idx].state > UNCORE_NEW &&
+		    uncore_event_overdue(box->counter[idx].event))
+			due |= BIT(idx);
 	}
 	if (!due)
 		return false;
 	perf_fetch_caller_regs(&regs);
 	uncore_package_hold(pkg, box, held | due);
-	for (c = box->counter; c < uncore_box_end(box); c++) {
-		if (!(due & BIT(uncore_counter_index(box, c))))
-			continue;
+	for_each_set_bit(idx, &due, UNCORE_MAX_COUNTERS) {
+		struct uncore_counter *c = &box->counter[idx];
+
 		if (c->state == UNCORE_LEFT)
 			uncore_overflow_last_sample(pkg, c->event, &regs);
 		else

@@ -231,9 +231,11 @@ static void uncore_package_idle(struct uncore_package *pkg)
  */
 void uncore_package_release(struct uncore_package *pkg, struct uncore_box *box)
 {
-	struct uncore_counter *c;
+	int idx;
 
-	for (c = box->counter; c < uncore_box_end(box); c++) {
+	for_each_used_counter(idx, box) {
+		struct uncore_counter *c = &box->counter[idx];
+
 		if (c->state != UNCORE_LEFT)
 			continue;
 		uncore_event_settle_period(c->event);

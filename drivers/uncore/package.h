@@ -46,6 +46,14 @@ struct uncore_totals {
 	atomic64_t swallowed;
 };
 
+/* Do overflows interrupt the CPU that serves the package? */
+enum uncore_proof_state {
+	UNCORE_PROOF_UNTESTED,
+	UNCORE_PROOF_NO,
+	UNCORE_PROOF_YES,
+	UNCORE_PROOF_OFF,	/* not asked for */
+};
+
 struct uncore_pmi;
 
 /**
@@ -65,6 +73,7 @@ struct uncore_pmi;
  * @gates: what holds it back
  * @timer: looks after what counts
  * @totals: what has been counted besides
+ * @proof: is it proved that they interrupt?
  * @pmi: what pmi.c knows of it
  * @box: all boxes, also absent ones
  */
@@ -83,6 +92,7 @@ struct uncore_package {
 	struct uncore_gates gates;
 	struct hrtimer timer;
 	struct uncore_totals totals;
+	enum uncore_proof_state proof;
 	struct uncore_pmi *pmi;
 	struct uncore_box box[UNCORE_NUM_BOXES];
 };

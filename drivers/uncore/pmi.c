@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PMIs: who gets them, when they can be relied on, and what if they do not come.
+ * PMIs: who gets them, and what if they do not come.
  *
  * The handler runs in NMI, and everything it touches is guarded by the lock of the
  * package. If it cannot have that at once, the work is done as soon as interrupts are on
  * again. While anything can interrupt, a timer looks every 10 ms for what a PMI should
  * have told.
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include <linux/irq_work.h>
-#include <linux/moduleparam.h>
 #include <linux/slab.h>
 #include <asm/irq_regs.h>
 #include <asm/mach_traps.h>
@@ -23,24 +20,18 @@
 #include "spurious.h"
 #include "timer.h"
 
-static char *pmi = "auto";
-module_param(pmi, charp, 0444);
-MODULE_PARM_DESC(pmi, "sampling by interrupts: auto (if they are proved to arrive) or off");
-
 /* How long a lost PMI can keep a sampling session silent, or the package frozen. */
 #define UNCORE_PMI_WATCH_NS	(10 * NSEC_PER_MSEC)
 
 /**
  * struct uncore_pmi - overflows of one package
  * @pkg: the package
- * @proof: do they interrupt the CPU that serves it?
  * @spurious: NMIs that may come with nothing left to handle
  * @watch: looks for what the PMI should have brought
  * @deferred: handler whose NMI found the package locked
  */
 struct uncore_pmi {
 	struct uncore_package *pkg;
-	enum uncore_pmi_proof proof;
 	struct uncore_spurious spurious;
 	struct hrtimer watch;
 	struct irq_work deferred;
@@ -234,59 +225,15 @@ void uncore_pmi_watch(struct uncore_package *pkg)
 	hrtimer_start(&pmi->watch, ns_to_ktime(UNCORE_PMI_WATCH_NS), HRTIMER_MODE_REL_PINNED_HARD);
 }
 
-static void uncore_pmi_prove(struct uncore_package *pkg)
-{
-	int err = uncore_delivery_prove(pkg);
-
-	if (err == -EBUSY)
-		return;
-	pkg->pmi->proof = err ? UNCORE_PMI_NO : UNCORE_PMI_YES;
-	if (err)
-		pr_info("CPU %u: overflows do not interrupt\n", smp_processor_id());
-	/* NMIs of the proof may come any time from now on, if they were only too late. */
-	uncore_spurious_expect(&pkg->pmi->spurious, err ? UNCORE_PROOF_UNANSWERED : 1);
-	uncore_pmi_watch(pkg);
-}
-
-static void uncore_pmi_prove_locked(void *info)
-{
-	struct uncore_package *pkg = info;
-	unsigned long irq;
-
-	raw_spin_lock_irqsave(&pkg->lock, irq);
-	if (pkg->pmi->proof != UNCORE_PMI_YES)
-		uncore_pmi_prove(pkg);
-	raw_spin_unlock_irqrestore(&pkg->lock, irq);
-}
-
 /**
- * uncore_pmi_require() - can overflows of this package interrupt?
- * @pkg: the package
- * @sampling: and be handed to perf?
- *
- * The first time, this tries it.
- *
- * Return: 0; -EOPNOTSUPP if not, -EBUSY if it cannot be tried now, -ENODEV without CPU.
+ * uncore_pmi_expect() - claim NMIs that may come with nothing left to handle
+ * @pkg: the package, locked
+ * @num: so many
  */
-int uncore_pmi_require(struct uncore_package *pkg, bool sampling)
+void uncore_pmi_expect(struct uncore_package *pkg, unsigned int num)
 {
-	int err;
-
-	if (!strcmp(pmi, "off") || (sampling && !uncore_overflow_samples()))
-		return -EOPNOTSUPP;
-	if (pkg->pmi->proof == UNCORE_PMI_YES)
-		return 0;
-	err = uncore_package_call(pkg, uncore_pmi_prove_locked);
-	if (err)
-		return err;
-	switch (pkg->pmi->proof) {
-	case UNCORE_PMI_YES:
-		return 0;
-	case UNCORE_PMI_UNTESTED:
-		return -EBUSY;
-	default:
-		return -EOPNOTSUPP;
-	}
+	uncore_spurious_expect(&pkg->pmi->spurious, num);
+	uncore_pmi_watch(pkg);
 }
 
 /**
@@ -309,16 +256,11 @@ void uncore_pmi_quiesce(struct uncore_package *pkg)
 /**
  * uncore_pmi_resume() - undo uncore_pmi_quiesce(), maybe on another CPU
  * @pkg: the package, locked
- *
- * What was proved for one CPU is not for another. If it proves wrong here, the watch is all
- * that the events have that are there already.
  */
 void uncore_pmi_resume(struct uncore_package *pkg)
 {
 	int id;
 
-	if (pkg->pmi->proof == UNCORE_PMI_YES)
-		uncore_pmi_prove(pkg);
 	for (id = 0; id < UNCORE_NUM_BOXES; id++)
 		pkg->box[id].quiet = false;
 	uncore_package_apply_all(pkg);
@@ -334,22 +276,6 @@ void uncore_pmi_cancel(struct uncore_package *pkg)
 {
 	hrtimer_cancel(&pkg->pmi->watch);
 	irq_work_sync(&pkg->pmi->deferred);
-}
-
-/** uncore_pmi_proof() - the worst that is known of any package */
-enum uncore_pmi_proof uncore_pmi_proof(void)
-{
-	enum uncore_pmi_proof proof = UNCORE_PMI_UNTESTED;
-	struct uncore_package *pkg;
-
-	if (!strcmp(pmi, "off"))
-		return UNCORE_PMI_OFF;
-	for (pkg = uncore_package_next(NULL); pkg; pkg = uncore_package_next(pkg)) {
-		if (pkg->pmi->proof == UNCORE_PMI_NO)
-			return UNCORE_PMI_NO;
-		proof = max(proof, pkg->pmi->proof);
-	}
-	return proof;
 }
 
 static int uncore_pmi_alloc(struct uncore_package *pkg)
@@ -383,10 +309,6 @@ int uncore_pmi_init(void)
 	struct uncore_package *pkg;
 	int err = 0;
 
-	if (strcmp(pmi, "auto") && strcmp(pmi, "off")) {
-		pr_err("pmi=%s: neither auto nor off\n", pmi);
-		return -EINVAL;
-	}
 	uncore_overflow_init();
 	for (pkg = uncore_package_next(NULL); pkg; pkg = uncore_package_next(pkg)) {
 		if (!err)

@@ -9,23 +9,15 @@
 
 #include "package.h"
 
-enum uncore_pmi_proof {
-	UNCORE_PMI_UNTESTED,
-	UNCORE_PMI_NO,
-	UNCORE_PMI_YES,
-	UNCORE_PMI_OFF,
-};
-
 int uncore_pmi_init(void);
 void uncore_pmi_exit(void);
-int uncore_pmi_require(struct uncore_package *pkg, bool sampling);
-enum uncore_pmi_proof uncore_pmi_proof(void);
 
 /* With the package locked */
 void uncore_pmi_settle(struct uncore_package *pkg, struct uncore_box *box, bool program);
 void uncore_pmi_deliver(struct uncore_package *pkg, struct uncore_box *box);
 void uncore_pmi_poll(struct uncore_package *pkg);
 void uncore_pmi_watch(struct uncore_package *pkg);
+void uncore_pmi_expect(struct uncore_package *pkg, unsigned int num);
 void uncore_pmi_quiesce(struct uncore_package *pkg);
 void uncore_pmi_resume(struct uncore_package *pkg);
 

@@ -13,6 +13,7 @@
 
 #include "pmi.h"
 #include "power.h"
+#include "proof.h"
 
 /**
  * uncore_package_sleep() - stop a package and account for all that has happened
@@ -40,6 +41,7 @@ void uncore_package_wake(struct uncore_package *pkg)
 	raw_spin_lock_irqsave(&pkg->lock, irq);
 	uncore_package_rewrite(pkg);
 	pkg->gates.asleep = false;
+	uncore_proof_repeat(pkg);
 	uncore_pmi_resume(pkg);
 	raw_spin_unlock_irqrestore(&pkg->lock, irq);
 }

@@ -34,17 +34,16 @@ bool uncore_box_try(struct perf_event *event)
 {
 	struct uncore_event *ue = to_uncore_event(event);
 	struct uncore_box *box = ue->box;
-	struct uncore_counter *c;
+	unsigned long free = ue->config.claim.counters & ~box->claims.counters;
+	int idx;
 
-	for (c = box->counter; c < uncore_box_end(box); c++) {
-		const struct uncore_counter_row *row = uncore_counter_row(box, c);
+	for_each_set_bit(idx, &free, UNCORE_MAX_COUNTERS) {
+		const struct uncore_counter_row *row = &box->type->counters[idx];
+		unsigned int msr = uncore_ctl_msr(box, &box->counter[idx]);
 
-		if (c->state != UNCORE_FREE || !row->pmi_inferred ||
-		    !uncore_event_interrupts(event) ||
-		    !(ue->config.claim.counters & BIT(uncore_counter_index(box, c))))
+		if (!row->pmi_inferred || !uncore_event_interrupts(event))
 			continue;
-		if (wrmsrl_safe(uncore_ctl_msr(box, c), row->enable | row->pmi_en) ||
-		    wrmsrl_safe(uncore_ctl_msr(box, c), 0))
+		if (wrmsrl_safe(msr, row->enable | row->pmi_en) || wrmsrl_safe(msr, 0))
 			return false;
 	}
 	return uncore_subregs_try(box, &ue->config);

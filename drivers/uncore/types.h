@@ -107,7 +107,6 @@ struct uncore_umask {
  * struct uncore_event_desc - one event of the manual
  * @name: the manual's name, lower case
  * @code: value of the event field
- * @max_inc: largest increment per uncore clock
  * @umasks: the sub-events, ended by an empty entry; NULL if it has none
  * @terms: config terms that come with every use of the event, or NULL
  * @counters: the counters that have it, bit n for counter n; 0 if all do
@@ -126,7 +125,6 @@ struct uncore_umask {
 struct uncore_event_desc {
 	const char *name;
 	u16 code;
-	u8 max_inc;
 	const struct uncore_umask *umasks;
 	const char *terms;
 	u32 counters;

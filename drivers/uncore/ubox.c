@@ -26,19 +26,19 @@ static const struct uncore_field ubox_fields[] = {
 
 /* Table 2-8 and the detail list of section 2.2.3 */
 static const struct uncore_event_desc ubox_events[] = {
-	{ "buf_valid_local_int",	0x000, 1 },
-	{ "buf_valid_remote_int",	0x001, 1 },
-	{ "buf_valid_lock",		0x002, 1 },
-	{ "buf_valid_stst",		0x003, 1 },
-	{ "buf_valid_spc_cycles",	0x004, 1 },
-	{ "u2r_requests",		0x050, 1 },
-	{ "u2b_request_cycles",		0x051, 1 },
-	{ "woken",			0x0f8, 1 },
-	{ "ipis_sent",			0x0f9, 1 },
-	{ "recov",			0x1df, 1 },
-	{ "corrected_err",		0x1e4, 1 },
-	{ "uncorrected_err",		0x1e5, 1 },
-	{ "fatal_err",			0x1e6, 1 },
+	{ "buf_valid_local_int",	0x000 },
+	{ "buf_valid_remote_int",	0x001 },
+	{ "buf_valid_lock",		0x002 },
+	{ "buf_valid_stst",		0x003 },
+	{ "buf_valid_spc_cycles",	0x004 },
+	{ "u2r_requests",		0x050 },
+	{ "u2b_request_cycles",		0x051 },
+	{ "woken",			0x0f8 },
+	{ "ipis_sent",			0x0f9 },
+	{ "recov",			0x1df },
+	{ "corrected_err",		0x1e4 },
+	{ "uncorrected_err",		0x1e5 },
+	{ "fatal_err",			0x1e6 },
 	{}
 };
 

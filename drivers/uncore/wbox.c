@@ -32,14 +32,14 @@ static const struct uncore_field wbox_fields[] = {
 
 /* Table 2-102 */
 static const struct uncore_event_desc wbox_events[] = {
-	{ "c_throttle_tmp",		0x00, 1, WBOX_CORES, WBOX_ANY },
-	{ "c_c0_throttle_die",		0x01, 1, WBOX_CORES, WBOX_ANY },
-	{ "prochot",			0x02, 1, WBOX_ANY },
-	{ "c_c0_throttle_prochot",	0x03, 1, WBOX_CORES, WBOX_ANY },
-	{ "c_cycles_turbo",		0x04, 1, WBOX_CORES, WBOX_ANY },
-	{ "tm1_on",			0x07, 1, WBOX_CORES, WBOX_ANY },
-	{ "ratio_change_abort",		0x08, 1, WBOX_CORES, WBOX_ANY },
-	{ "uncore_clock",		WBOX_FIXED_CODE, 1, .counters = BIT(WBOX_FIXED) },
+	{ "c_throttle_tmp",		0x00, WBOX_CORES, WBOX_ANY },
+	{ "c_c0_throttle_die",		0x01, WBOX_CORES, WBOX_ANY },
+	{ "prochot",			0x02, WBOX_ANY },
+	{ "c_c0_throttle_prochot",	0x03, WBOX_CORES, WBOX_ANY },
+	{ "c_cycles_turbo",		0x04, WBOX_CORES, WBOX_ANY },
+	{ "tm1_on",			0x07, WBOX_CORES, WBOX_ANY },
+	{ "ratio_change_abort",		0x08, WBOX_CORES, WBOX_ANY },
+	{ "uncore_clock",		WBOX_FIXED_CODE, .counters = BIT(WBOX_FIXED) },
 	{}
 };
 
