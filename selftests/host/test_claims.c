@@ -117,7 +117,7 @@ static void check_consistent(const struct state *st)
 			users[s]++;
 		}
 	}
-	ktap_require(st->box.counters == counters, "%#x in use", st->box.counters);
+	ktap_require(st->box.counters == counters, "%#lx in use", st->box.counters);
 	for (unsigned int s = 0; s < UNCORE_MAX_SLOTS; s++)
 		ktap_require(st->box.slot[s].users == users[s], "slot %u: %u users, not %u", s,
 			     st->box.slot[s].users, users[s]);
