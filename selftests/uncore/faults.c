@@ -350,6 +350,16 @@ static void wraps(void)
 
 /* ---- when nobody is there any more ---- */
 
+static void sample_with_late_pmis(unsigned int late_ms, const char *what)
+{
+	start();
+	msr_write(0, SYN_FAULT_DELAY_NS, late_ms * 1000000ull);
+	sampling_begin(",freeze=1");
+	sleep_us(3000);
+	sampling_end(what);
+	close_all();
+}
+
 /* So late that the overflow was handled without it, and nobody lets it in any more. */
 static void after_the_event(void)
 {
@@ -358,12 +368,7 @@ static void after_the_event(void)
 	unsigned int i;
 
 	for (i = 0; i < 2; i++) {
-		start();
-		msr_write(0, SYN_FAULT_DELAY_NS, late_ms[i] * 1000000ull);
-		sampling_begin(",freeze=1");
-		sleep_us(3000);
-		sampling_end("closed");
-		close_all();
+		sample_with_late_pmis(late_ms[i], "closed");
 		ktap_check(msr_read(0, SYN_PMI(SYN_PMI_DELAYED)) &&
 			   !msr_read(0, SYN_PMI_CPU(SYN_PMI_SENT)), "it came too early");
 		clear_faults();
@@ -398,12 +403,7 @@ static void after_the_module(void)
 	unsigned int i;
 
 	for (i = 0; i < 2; i++) {
-		start();
-		msr_write(0, SYN_FAULT_DELAY_NS, late_ms[i] * 1000000ull);
-		sampling_begin(",freeze=1");
-		sleep_us(3000);
-		sampling_end("unloaded");
-		close_all();
+		sample_with_late_pmis(late_ms[i], "unloaded");
 		clear_faults();
 		ktap_require(!system("modprobe -r " OURS), "in use");
 		sleep_us(late_ms[i] * 1000);

@@ -188,11 +188,26 @@ static void other_cpu_goes(void)
 	ktap_check(box_truth(2, SYN_WINDOWS, "xeon7500_cbox_0") == 1);
 }
 
+/* An event of this CPU's package counts, and right. */
+static void counts_on(int cpu)
+{
+	int fd = event_open("xeon7500_cbox_0", "llc_misses.all", cpu, -1);
+	uint64_t count, truth;
+
+	perf_enable(fd);
+	sleep_us(2000);
+	perf_disable(fd);
+	count = perf_count(fd).value;
+	truth = box_truth(cpu, SYN_EVENTS, "xeon7500_cbox_0");
+	ktap_check(count && count == truth, "%llu, truth %llu", (unsigned long long)count,
+		   (unsigned long long)truth);
+}
+
 /* With its last CPU a package stops; its events keep their counts. */
 static void whole_package_goes(void)
 {
 	struct perf_event_attr attr = event_attr("xeon7500_cbox_0", "llc_misses.all");
-	int cpus[SILICON_MAX_PACKAGES], fd;
+	int cpus[SILICON_MAX_PACKAGES];
 	uint64_t gone, truth = 0;
 
 	start();
@@ -220,12 +235,7 @@ static void whole_package_goes(void)
 	event_close_all();
 
 	silicon_start();
-	fd = event_open("xeon7500_cbox_0", "llc_misses.all", 3, -1);
-	perf_enable(fd);
-	sleep_us(2000);
-	perf_disable(fd);
-	ktap_check(perf_count(fd).value &&
-		   perf_count(fd).value == box_truth(3, SYN_EVENTS, "xeon7500_cbox_0"));
+	counts_on(3);
 }
 
 /* The same counter before a package goes and after it has come back. */
@@ -242,19 +252,13 @@ static void same_counter_again(void)
 	set_online(3, true);
 	event_close_all();
 	silicon_start();
-	fd = event_open("xeon7500_cbox_0", "llc_misses.all", 3, -1);
-	perf_enable(fd);
-	sleep_us(2000);
-	perf_disable(fd);
-	ktap_check(perf_count(fd).value &&
-		   perf_count(fd).value == box_truth(3, SYN_EVENTS, "xeon7500_cbox_0"), "%llu",
-		   (unsigned long long)perf_count(fd).value);
+	counts_on(3);
 }
 
 /* A package whose CPUs come only after the module was loaded. */
 static void package_comes_later(void)
 {
-	int cpus[SILICON_MAX_PACKAGES], fd;
+	int cpus[SILICON_MAX_PACKAGES];
 
 	start();
 	set_online(2, false);
@@ -268,12 +272,7 @@ static void package_comes_later(void)
 	ktap_check(package_cpu(1) == 3, "CPU %d has package 1", package_cpu(1));
 	silicon_compare();
 	silicon_start();
-	fd = event_open("xeon7500_cbox_0", "llc_misses.all", 3, -1);
-	perf_enable(fd);
-	sleep_us(2000);
-	perf_disable(fd);
-	ktap_check(perf_count(fd).value &&
-		   perf_count(fd).value == box_truth(3, SYN_EVENTS, "xeon7500_cbox_0"));
+	counts_on(3);
 }
 
 /* There and back under full load, with reads in between. */
