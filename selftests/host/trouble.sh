@@ -102,6 +102,16 @@ ktap "the status is 0 for a log with some" status 0 "all is well" "Kernel panic"
 numbers() { [ "$("$trouble" "$log")" = "2:Kernel panic" ]; }
 ktap "lines are numbered" numbers
 
+# The one report that is the kernel's own; another that looks alike is not.
+cut="[   20.263226] ------------[ cut here ]------------"
+vacated="[   20.263437] Dying CPU not properly vacated!"
+dying="[   20.263854] WARNING: CPU: 2 PID: 32 at kernel/sched/core.c:8328 sched_cpu_dying+0x93/0x230"
+other="[   20.263854] WARNING: CPU: 2 PID: 32 at kernel/sched/core.c:8328 other+0x93/0x230"
+ktap "a CPU that goes with the fair server of 6.12" status 1 "$cut" "$vacated" "$dying"
+ktap "the same warning without its words" status 0 "$cut" "$dying"
+ktap "the same words of another warning" status 0 "$cut" "$vacated" "$other"
+ktap "trouble behind it" status 0 "$cut" "$vacated" "$dying" "Kernel panic"
+
 # Nothing is in the list that no line of the table needs.
 needed() {
 	local pattern copy=$log.copy unused=0
