@@ -109,14 +109,14 @@ extern const struct core_ext_model core_ext_sandybridge_x;
 
 #define CORE_EXT_SELECT_MASK	0xffff
 
-/* Say why an event is refused (dynamic debug), and refuse it. */
+/* Say why an event is refused (dynamic debug; anybody may try often), and refuse it. */
 #define core_ext_refuse(event, err, fmt, ...)				\
 ({									\
 	const struct perf_event *__event = (event);			\
 									\
-	pr_debug("config %#llx,%#llx precise_ip %u: " fmt "\n",		\
-		 __event->attr.config, __event->attr.config1,		\
-		 __event->attr.precise_ip, ##__VA_ARGS__);		\
+	pr_debug_ratelimited("config %#llx,%#llx precise_ip %u: " fmt "\n",	\
+			     __event->attr.config, __event->attr.config1,	\
+			     __event->attr.precise_ip, ##__VA_ARGS__);	\
 	(err);								\
 })
 
@@ -156,6 +156,7 @@ int core_ext_data_src_start(const struct core_ext_model *model);
 int core_ext_data_src_init(struct perf_event *event, int (*event_init)(struct perf_event *event));
 
 /* ds_guard.c: PEBS index out of bounds */
+bool core_ext_ds_guard_useful(const struct core_ext_model *model);
 int core_ext_ds_guard_start(const struct core_ext_model *model);
 void core_ext_ds_guard_stop(void);
 bool core_ext_ds_guard_active(void);

@@ -166,6 +166,17 @@ unsigned long core_ext_ds_guard_repairs(void)
 }
 
 /**
+ * core_ext_ds_guard_useful() - does the CPU report an index out of bounds?
+ * @model: the CPU
+ *
+ * Return: false if there is nothing to guard.
+ */
+bool core_ext_ds_guard_useful(const struct core_ext_model *model)
+{
+	return model->guarded && boot_cpu_has(X86_FEATURE_DS);
+}
+
+/**
  * core_ext_ds_guard_start() - watch over the PEBS index
  * @model: the CPU
  *
@@ -177,8 +188,6 @@ int core_ext_ds_guard_start(const struct core_ext_model *model)
 	u64 caps = 0;
 	int cpu, err;
 
-	if (!model->guarded || !boot_cpu_has(X86_FEATURE_DS))
-		return 0;
 	perf_get_x86_pmu_capability(&cap);
 	if (boot_cpu_has(X86_FEATURE_PDCM))
 		rdmsrl(MSR_IA32_PERF_CAPABILITIES, caps);

@@ -19,8 +19,9 @@
  *
  *	echo module intel_core_ext +p >/sys/kernel/debug/dynamic_debug/control
  *
- * How often the guard had to act:
+ * What is in effect, and with ds_guard how often the guard had to act:
  *
+ *	cat /sys/bus/event_source/devices/intel_core_ext/caps/ds_guard
  *	cat /sys/bus/event_source/devices/intel_core_ext/ds_repairs
  *
  * See Documentation/goldmont.md and Documentation/sandybridge.md.
@@ -62,6 +63,14 @@ MODULE_DEVICE_TABLE(x86cpu, core_ext_cpus);
 /* The core PMU's device, held while our names are in it. */
 static struct device *core_ext_cpu_dev;
 
+/* What is in effect: less than was asked for where the CPU does not need it. */
+static struct {
+	const struct core_ext_model *model;
+	bool enforce;
+	bool data_src;
+	bool ds_guard;
+} core_ext;
+
 static ssize_t ds_repairs_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
 	return sysfs_emit(buf, "%lu\n", core_ext_ds_guard_repairs());
@@ -73,12 +82,48 @@ static struct attribute *core_ext_own_attrs[] = {
 	NULL
 };
 
+static umode_t core_ext_own_visible(struct kobject *kobj, struct attribute *attr, int i)
+{
+	return core_ext.ds_guard ? attr->mode : 0;
+}
+
 static const struct attribute_group core_ext_own_group = {
 	.attrs = core_ext_own_attrs,
+	.is_visible = core_ext_own_visible,
+};
+
+static DEVICE_BOOL_ATTR(enforce, 0444, core_ext.enforce);
+static DEVICE_BOOL_ATTR(data_src, 0444, core_ext.data_src);
+static DEVICE_BOOL_ATTR(ds_guard, 0444, core_ext.ds_guard);
+
+static struct attribute *core_ext_caps_attrs[] = {
+	&dev_attr_enforce.attr.attr,
+	&dev_attr_data_src.attr.attr,
+	&dev_attr_ds_guard.attr.attr,
+	NULL
+};
+
+/* What this CPU can have at all */
+static umode_t core_ext_caps_visible(struct kobject *kobj, struct attribute *attr, int i)
+{
+	bool visible = true;
+
+	if (attr == &dev_attr_data_src.attr.attr)
+		visible = core_ext_data_src_known(core_ext.model);
+	else if (attr == &dev_attr_ds_guard.attr.attr)
+		visible = core_ext_ds_guard_useful(core_ext.model);
+	return visible ? attr->mode : 0;
+}
+
+static const struct attribute_group core_ext_caps_group = {
+	.name = "caps",
+	.attrs = core_ext_caps_attrs,
+	.is_visible = core_ext_caps_visible,
 };
 
 static const struct attribute_group *core_ext_own_groups[] = {
 	&core_ext_own_group,
+	&core_ext_caps_group,
 	NULL
 };
 
@@ -130,30 +175,33 @@ static bool core_ext_loaded_twice(void)
 
 static int __init core_ext_start(struct pmu *core, const struct core_ext_model *model)
 {
-	bool sources = data_src && core_ext_data_src_known(model);
 	int err;
 
 	if (core_ext_loaded_twice()) {
 		pr_err("these extensions are loaded already\n");
 		return -EEXIST;
 	}
+	core_ext.model = model;
+	core_ext.enforce = enforce;
+	core_ext.data_src = data_src && core_ext_data_src_known(model);
+	core_ext.ds_guard = ds_guard && core_ext_ds_guard_useful(model);
 	err = perf_pmu_register(&core_ext_own, "intel_core_ext", -1);
 	if (err)
 		return err;
 	err = core_ext_discovery_start(core_ext_cpu_dev, model);
 	if (err)
 		goto unregister;
-	if (ds_guard) {
+	if (core_ext.ds_guard) {
 		err = core_ext_ds_guard_start(model);
 		if (err)
 			goto undiscover;
 	}
-	err = core_ext_hooks_start(core, model, enforce, sources);
+	err = core_ext_hooks_start(core, model, core_ext.enforce, core_ext.data_src);
 	if (err)
 		goto unguard;
 	pr_info("%s: names added to PMU %s%s%s%s\n", model->name, dev_name(core_ext_cpu_dev),
-		enforce ? ", enforce" : "", sources ? ", data_src" : "",
-		core_ext_ds_guard_active() ? ", ds_guard" : "");
+		core_ext.enforce ? ", enforce" : "", core_ext.data_src ? ", data_src" : "",
+		core_ext.ds_guard ? ", ds_guard" : "");
 	return 0;
 
 unguard:

@@ -116,14 +116,28 @@ static inline int try_open(uint64_t config, uint64_t config1, int precise)
 	return 0;
 }
 
+/* A number among the module's files, -1 if there is no such file. */
+static inline long ext_number(const char *name)
+{
+	char path[96];
+	long n = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/intel_core_ext/%s", name);
+	f = fopen(path, "r");
+	if (f) {
+		ktap_require(fscanf(f, "%ld", &n) == 1 && n >= 0, "%s", path);
+		fclose(f);
+	}
+	return n;
+}
+
 /* How often the guard has put a PEBS index right. */
 static inline unsigned long repairs(void)
 {
-	FILE *f = fopen("/sys/bus/event_source/devices/intel_core_ext/ds_repairs", "r");
-	unsigned long n = 0;
+	long n = ext_number("ds_repairs");
 
-	ktap_require(f && fscanf(f, "%lu", &n) == 1, "ds_repairs");
-	fclose(f);
+	ktap_require(n >= 0, "no guard");
 	return n;
 }
 

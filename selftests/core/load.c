@@ -333,7 +333,19 @@ static void nothing_left_behind(void)
 		   !names_with("events", "mem"));
 }
 
+static void in_effect(void)
+{
+	ext_load("");
+	ktap_check(!ext_number("caps/enforce") && !ext_number("caps/data_src"));
+	ext_load("enforce=1 data_src=1 ds_guard=1");
+	ktap_check(ext_number("caps/enforce") == 1 && ext_number("caps/data_src") == 1 &&
+		   ext_number("caps/ds_guard") == 1 && !ext_number("ds_repairs"));
+	ext_load("ds_guard=0");
+	ktap_check(!ext_number("caps/ds_guard") && ext_number("ds_repairs") == -1);
+}
+
 CORE_MAIN("5c 5f",
+	{ "caps say what is in effect", in_effect },
 	{ "unload with an event open", unload_with_event_open },
 	{ "an event with a data source keeps the module", data_src_keeps_module },
 	{ "loaded twice", load_twice },

@@ -421,7 +421,16 @@ static void hotplug(void)
 	ktap_check(clashes() == before);
 }
 
+/* Neither of the two is of use here. */
+static void in_effect(void)
+{
+	ext_load("enforce=1 data_src=1 ds_guard=1");
+	ktap_check(ext_number("caps/enforce") == 1 && ext_number("caps/data_src") == -1 &&
+		   ext_number("caps/ds_guard") == -1 && ext_number("ds_repairs") == -1);
+}
+
 CORE_MAIN("2a 2d",
+	{ "caps say what is in effect", in_effect },
 	{ "samples are exact", exact },
 	{ "the kernel alone runs others beside PDIR", kernel_alone },
 	{ "turns on one thread", same_thread },
