@@ -160,6 +160,7 @@ bool core_ext_ds_guard_useful(const struct core_ext_model *model);
 int core_ext_ds_guard_start(const struct core_ext_model *model);
 void core_ext_ds_guard_stop(void);
 bool core_ext_ds_guard_active(void);
+bool core_ext_ds_guard_due(void);
 void core_ext_ds_guard_check(void);
 unsigned long core_ext_ds_guard_repairs(void);
 

@@ -117,9 +117,8 @@ static void ds_guard_repair(struct debug_store *ds)
 
 	/*
 	 * PEBS counters are written while PEBS or all counters are off (section 18.7.1.2). Not
-	 * PEBS: a counter that overflows without it makes neither a record nor an interrupt,
-	 * and an interrupt on the way may change what is enabled. It leaves the counters as
-	 * it finds them on.
+	 * PEBS: a counter that overflows without it makes neither a record nor an interrupt.
+	 * In the interrupt they still run.
 	 */
 	rdmsrl(MSR_IA32_PEBS_ENABLE, enabled);
 	rdmsrl(MSR_CORE_PERF_GLOBAL_CTRL, running);
@@ -131,9 +130,20 @@ static void ds_guard_repair(struct debug_store *ds)
 }
 
 /**
+ * core_ext_ds_guard_due() - is there something to put right on this CPU?
+ *
+ * Return: true if core_ext_ds_guard_check() is to be called, with the PMU stopped.
+ */
+bool core_ext_ds_guard_due(void)
+{
+	return ds_guard_out_of_bounds(this_cpu_read(ds_guard_ds));
+}
+
+/**
  * core_ext_ds_guard_check() - look at the index of this CPU, put it right
  *
- * Runs where the CPU cannot change: in the interrupt or with interrupts off.
+ * Runs where the CPU cannot change and no interrupt can start the counters: in the
+ * PMU's interrupt or with the PMU stopped.
  */
 void core_ext_ds_guard_check(void)
 {

@@ -108,9 +108,27 @@ static void core_ext_pmu_disable(struct pmu *pmu)
 	core_ext_ds_guard_check();
 }
 
+/*
+ * What is out of bounds is put right with the PMU stopped as perf stops it: an interrupt that
+ * comes late finds the counters running if it looks at the registers alone, and lets them run
+ * when it is done. Who reads in an interrupt has stopped it.
+ */
 static void core_ext_read(struct perf_event *event)
 {
-	core_ext_ds_guard_check();
+	struct pmu *pmu = event->pmu;
+	int *stopped;
+
+	if (core_ext_ds_guard_due()) {
+		stopped = this_cpu_ptr(pmu->pmu_disable_count);
+		if (in_nmi() || *stopped) {
+			core_ext_ds_guard_check();
+		} else {
+			(*stopped)++;
+			core_ext_pmu_disable(pmu);
+			(*stopped)--;
+			pmu->pmu_enable(pmu);
+		}
+	}
 	hooks.read(event);
 }
 

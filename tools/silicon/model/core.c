@@ -102,6 +102,7 @@ struct core *core_get(CPUState *cs)
 	k->mem = mem_new(k->model->kind != KIND_GOLDMONT);
 	core_knobs_default(k);
 	core_clock_init(k);
+	core_pmi_init(k);
 	cores[cs->cpu_index] = k;
 	return k;
 }

@@ -149,6 +149,7 @@ struct core_trace {
 /* What tests may set, per CPU. */
 struct core_knobs {
 	uint64_t skid;		/* instructions, where reduced skid is off */
+	uint64_t pmi_late;	/* ns from an overflow to its interrupt */
 	uint64_t off_rate[16];	/* offcore requests per CORE_RATE_ONE cycles */
 	uint64_t off_latency[16];
 };
@@ -162,6 +163,7 @@ struct core {
 	struct core_counter ctr[CORE_COUNTERS];
 	struct core_clock clock;
 	QEMUTimer *timer;
+	QEMUTimer *pmi;		/* an interrupt that is late */
 	struct core_trace t;
 	struct core_knobs knob;
 	struct mem_model *mem;
@@ -250,6 +252,7 @@ void core_set_counter(struct core *k, unsigned int i, uint64_t val);
 /* Counter i has gone past its end; s tells which instruction did it, if known. */
 void core_overflow(struct core *k, unsigned int i, const struct core_sample *s);
 void core_pmi(struct core *k);		/* freeze and interrupt */
+void core_pmi_init(struct core *k);
 
 /* core_trace.c */
 void trace_settle(struct core *k);	/* instructions so far to their counters */

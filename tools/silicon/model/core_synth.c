@@ -25,6 +25,8 @@ static uint64_t *knob(struct core *k, uint32_t msr)
 {
 	if (msr == SYN_CORE_SKID)
 		return &k->knob.skid;
+	if (msr == SYN_CORE_PMI_LATE)
+		return &k->knob.pmi_late;
 	if (msr == SYN_CORE_RATE_SEL)
 		return &rate_sel;
 	if (msr >> 8 == SYN_OFF_RATE(0) >> 8)
@@ -35,6 +37,7 @@ static uint64_t *knob(struct core *k, uint32_t msr)
 void core_knobs_default(struct core *k)
 {
 	k->knob.skid = 12;
+	k->knob.pmi_late = 0;
 	core_offcore_default(k);
 	mem_default(k->mem);
 }

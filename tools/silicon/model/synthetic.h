@@ -291,6 +291,8 @@
 #define SYN_PEBS_INDEX_BELOW	0u	/* one record below the base */
 #define SYN_PEBS_INDEX_ABOVE	1u	/* one record above the absolute maximum */
 #define SYN_PEBS_INDEX_FULL	2u	/* at the absolute maximum: no room */
+/* rw: fault injection, interrupts come so many ns late; with --icount, instructions */
+#define SYN_CORE_PMI_LATE	0x53583002u
 /*
  * Who serves a load. CACHES: see Documentation/silicon-core.md. MAP: nibble
  * (linear address >> SHIFT) & 15 of MAP is the level, always.
