@@ -10,10 +10,10 @@
  *	perf stat -e cpu/event=0xb7,umask=0x1,ocr_req=0x1,ocr_rsp=0x4/ ./program
  *
  * always	names: fields and events of the PMU "cpu" (perf list)
- * ds_guard=1	(the default) Goldmont: repairs a PEBS index out of bounds
  * enforce=1	refuses what the hardware would count as zero or cannot do precisely, and
  *		keeps everything else off a core while PDIR runs (Sandy Bridge)
  * data_src=1	Goldmont: samples say what their event implies about the access
+ * ds_guard=1	Goldmont: repairs a PEBS index out of bounds
  *
  * An event that is refused says why once this is on:
  *
@@ -44,7 +44,7 @@ static bool data_src;
 module_param(data_src, bool, 0444);
 MODULE_PARM_DESC(data_src, "add the data source that an event implies to its samples");
 
-static bool ds_guard = true;
+static bool ds_guard;
 module_param(ds_guard, bool, 0444);
 MODULE_PARM_DESC(ds_guard, "repair a PEBS index out of bounds");
 

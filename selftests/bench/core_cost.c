@@ -120,8 +120,8 @@ static double sampling(uint64_t cfg)
 static void measure(void)
 {
 	static const char *const parameters[] = {
-		NULL, "ds_guard=0", "ds_guard=0 enforce=1", "ds_guard=0 data_src=1",
-		"", "enforce=1", "data_src=1", "enforce=1 data_src=1",
+		NULL, "", "enforce=1", "data_src=1", "ds_guard=1", "ds_guard=1 enforce=1",
+		"ds_guard=1 data_src=1", "ds_guard=1 enforce=1 data_src=1",
 	};
 	unsigned int i;
 

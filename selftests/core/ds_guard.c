@@ -89,7 +89,7 @@ static void unguarded(void)
 	long before;
 	int i;
 
-	start("ds_guard=0", reloaded);
+	start("", reloaded);
 	real_time(true);
 	for (i = 0; i < 100; i++) {
 		before = switches();
@@ -108,7 +108,7 @@ static void guarded(int fault, void (*adapt)(struct perf_event_attr *attr))
 	uint64_t bounds, records, samples;
 	int i;
 
-	start("", adapt);
+	start("ds_guard=1", adapt);
 	records = core_stat(0, SYN_CORE_S_RECORDS);
 	bounds = core_stat(0, SYN_CORE_S_LOST_BOUNDS);
 	samples = ring.samples;
@@ -157,7 +157,7 @@ static void with_frequency(void)
 {
 	int i, n;
 
-	start("", frequency);
+	start("ds_guard=1", frequency);
 	perf_enable(ring.fd);
 	for (i = 0; i < 6; i++) {
 		uint64_t head;
@@ -181,7 +181,7 @@ static void many(void)
 	uint64_t interrupts;
 	unsigned int i;
 
-	start("", piled_up);
+	start("ds_guard=1", piled_up);
 	interrupts = core_stat(0, SYN_CORE_S_PMI_BUFFER);
 	for (i = 0; i < 4; i++) {
 		uint64_t num = some(1000 * PERIOD, i % 2 ? SYN_PEBS_INDEX_ABOVE :
@@ -225,7 +225,7 @@ static void emptied(void (*empty)(void))
 	int i;
 
 	/* Leaves old records all over the buffer. */
-	start("", piled_up);
+	start("ds_guard=1", piled_up);
 	ring_close(&ring);
 
 	ring_open(&ring, &attr);
@@ -273,7 +273,7 @@ static void counted(void)
 	uint64_t last, now;
 	int i;
 
-	start("", one_by_one);
+	start("ds_guard=1", one_by_one);
 	perf_enable(ring.fd);
 	last = perf_count(ring.fd).value;
 	for (i = 0; i < FAULTS; i++) {
@@ -294,7 +294,7 @@ static void overflow_in_guard(void)
 	struct perf_event_attr attr = sample_attr(0x81d0, 2, LONG_PERIOD);
 	int i, tries;
 
-	start("", reloaded);
+	start("ds_guard=1", reloaded);
 	ring_close(&ring);
 	reloaded(&attr);
 	attr.exclude_kernel = 0;
@@ -322,7 +322,7 @@ static void overflow_in_guard(void)
 /* At the maximum is in bounds: the kernel's own business. */
 static void full(void)
 {
-	start("", reloaded);
+	start("ds_guard=1", reloaded);
 	some(200 * PERIOD, SYN_PEBS_INDEX_FULL);
 	ktap_check(!repairs());
 	ring_close(&ring);
@@ -335,7 +335,7 @@ static void beside_others(void)
 	uint64_t count[2];
 	int pass, fd, i;
 
-	start("", reloaded);
+	start("ds_guard=1", reloaded);
 	attr.exclude_kernel = 1;
 	fd = open_task(&attr, -1);
 	ktap_require(fd >= 0);
@@ -362,7 +362,7 @@ static void logged_once(void)
 {
 	int n;
 
-	start("", reloaded);
+	start("ds_guard=1", reloaded);
 	kmsg_mark();
 	some(200 * PERIOD, SYN_PEBS_INDEX_BELOW);
 	some(200 * PERIOD, SYN_PEBS_INDEX_ABOVE);

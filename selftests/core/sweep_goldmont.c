@@ -46,7 +46,7 @@ static void sweep_all(const struct kind *kind)
 
 	on_cpu(0);
 	perf_unlimited();
-	ext_load("enforce=1 data_src=1");
+	ext_load("enforce=1 data_src=1 ds_guard=1");
 	if (other < 0)
 		other = open_other(0x00c4, 0);
 	for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {

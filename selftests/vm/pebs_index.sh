@@ -61,7 +61,8 @@ for kernel in "${KERNELS[@]}"; do
 		ktap "$kernel alone, above the maximum when the event stops: an oops" oops "stop-$kernel" 2
 	fi
 	vm "ours-$kernel" --kernel "$kernel" "${options[@]}" -- sh -c \
-		'/t/sampler below && /t/sampler above && /t/sampler stop || exit
+		'rmmod intel_core_ext && modprobe intel_core_ext ds_guard=1 || exit
+		/t/sampler below && /t/sampler above && /t/sampler stop || exit
 		echo "repairs: $(cat /sys/bus/event_source/devices/intel_core_ext/ds_repairs)"
 		echo "said: $(dmesg | grep -c "PEBS index was out of bounds")"'
 	ktap "$kernel with the guard: sampling goes on" guarded "ours-$kernel"
