@@ -12,6 +12,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/atomic.h>
 #include <linux/irq_work.h>
 #include <linux/minmax.h>
 #include <linux/percpu.h>
@@ -45,11 +46,13 @@ static struct {
 static DEFINE_PER_CPU(struct debug_store *, ds_guard_ds);
 static DEFINE_PER_CPU(unsigned long, ds_guard_count);
 
+static atomic_t ds_guard_said;
+
 /* The scheduler, from which we may be called, must not print. */
 static void ds_guard_say(struct irq_work *work)
 {
-	pr_warn_once("PEBS index was out of bounds on CPU %d, put right (the count is in ds_repairs)\n",
-		     smp_processor_id());
+	pr_warn("PEBS index was out of bounds on CPU %d, put right (the count is in ds_repairs)\n",
+		smp_processor_id());
 }
 
 static DEFINE_IRQ_WORK(ds_guard_report, ds_guard_say);
@@ -103,7 +106,9 @@ static void ds_guard_put_right(struct debug_store *ds, u64 enabled)
 			       ds_guard_reload(ds->pebs_event_reset[idx], val));
 	}
 	this_cpu_inc(ds_guard_count);
-	irq_work_queue(&ds_guard_report);
+	/* Once will do: the count says how often. */
+	if (!atomic_xchg(&ds_guard_said, 1))
+		irq_work_queue(&ds_guard_report);
 }
 
 static void ds_guard_repair(struct debug_store *ds)
