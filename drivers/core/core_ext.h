@@ -144,8 +144,11 @@ void core_ext_orig_del(struct perf_event *event, int flags);
 int core_ext_check_event(const struct core_ext_model *model, const struct perf_event *event);
 
 /* pdir.c: nothing beside PDIR */
-void core_ext_pdir_prepare(const struct core_ext_model *model);
+int core_ext_pdir_start(struct pmu *core, const struct core_ext_model *model);
 void core_ext_pdir_catch_up(void);
+void core_ext_pdir_stop(void);
+unsigned long core_ext_pdir_turns(void);
+unsigned long core_ext_pdir_disturbed(void);
 int core_ext_pdir_check_group(struct perf_event *event);
 int core_ext_pdir_add(struct perf_event *event, int flags);
 void core_ext_pdir_del(struct perf_event *event, int flags);

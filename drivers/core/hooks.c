@@ -220,16 +220,20 @@ int core_ext_hooks_start(struct pmu *core, const struct core_ext_model *model,
 		if (err)
 			return err;
 	}
-	err = register_module_notifier(&core_ext_module_nb);
-	if (err)
-		return err;
 	hooks.model = model;
 	hooks.enforce = enforce;
 	hooks.data_src = data_src;
 	hooks.pdir = enforce && model->pdir;
+	if (hooks.pdir) {
+		err = core_ext_pdir_start(core, model);
+		if (err)
+			return err;
+	}
+	err = register_module_notifier(&core_ext_module_nb);
+	if (err)
+		return err;
 
 	if (hooks.pdir) {
-		core_ext_pdir_prepare(model);
 		/* del first: it must see whatever add has noted. */
 		core_ext_hook((void **)&core->del, core_ext_pdir_del, (void **)&hooks.del);
 		core_ext_hook((void **)&core->add, core_ext_pdir_add, (void **)&hooks.add);

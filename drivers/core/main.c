@@ -19,10 +19,13 @@
  *
  *	echo module intel_core_ext +p >/sys/kernel/debug/dynamic_debug/control
  *
- * What is in effect, and with ds_guard how often the guard had to act:
+ * What is in effect, how often the guard had to act, how often PDIR went from one thread
+ * of a core to another, and how often something came to run beside it:
  *
- *	cat /sys/bus/event_source/devices/intel_core_ext/caps/ds_guard
+ *	cat /sys/bus/event_source/devices/intel_core_ext/caps/enforce
  *	cat /sys/bus/event_source/devices/intel_core_ext/ds_repairs
+ *	cat /sys/bus/event_source/devices/intel_core_ext/pdir_turns
+ *	cat /sys/bus/event_source/devices/intel_core_ext/pdir_disturbed
  *
  * See Documentation/goldmont.md and Documentation/sandybridge.md.
  */
@@ -77,14 +80,33 @@ static ssize_t ds_repairs_show(struct device *dev, struct device_attribute *attr
 }
 static DEVICE_ATTR_RO(ds_repairs);
 
+static ssize_t pdir_turns_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%lu\n", core_ext_pdir_turns());
+}
+static DEVICE_ATTR_RO(pdir_turns);
+
+static ssize_t pdir_disturbed_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%lu\n", core_ext_pdir_disturbed());
+}
+static DEVICE_ATTR_RO(pdir_disturbed);
+
 static struct attribute *core_ext_own_attrs[] = {
 	&dev_attr_ds_repairs.attr,
+	&dev_attr_pdir_turns.attr,
+	&dev_attr_pdir_disturbed.attr,
 	NULL
 };
 
+/* Where there is something to be counted */
 static umode_t core_ext_own_visible(struct kobject *kobj, struct attribute *attr, int i)
 {
-	return core_ext.ds_guard ? attr->mode : 0;
+	bool visible = core_ext.enforce && core_ext.model->pdir;
+
+	if (attr == &dev_attr_ds_repairs.attr)
+		visible = core_ext.ds_guard;
+	return visible ? attr->mode : 0;
 }
 
 static const struct attribute_group core_ext_own_group = {
@@ -239,7 +261,8 @@ static void __exit core_ext_exit(void)
 	core_ext_hooks_stop();
 	core_ext_discovery_stop(core_ext_cpu_dev);
 	perf_pmu_unregister(&core_ext_own);
-	/* Until then a hook may have called it. */
+	/* Until then a hook may have called them. */
+	core_ext_pdir_stop();
 	core_ext_ds_guard_stop();
 	put_device(core_ext_cpu_dev);
 }

@@ -110,6 +110,14 @@ static void kernel_alone(void)
 	close(a);
 	close(b);
 	ktap_check(clashes() > before);
+	before = clashes();
+	a = open_on(PDIR, 2, 0);
+	b = open_on(BRANCHES, 0, 1);
+	for (i = 0; i < 100 && clashes() == before; i++)
+		busy(0.01);
+	close(a);
+	close(b);
+	ktap_check(clashes() > before, "on the other thread");
 }
 
 /* How much longer two events have run, and how much longer they wanted to. */
@@ -162,25 +170,6 @@ static void take_turns(int fd_a, int fd_b)
 	close(fd_b);
 }
 
-/* The first has all of the time, the second none. */
-static void one_waits(int first, int second)
-{
-	struct progress p = progress(first, second, LONG);
-	int i;
-
-	ktap_check(always(&p.a) && !p.b.running, "%llu of %llu ns, the other %llu",
-		   (unsigned long long)p.a.running, (unsigned long long)p.a.enabled,
-		   (unsigned long long)p.b.running);
-	close(first);
-	/* Its turn, when its CPU looks again. */
-	for (i = 0; i < 1000 && !progress(second, second, 0.02).a.running; i++)
-		;
-	p = progress(second, second, LONG);
-	ktap_check(always(&p.a), "after %d looks: %llu of %llu ns", i,
-		   (unsigned long long)p.a.running, (unsigned long long)p.a.enabled);
-	close(second);
-}
-
 /* They do not disturb each other. */
 static void together(int fd_a, int fd_b)
 {
@@ -210,18 +199,109 @@ static void same_thread(void)
 	ktap_check(clashes() == before);
 }
 
-/* No thread knows of the other's turns: the first one stays. */
+/* Whoever has the core gives it to the other thread after a while. */
 static void other_thread(void)
 {
-	int first;
+	uint64_t before = clashes();
+	int first, second;
 
 	ext_load("enforce=1");
+	ktap_check(!ext_number("pdir_turns"));
 	first = open_on(PDIR, 2, 0);
-	one_waits(first, open_on(BRANCHES, 0, 1));
+	take_turns(first, open_on(BRANCHES, 0, 1));
+	ktap_check(ext_number("pdir_turns") >= TURNS);
 	first = open_on(BRANCHES, 0, 1);
-	one_waits(first, open_on(PDIR, 2, 0));
+	take_turns(first, open_on(PDIR, 2, 0));
 	first = open_on(PDIR, 2, 0);
-	one_waits(first, open_on(PDIR, 2, 1));
+	take_turns(first, open_on(PDIR, 2, 1));
+	/* Of a task, and of all that happens on the other thread */
+	on_cpu(0);
+	first = open_here(PDIR, 2, -1);
+	take_turns(first, open_on(PDIR, 2, 1));
+	/* Two that take turns on the one thread, beside the other thread's */
+	first = open_on(PDIR, 2, 0);
+	second = open_on(BRANCHES, 0, 0);
+	take_turns(first, open_on(0x01c2, 1, 1));
+	close(second);
+	ktap_check(clashes() == before && !ext_number("pdir_disturbed"), "%llu clashes",
+		   (unsigned long long)(clashes() - before));
+}
+
+static int open_pinned(uint64_t config, int precise, int cpu)
+{
+	struct perf_event_attr attr = core_attr(config, 0, precise);
+	int fd;
+
+	attr.disabled = 0;
+	attr.pinned = 1;
+	fd = perf_open(&attr, cpu, -1);
+	ktap_require(fd >= 0, "%#llx: %s", (unsigned long long)config, strerror(-fd));
+	return fd;
+}
+
+/* perf gives up a pinned event that finds no counter: nothing can be read of it. */
+static bool given_up(int fd)
+{
+	struct perf_count c;
+
+	return read(fd, &c, sizeof(c)) != sizeof(c);
+}
+
+/* PDIR is not for ever on the way of others, and never on that of those that cannot wait. */
+static void pinned_beside(int pdir, int pinned)
+{
+	uint64_t before = clashes();
+	long disturbed = ext_number("pdir_disturbed");
+	struct progress p;
+	int i;
+
+	ktap_check(!given_up(pinned) && !given_up(pdir));
+	p = progress(pdir, pinned, LONG);
+	ktap_check(always(&p.a) && always(&p.b), "%llu of %llu ns, %llu of %llu ns",
+		   (unsigned long long)p.a.running, (unsigned long long)p.a.enabled,
+		   (unsigned long long)p.b.running, (unsigned long long)p.b.enabled);
+	/* Whoever comes last is on at once, or has been since before. */
+	for (i = 0; i < 100 && clashes() == before; i++)
+		busy(0.01);
+	ktap_check(ext_number("pdir_disturbed") >= disturbed);
+	close(pdir);
+	close(pinned);
+}
+
+static void pinned(void)
+{
+	int cpu, pass, fd;
+
+	ext_load("enforce=1");
+	for (cpu = 0; cpu < 2; cpu++) {
+		for (pass = 0; pass < 2; pass++) {
+			uint64_t before = clashes();
+			long disturbed = ext_number("pdir_disturbed");
+			int first = pass ? open_on(PDIR, 2, 0) : open_pinned(BRANCHES, 0, cpu);
+
+			busy(0.01);
+			if (pass)
+				pinned_beside(first, open_pinned(BRANCHES, 0, cpu));
+			else
+				pinned_beside(open_on(PDIR, 2, 0), first);
+			ktap_check(clashes() > before && ext_number("pdir_disturbed") > disturbed,
+				   "CPU %d, pass %d: %llu clashes, disturbed %ld", cpu, pass,
+				   (unsigned long long)(clashes() - before),
+				   ext_number("pdir_disturbed") - disturbed);
+		}
+	}
+	/* Nor does a pinned PDIR keep others away. */
+	fd = open_pinned(PDIR, 2, 0);
+	pinned_beside(open_on(BRANCHES, 0, 1), fd);
+	/* A module that comes schedules all events anew. */
+	ext_load(NULL);
+	fd = open_pinned(BRANCHES, 0, 1);
+	busy(0.01);
+	pass = open_on(PDIR, 2, 0);
+	busy(0.01);
+	ext_load("enforce=1");
+	busy(0.01);
+	pinned_beside(pass, fd);
 }
 
 static void other_core(void)
@@ -271,7 +351,7 @@ static void kind_swapped(void)
 	close(first);
 	third = open_on(0x00c0, 0, 0);
 	close(second);
-	one_waits(third, open_on(PDIR, 2, 1));
+	take_turns(third, open_on(PDIR, 2, 1));
 	ktap_check(clashes() == before, "%llu clashes",
 		   (unsigned long long)(clashes() - before));
 }
@@ -417,7 +497,7 @@ static void hotplug(void)
 		   (unsigned long long)p.a.enabled);
 	close(a);
 	a = open_on(PDIR, 2, 0);
-	one_waits(a, open_on(BRANCHES, 0, 1));
+	take_turns(a, open_on(BRANCHES, 0, 1));
 	ktap_check(clashes() == before);
 }
 
@@ -434,7 +514,8 @@ CORE_MAIN("2a 2d",
 	{ "samples are exact", exact },
 	{ "the kernel alone runs others beside PDIR", kernel_alone },
 	{ "turns on one thread", same_thread },
-	{ "the other thread waits", other_thread },
+	{ "turns between threads", other_thread },
+	{ "pinned events wait for nobody", pinned },
 	{ "another core does not matter", other_core },
 	{ "fixed counters do not matter", fixed_counters },
 	{ "a second one of a fixed kind does", second_of_a_kind },

@@ -115,20 +115,33 @@ bool core_catch_up(struct core *k)
 	return over;
 }
 
+static bool same_core(const struct core *a, const struct core *b)
+{
+	X86CPU *x = X86_CPU(a->cs), *y = X86_CPU(b->cs);
+
+	return x->socket_id == y->socket_id && x->core_id == y->core_id;
+}
+
 /*
- * PDIR wants the other programmable counters of the core silent, on the models
- * that have only one. Said once per setting, not each time an interrupt handler
+ * PDIR wants the other programmable counters of the core silent, those of its other
+ * thread as well. Said once per setting, not each time an interrupt handler
  * stops and starts everything.
  */
-static void check_pdir(struct core *k)
+static void check_pdir_of(struct core *k)
 {
 	bool set = false, run = false;
 
-	if (k->model->kind != KIND_SANDYBRIDGE)
-		return;
-	for (int i = 0; i < CORE_GP; i++) {
-		set |= i != 1 && (k->evtsel[i] & EVTSEL_EN);
-		run |= i != 1 && k->ctr[i].running;
+	for (int cpu = 0; cpu < SILICON_CPUS; cpu++) {
+		const struct core *o = core_peek(cpu);
+
+		if (!o || !same_core(k, o))
+			continue;
+		for (int i = 0; i < CORE_GP; i++) {
+			if (o == k && i == 1)
+				continue;
+			set |= !!(o->evtsel[i] & EVTSEL_EN);
+			run |= o->ctr[i].running;
+		}
 	}
 	if (!set || !(k->evtsel[1] & EVTSEL_EN))
 		k->pdir_clash = false;
@@ -137,6 +150,19 @@ static void check_pdir(struct core *k)
 	k->pdir_clash = true;
 	k->stat[SYN_CORE_S_V_PDIR]++;
 	silicon_violation(VIOL_CORE, k->cs, "PDIR on counter 1 beside others");
+}
+
+/* The big lock is held: registers are written with it. */
+static void check_pdir(struct core *k)
+{
+	if (k->model->kind != KIND_SANDYBRIDGE)
+		return;
+	for (int cpu = 0; cpu < SILICON_CPUS; cpu++) {
+		struct core *o = core_peek(cpu);
+
+		if (o && same_core(k, o))
+			check_pdir_of(o);
+	}
 }
 
 /* Start and stop what the registers now say. The past is settled already. */
