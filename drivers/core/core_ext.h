@@ -57,7 +57,7 @@ struct core_ext_request {
 /**
  * struct core_ext_offcore - what MSR_OFFCORE_RSPx must hold to count anything
  * @select: event select that goes with the register
- * @request: request bits, one is needed
+ * @request: request bits that the register has, one is needed
  * @any: the bit that stands for every response
  * @supplier: response bits that tell who supplied the data
  * @snoop: response bits that tell what the snoop said

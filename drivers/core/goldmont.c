@@ -93,9 +93,9 @@ static const struct core_ext_request goldmont_requests[] = {
 };
 
 /* A supplier alone or an L2 miss alone is a valid response here. */
-#define GOLDMONT_OFFCORE(_select, _outstanding) {	\
+#define GOLDMONT_OFFCORE(_select, _request, _outstanding) {	\
 	.select = _select,				\
-	.request = GLM_REQUESTS,			\
+	.request = _request,				\
 	.any = GLM_ANY_RESPONSE,			\
 	.supplier = GLM_L2_HIT,				\
 	.snoop = GLM_L2_MISS,				\
@@ -111,8 +111,8 @@ const struct core_ext_model core_ext_goldmont = {
 	.requests = goldmont_requests,
 	.available = GENMASK(OUTSTANDING, 0),
 	.offcore = {
-		GOLDMONT_OFFCORE(GLM_OFFCORE_RSP0, GLM_OUTSTANDING),
-		GOLDMONT_OFFCORE(GLM_OFFCORE_RSP1, 0),
+		GOLDMONT_OFFCORE(GLM_OFFCORE_RSP0, GLM_REQUESTS, GLM_OUTSTANDING),
+		GOLDMONT_OFFCORE(GLM_OFFCORE_RSP1, GLM_REQUESTS & ~GLM_COREWB, 0),
 	},
 	.no_reduced_skid = GLM_NO_REDUCED_SKID,
 	.guarded = GLM_PEBS_COUNTERS,

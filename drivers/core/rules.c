@@ -7,11 +7,18 @@
 
 #include "core_ext.h"
 
+/* Where all registers have them */
+#define OCR_REQUESTS	GENMASK_ULL(15, 0)
+
 static int core_ext_check_offcore(const struct core_ext_offcore *reg,
 				  const struct perf_event *event)
 {
 	u64 val = event->attr.config1;
 
+	if (val & OCR_REQUESTS & ~reg->request)
+		return core_ext_refuse(event, -EINVAL,
+				       "offcore: request type %#llx is not in this register",
+				       val & OCR_REQUESTS & ~reg->request);
 	if (!(val & reg->request))
 		return core_ext_refuse(event, -EINVAL, "offcore: no request type");
 	if (val & reg->outstanding) {

@@ -18,7 +18,7 @@
 #define GLM_DEMAND_DATA_RD		BIT_ULL(0)
 #define GLM_DEMAND_RFO			BIT_ULL(1)
 #define GLM_DEMAND_CODE_RD		BIT_ULL(2)
-#define GLM_COREWB			BIT_ULL(3)
+#define GLM_COREWB			BIT_ULL(3)	/* RSP0 only, by Intel's event list */
 #define GLM_PF_L2_DATA_RD		BIT_ULL(4)
 #define GLM_PF_L2_RFO			BIT_ULL(5)
 #define GLM_PARTIAL_READS		BIT_ULL(7)

@@ -17,6 +17,7 @@
 struct rules {
 	uint16_t select[2];
 	uint64_t request;	/* request bits that are not reserved */
+	uint64_t not_in[2];	/* of those: not in this register */
 	uint64_t supplier;
 	uint64_t snoop;
 	bool both;		/* supplier and snoop are needed, not one of them */
@@ -30,7 +31,7 @@ static bool offcore_counts(int reg, uint64_t val)
 {
 	uint64_t response = rules->supplier | rules->snoop | BIT(16);
 
-	if (!(val & rules->request))
+	if (!(val & rules->request) || val & rules->not_in[reg])
 		return false;
 	if (val & BIT(38))
 		return rules->outstanding[reg] && !(val & response);

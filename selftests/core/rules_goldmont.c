@@ -11,6 +11,7 @@
 static const struct rules goldmont = {
 	.select = { 0x01b7, 0x02b7 },
 	.request = 0xffbf,
+	.not_in = { 0, BIT(3) },
 	.supplier = BIT(18),
 	.snoop = BIT(33) | BIT(34) | BIT(36) | BIT(37),
 	.outstanding = { true, false },

@@ -108,7 +108,8 @@ def goldmont_names():
 def goldmont_valid(sel, value):
     o = load('offcore.json')
     reg = [r for r in o['registers'] if num(r['umask']) == sel >> 8][0]
-    if value & ~num(reg['writable_mask']) or not value & num(o['request_mask']):
+    if value & ~num(reg['writable_mask']) or not value & num(reg['request_mask']) or \
+       value & 0xffff & ~num(reg['request_mask']):
         return False
     if value >> 38 & 1:
         return reg['has_outstanding'] and not value & num(o['response_mask'])

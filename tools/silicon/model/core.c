@@ -43,6 +43,7 @@ static const struct core_model models[] = {
 		.version = 4, .gp = 4, .mhz = 1500, .ref_mhz = 0,
 		.perf_cap = 0x33c5, .debugctl = 0x5fc3,
 		.pebs_enable = 1, .offcore = { 0x760005ffbfull, 0x360005ffbfull },
+		.no_request = { 0, 1u << 3 },	/* COREWB */
 		.lbr = 32, .lbr_info = true,
 	},
 	{

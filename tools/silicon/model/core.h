@@ -44,6 +44,7 @@ struct core_model {
 	uint64_t debugctl;		/* writable bits */
 	uint64_t pebs_enable;		/* writable bits */
 	uint64_t offcore[2];		/* writable bits, 0: no such register */
+	uint64_t no_request[2];		/* of those: request types that count nothing */
 	bool ld_lat;
 	unsigned int lbr;		/* entries */
 	bool lbr_info;

@@ -95,16 +95,19 @@ static uint64_t answered(const struct core *k, uint64_t rsp, uint64_t requests)
 	return n;
 }
 
-static uint64_t valid_requests(const struct core *k, uint64_t rsp)
+static uint64_t valid_requests(const struct core *k, unsigned int reg)
 {
-	uint64_t all = k->model->offcore[0] & 0xffff;
+	uint64_t all = k->model->offcore[0] & 0xffff, rsp = k->offcore[reg];
 
-	return k->model->kind == KIND_GOLDMONT && (rsp & ANY_REQUEST) ? all : rsp & all;
+	return k->model->kind == KIND_GOLDMONT && (rsp & ANY_REQUEST) ? all :
+	       rsp & all & ~k->model->no_request[reg];
 }
 
-static bool meaningful(const struct core *k, uint64_t rsp)
+static bool meaningful(const struct core *k, unsigned int reg)
 {
-	if (!(rsp & 0xffff))
+	uint64_t rsp = k->offcore[reg];
+
+	if (!valid_requests(k, reg))
 		return false;
 	if (rsp & OUTSTANDING)
 		return !(rsp & RESPONSES);
@@ -116,11 +119,11 @@ static bool meaningful(const struct core *k, uint64_t rsp)
 
 uint64_t core_offcore_sum(const struct core *k, unsigned int reg, uint64_t cycles)
 {
-	uint64_t rsp = k->offcore[reg], types = valid_requests(k, rsp), n = 0;
+	uint64_t rsp = k->offcore[reg], types = valid_requests(k, reg), n = 0;
 
 	if (k->model->kind == KIND_XEON7500)
 		return nehalem(k, rsp, cycles);
-	if (!meaningful(k, rsp))
+	if (!meaningful(k, reg))
 		return 0;
 	for (; types; types &= types - 1) {
 		unsigned int t = ctz64(types);
@@ -172,7 +175,7 @@ void core_offcore_check(struct core *k, unsigned int reg)
 {
 	uint64_t rsp = k->offcore[reg];
 
-	if (k->model->kind == KIND_XEON7500 || meaningful(k, rsp))
+	if (k->model->kind == KIND_XEON7500 || meaningful(k, reg))
 		return;
 	k->stat[SYN_CORE_S_OFFCORE_ZERO]++;
 	if ((rsp & OUTSTANDING) && (rsp & RESPONSES))
