@@ -84,7 +84,8 @@ struct core_ext_offcore {
  * @requests: offcore requests, closed by an empty one
  * @available: bit n: the CPU has response n
  * @offcore: the two offcore registers
- * @no_reduced_skid: event select bits that make precise_ip=3 a false promise
+ * @reduced_skid: selects of the events that can keep what precise_ip=3 promises, closed by
+ *	0; NULL if the kernel does not offer it
  * @pdir: event select of the event whose precise use tolerates no other
  *	programmable counter in the core, 0 if there is none
  * @guarded: counters whose PEBS records the DS buffer guard looks after: those
@@ -98,7 +99,7 @@ struct core_ext_model {
 	const struct core_ext_request *requests;
 	u32 available;
 	struct core_ext_offcore offcore[2];
-	u32 no_reduced_skid;
+	const u16 *reduced_skid;
 	u16 pdir;
 	unsigned long guarded;
 };
@@ -142,6 +143,7 @@ void core_ext_orig_del(struct perf_event *event, int flags);
 
 /* rules.c: what an event may ask for */
 int core_ext_check_event(const struct core_ext_model *model, const struct perf_event *event);
+int core_ext_check_precise(const struct core_ext_model *model, struct perf_event *event);
 
 /* pdir.c: nothing beside PDIR */
 int core_ext_pdir_start(struct pmu *core, const struct core_ext_model *model);

@@ -44,6 +44,33 @@ static const struct core_ext_event goldmont_events[] = {
 	{}
 };
 
+/*
+ * Reduced skid is for the precise events (section 18.7.1.2). PEBS takes all others as well,
+ * but their record is about a later instruction.
+ */
+static const u16 goldmont_reduced_skid[] = {
+	/* LD_BLOCKS: DATA_UNKNOWN, STORE_FORWARD, 4K_ALIAS, UTLB_MISS, ALL_BLOCK */
+	0x0103, 0x0203, 0x0403, 0x0803, 0x1003,
+	/* MISALIGN_MEM_REF: LOAD_PAGE_SPLIT, STORE_PAGE_SPLIT */
+	0x0213, 0x0413,
+	/* INST_RETIRED.ANY_P */
+	0x00c0,
+	/* UOPS_RETIRED: ANY, MS, FPDIV, IDIV */
+	0x00c2, 0x01c2, 0x08c2, 0x10c2,
+	/*
+	 * BR_INST_RETIRED: ALL_BRANCHES, JCC, ALL_TAKEN_BRANCHES, FAR_BRANCH, NON_RETURN_IND,
+	 * RETURN, CALL, IND_CALL, REL_CALL, TAKEN_JCC
+	 */
+	0x00c4, 0x7ec4, 0x80c4, 0xbfc4, 0xebc4, 0xf7c4, 0xf9c4, 0xfbc4, 0xfdc4, 0xfec4,
+	/* BR_MISP_RETIRED: ALL_BRANCHES, JCC, NON_RETURN_IND, RETURN, IND_CALL, TAKEN_JCC */
+	0x00c5, 0x7ec5, 0xebc5, 0xf7c5, 0xfbc5, 0xfec5,
+	/* MEM_UOPS_RETIRED: DTLB_MISS_*, LOCK_LOADS, SPLIT_*, ALL_* */
+	0x11d0, 0x12d0, 0x13d0, 0x21d0, 0x41d0, 0x42d0, 0x43d0, 0x81d0, 0x82d0, 0x83d0,
+	/* MEM_LOAD_UOPS_RETIRED: L1_HIT, L2_HIT, L1_MISS, L2_MISS, HITM, WCB_HIT, DRAM_HIT */
+	0x01d1, 0x02d1, 0x08d1, 0x10d1, 0x20d1, 0x40d1, 0x80d1,
+	0
+};
+
 enum {
 	ANY_RESPONSE, L2_HIT, L2_MISS, SNOOP_MISS, NO_FWD, HITM, OUTSTANDING
 };
@@ -114,6 +141,6 @@ const struct core_ext_model core_ext_goldmont = {
 		GOLDMONT_OFFCORE(GLM_OFFCORE_RSP0, GLM_REQUESTS, GLM_OUTSTANDING),
 		GOLDMONT_OFFCORE(GLM_OFFCORE_RSP1, GLM_REQUESTS & ~GLM_COREWB, 0),
 	},
-	.no_reduced_skid = GLM_NO_REDUCED_SKID,
+	.reduced_skid = goldmont_reduced_skid,
 	.guarded = GLM_PEBS_COUNTERS,
 };

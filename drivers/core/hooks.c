@@ -92,6 +92,8 @@ static int core_ext_event_init(struct perf_event *event)
 		err = core_ext_data_src_init(event, hooks.event_init);
 	else
 		err = hooks.event_init(event);
+	if (!err && judge && hooks.enforce)
+		err = core_ext_check_precise(hooks.model, event);
 	if (!err && judge && hooks.pdir)
 		err = core_ext_pdir_check_group(event);
 	return err;

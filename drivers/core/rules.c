@@ -44,8 +44,7 @@ static int core_ext_check_offcore(const struct core_ext_offcore *reg,
  *
  * Reserved bits are left to the kernel, which knows them.
  *
- * Return: 0, -EINVAL for a selection that counts nothing, -EOPNOTSUPP for a
- * precision that cannot be had.
+ * Return: 0, or -EINVAL for a selection that counts nothing.
  */
 int core_ext_check_event(const struct core_ext_model *model, const struct perf_event *event)
 {
@@ -74,8 +73,32 @@ int core_ext_check_event(const struct core_ext_model *model, const struct perf_e
 		/* The kernel takes it, and leaves config1 out. */
 		return core_ext_refuse(event, -EINVAL, "offcore: umask of no register");
 	}
-	if (event->attr.precise_ip == 3 && config & model->no_reduced_skid)
-		return core_ext_refuse(event, -EOPNOTSUPP,
-				       "inv, any, edge and cmask turn reduced skid off");
 	return 0;
+}
+
+/* With nothing but rings in the select: INV, ANY, EDGE and CMASK turn reduced skid off. */
+#define SELECT_ALL	(X86_RAW_EVENT_MASK | ARCH_PERFMON_EVENTSEL_ANY)
+
+/**
+ * core_ext_check_precise() - can the hardware be as precise as the event asks for?
+ * @model: the CPU
+ * @event: an event that the core PMU has just accepted
+ *
+ * The errno is that of a kernel that does not offer precise_ip=3 at all: perf's :P takes
+ * less then.
+ *
+ * Return: 0, or -EOPNOTSUPP for a precision that cannot be had.
+ */
+int core_ext_check_precise(const struct core_ext_model *model, struct perf_event *event)
+{
+	const u16 *select = model->reduced_skid;
+
+	if (event->attr.precise_ip < 3 || !select)
+		return 0;
+	for (; *select; select++) {
+		if ((event->hw.config & SELECT_ALL) == *select)
+			return 0;
+	}
+	return core_ext_undo_init(event, core_ext_refuse(event, -EOPNOTSUPP,
+		"reduced skid is for the precise events"));
 }

@@ -51,10 +51,4 @@
 /* The counters that can make PEBS records: Table 18-18. */
 #define GLM_PEBS_COUNTERS		BIT(0)
 
-/*
- * Event select bits that turn reduced skid off: INV, ANY, EDGE, CMASK
- * (section 18.7.1.2).
- */
-#define GLM_NO_REDUCED_SKID		0xffa40000
-
 #endif /* CORE_GOLDMONT_H */

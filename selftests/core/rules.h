@@ -22,7 +22,7 @@ struct rules {
 	uint64_t snoop;
 	bool both;		/* supplier and snoop are needed, not one of them */
 	bool outstanding[2];	/* the register has bit 38 */
-	uint64_t imprecise;	/* config bits that exclude precise_ip=3 */
+	const uint16_t *exact;	/* events that can have precise_ip=3, closed by 0 */
 };
 
 static const struct rules *rules;
@@ -314,28 +314,106 @@ static void others_enforced(void)
 	}
 }
 
+static bool exact(uint64_t config)
+{
+	const uint16_t *e = rules->exact;
+
+	for (; e && *e; e++) {
+		if (*e == config)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * All codes with those umasks that are in the list of some code. What the kernel takes at
+ * 3 stays only for the events of the list; nothing else changes.
+ */
 static void precise_enforced(void)
 {
-	static int says[32][4];
-	int pass, bit, precise;
+	static const uint8_t umask[] = {
+		0x00, 0x01, 0x02, 0x04, 0x08, 0x10, 0x11, 0x12, 0x13, 0x20, 0x21, 0x40, 0x41, 0x42,
+		0x43, 0x7e, 0x80, 0x81, 0x82, 0x83, 0xbf, 0xeb, 0xf7, 0xf9, 0xfb, 0xfd, 0xfe,
+	};
+	static int8_t says[256][sizeof(umask)][4];
+	unsigned int code, i, refused = 0, taken = 0, want_taken = 0;
+	int pass, precise;
+
+	while (rules->exact && rules->exact[want_taken])
+		want_taken++;
+	for (pass = 0; pass < 2; pass++) {
+		ext_load(pass ? "enforce=1" : NULL);
+		for (code = 0; code < 256; code++) {
+			/* Of these the offcore rules speak. */
+			if (code == (rules->select[0] & 0xff) || code == (rules->select[1] & 0xff))
+				continue;
+			for (i = 0; i < sizeof(umask); i++) {
+				uint64_t config = code | umask[i] << 8;
+
+				for (precise = soak() ? 0 : 2; precise < 4; precise++) {
+					int now = try_open(config, 0, precise);
+					int want = says[code][i][precise];
+
+					if (!pass) {
+						says[code][i][precise] = now;
+						continue;
+					}
+					if (!want && precise == 3 && !exact(config))
+						want = -EOPNOTSUPP;
+					ktap_check(now == want, "%#llx at %d: %d, want %d",
+						   (unsigned long long)config, precise, now, want);
+					refused += precise == 3 && now == -EOPNOTSUPP;
+					taken += precise == 3 && !now;
+				}
+			}
+		}
+	}
+	ktap_note("%u taken at 3, %u refused", taken, refused);
+	ktap_check(taken == want_taken && refused);
+}
+
+/* These bits turn reduced skid off; the kernel refuses them with all of PEBS. */
+static void precise_bits(void)
+{
+	int pass, bit, precise, says[32][4];
 
 	for (pass = 0; pass < 3; pass++) {
 		ext_load(pass == 0 ? NULL : pass == 1 ? "" : "enforce=1");
 		for (bit = 16; bit < 32; bit++) {
 			for (precise = 0; precise < 4; precise++) {
-				uint64_t config = 0xc0 | BIT(bit);
-				bool imprecise = precise == 3 && rules->imprecise & config;
-				int now = try_open(config, 0, precise);
-				int want = pass == 2 && imprecise ? -EOPNOTSUPP : says[bit][precise];
+				int now = try_open(0xc0 | BIT(bit), 0, precise);
 
 				if (pass)
-					ktap_check(now == want, "%#llx at %d: %d, want %d",
-						   (unsigned long long)config, precise, now, want);
-				else
-					says[bit][precise] = now;
+					ktap_check(now == says[bit][precise],
+						   "bit %d at %d: %d, kernel %d", bit, precise, now,
+						   says[bit][precise]);
+				says[bit][precise] = now;
+				/* EDGE, ANY, INV, CMASK */
+				ktap_check(!precise || now || !(BIT(bit) & 0xffa40000), "bit %d", bit);
 			}
 		}
 	}
+}
+
+/* Generic events are no exception, and perf's :P takes what it gets. */
+static void precise_generic(void)
+{
+	struct perf_event_attr attr;
+	unsigned int config;
+	int fd, want;
+
+	ext_load("enforce=1");
+	for (config = PERF_COUNT_HW_CPU_CYCLES; config <= PERF_COUNT_HW_INSTRUCTIONS; config++) {
+		attr = core_attr(config, 0, 3);
+		attr.type = PERF_TYPE_HARDWARE;
+		want = rules->exact && config == PERF_COUNT_HW_INSTRUCTIONS ? 0 : -EOPNOTSUPP;
+		fd = open_task(&attr, -1);
+		if (fd >= 0)
+			close(fd);
+		ktap_check((fd < 0 ? fd : 0) == want, "%u: %d, want %d", config, fd, want);
+	}
+	ktap_check(!shell("perf record -q -o /tmp/p -e cycles:P true && "
+			  "perf evlist -v -i /tmp/p | grep -q 'precise_ip: 2'"), "cycles:P");
 }
 
 /* The generic cache events use the offcore registers, too. */
@@ -407,6 +485,8 @@ static void reason_given(void)
 	{ "other events under enforce", others_enforced },			\
 	{ "generic cache events under enforce", generic_enforced },		\
 	{ "precision under enforce", precise_enforced },			\
+	{ "precision and the bits that exclude it", precise_bits },		\
+	{ "precision of generic events under enforce", precise_generic },	\
 	{ "inheriting under enforce", inherited_enforced },			\
 	{ "a refusal has a reason", reason_given }
 

@@ -135,6 +135,10 @@ static void masks(void)
 	ktap_check(c > 1000 && v[1] == c && close_to(v[2], c / 4) && !v[3],
 		   "cycles %llu, 3 or more %llu, 4 %llu, 5 %llu", (unsigned long long)c,
 		   (unsigned long long)v[1], (unsigned long long)v[2], (unsigned long long)v[3]);
+	sel[1] = 0x3c | on | 1ull << 21;	/* AnyThread is ignored */
+	measure(sel, v, 2);
+	ktap_check(v[0] && v[0] == v[1], "cycles %llu, of any thread %llu",
+		   (unsigned long long)v[0], (unsigned long long)v[1]);
 	sel[1] = ev | on;
 	sel[2] = ev | on | CMASK(4) | INV;
 	sel[3] = ev | on | CMASK(4) | EDGE;
