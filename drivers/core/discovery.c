@@ -149,10 +149,10 @@ static int core_ext_add_field(const struct core_ext_field *f)
 	return core_ext_attr_add(&core_ext_format, kstrdup(f->name, GFP_KERNEL), text);
 }
 
-/* @ask: the user must give the request. Takes over @name. */
-static int core_ext_add_event(char *name, u16 select, u64 config1, bool ask)
+/* Takes over @name. */
+static int core_ext_add_event(char *name, u16 select, u64 config1)
 {
-	unsigned int used = ask ? CORE_EXT_OCR_REQ : 0;
+	unsigned int used = 0;
 	char text[96];
 	int i, len;
 
@@ -166,8 +166,6 @@ static int core_ext_add_event(char *name, u16 select, u64 config1, bool ask)
 		len += scnprintf(text + len, sizeof(text) - len, ",%s=%#llx",
 				 core_ext_fields[i].name, val);
 	}
-	if (ask)
-		scnprintf(text + len, sizeof(text) - len, ",ocr_req=?");
 	if (used & ~core_ext_usable) {
 		kfree(name);
 		return 0;
@@ -175,27 +173,21 @@ static int core_ext_add_event(char *name, u16 select, u64 config1, bool ask)
 	return core_ext_attr_add(&core_ext_events, name, kstrdup(text, GFP_KERNEL));
 }
 
-/*
- * Cycles times requests in flight, and requests: their quotient is the latency.
- * @req: NULL: the user gives it
- */
+/* Cycles times requests in flight, and requests: their quotient is the latency. */
 static int core_ext_add_latency(const struct core_ext_model *model,
 				const struct core_ext_request *req)
 {
 	const struct core_ext_offcore *cycles = &model->offcore[0];
 	const struct core_ext_offcore *count = &model->offcore[1];
-	/* perf takes a dash only in names without a dot. */
-	const char *sep = req ? "_" : "-", *dot = req ? "." : "", *name = req ? req->name : "";
-	u64 bits = req ? req->bits : 0;
 	int err;
 
 	/* Of each register one: both fit in a group, in any order. */
-	err = core_ext_add_event(kasprintf(GFP_KERNEL, "offcore%soutstanding%s%s", sep, dot, name),
-				 cycles->select, bits | cycles->outstanding, !req);
+	err = core_ext_add_event(kasprintf(GFP_KERNEL, "offcore_outstanding.%s", req->name),
+				 cycles->select, req->bits | cycles->outstanding);
 	if (err)
 		return err;
-	return core_ext_add_event(kasprintf(GFP_KERNEL, "offcore%srequests%s%s", sep, dot, name),
-				  count->select, bits | count->any, !req);
+	return core_ext_add_event(kasprintf(GFP_KERNEL, "offcore_requests.%s", req->name),
+				  count->select, req->bits | count->any);
 }
 
 static int core_ext_add_request(const struct core_ext_model *model,
@@ -210,7 +202,7 @@ static int core_ext_add_request(const struct core_ext_model *model,
 
 		err = core_ext_add_event(kasprintf(GFP_KERNEL, "offcore_response.%s.%s",
 						   req->name, rsp->name),
-					 model->offcore[0].select, req->bits | rsp->bits, false);
+					 model->offcore[0].select, req->bits | rsp->bits);
 		if (err)
 			return err;
 	}
@@ -221,7 +213,7 @@ static unsigned int core_ext_count_events(const struct core_ext_model *model)
 {
 	const struct core_ext_request *req;
 	const struct core_ext_event *event;
-	unsigned int num = 2;	/* the latency pair that leaves the request open */
+	unsigned int num = 0;
 
 	for (event = model->events; event->name; event++)
 		num++;
@@ -249,11 +241,9 @@ static int core_ext_fill(struct device *dev, const struct core_ext_model *model)
 
 	err = core_ext_group_alloc(&core_ext_events, dev, "events", core_ext_count_events(model));
 	for (event = model->events; event->name && !err; event++)
-		err = core_ext_add_event(kstrdup(event->name, GFP_KERNEL), event->select, 0, false);
+		err = core_ext_add_event(kstrdup(event->name, GFP_KERNEL), event->select, 0);
 	for (req = model->requests; req->name && !err; req++)
 		err = core_ext_add_request(model, req);
-	if (!err && model->fields & CORE_EXT_OCR_OUTSTANDING)
-		err = core_ext_add_latency(model, NULL);
 	return err;
 }
 

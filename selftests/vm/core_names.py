@@ -34,13 +34,11 @@ cd $cpu/format
 grep . * | sed 's/^/format /;s/:/ /'
 cd $cpu/events
 grep . * | sed 's/^/event /;s/:/ /'
-asking=" $(grep -l '=?' * | tr '\n' ' ')"
 set --
 for f in *; do
 	case $f in *.scale | *.unit | topdown*) continue ;; esac
 	t=$f
 	case $f in *-*) t=cpu/$f/ ;; esac
-	case $asking in *" $f "*) t=cpu/$f,ocr_req=0x1/ ;; esac
 	echo "opened $f"
 	set -- "$@" -e "$t"
 done
@@ -99,9 +97,6 @@ def goldmont_names():
         for half, prefix in (('cycles', 'outstanding'), ('requests', 'requests')):
             names['offcore_%s.%s' % (prefix, p['name'])] = (
                 {select(p[half])}, num(p[half]['offcore_rsp']))
-    # Asked for with ocr_req=0x1, which is demand_data_rd.
-    for prefix in ('outstanding', 'requests'):
-        names['offcore-' + prefix] = names['offcore_%s.demand_data_rd' % prefix]
     return names
 
 
