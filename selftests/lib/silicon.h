@@ -200,7 +200,8 @@ static inline bool box_is(const char *pmu, const char *name)
 /* Fills in the counters of a box and returns their number. */
 static inline int box_counters(const char *pmu, uint16_t ctr[SILICON_MAX_COUNTERS])
 {
-	static const uint16_t c[] = { 0xd11, 0xd91, 0xd51, 0xdd1, 0xd31, 0xdb1, 0xd71, 0xdf1 };
+	static const uint16_t c[] = { 0xd11, 0xd91, 0xd51, 0xdd1, 0xd31, 0xdb1, 0xd71, 0xdf1,
+				      0xf51, 0xfd1 };
 	static const uint16_t s[] = { 0xc51, 0xcd1 }, b[] = { 0xc31, 0xc71 };
 	static const uint16_t m[] = { 0xcb1, 0xcf1 }, r[] = { 0xe11, 0xe31 };
 	int n = box_instance(pmu), num = 0, first = 0, i;
@@ -210,7 +211,7 @@ static inline int box_counters(const char *pmu, uint16_t ctr[SILICON_MAX_COUNTER
 	else if (box_is(pmu, "wbox"))
 		first = 0xc91, num = 4;
 	else if (box_is(pmu, "cbox"))
-		first = c[n & 7], num = 6;
+		first = c[n % 10], num = 6;
 	else if (box_is(pmu, "sbox"))
 		first = s[n & 1], num = 4;
 	else if (box_is(pmu, "bbox"))

@@ -100,6 +100,14 @@ static bool is_control(const char *name)
 	       strstr(word, "GLOBAL_STATUS");
 }
 
+/* Is the row of the spec that this is in for another model alone? */
+static bool is_elsewhere(const char *row)
+{
+	const char *models = strstr(row, "\"models\": [\"wsm-ex\"]"), *end = strchr(row, '}');
+
+	return models && models < end;
+}
+
 /* The readable registers of a file of the spec; those that change by themselves do not count. */
 static void find_registers(const char *path, struct dump *d)
 {
@@ -117,7 +125,7 @@ static void find_registers(const char *path, struct dump *d)
 		s = strstr(s, "\"msr\": \"");
 		access = s ? strstr(s, "\"access\": \"R") : NULL;
 		ktap_require(s && strstr(s, "\"access\": \""), "%s: not as expected", path);
-		if (access == strstr(s, "\"access\": \"") && !timestamp) {
+		if (access == strstr(s, "\"access\": \"") && !timestamp && !is_elsewhere(s)) {
 			ktap_require(d->num < MAX_REGS, "too many registers");
 			d->control[d->num] = control;
 			d->msr[d->num++] = strtoul(s + 8, NULL, 16);

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The drivers against the hardware facts in spec/xeon7500.
 
-On each kernel: what sysfs names (format, events, scale, unit), and what reaches the
-registers when each event is opened, compared with the spec: every event and unit mask by
+For each model of the CPU, on each kernel: what sysfs names (format, events, scale, unit),
+and what reaches the registers when each event is opened, compared with the spec: every event and unit mask by
 name with the right encoding, no other name, and no write but of defined bits to writable
 registers. The register contents come from the silicon's trace of all MSR accesses, from
 power-on to the end.
@@ -31,8 +31,10 @@ import vm
 from ktap import Ktap, note
 
 SPEC = os.path.join(vm.TOP, 'spec', 'xeon7500')
-BOXES = {'ubox': ('U', 1), 'cbox': ('C', 8), 'sbox': ('S', 2), 'bbox': ('B', 2),
-         'mbox': ('M', 2), 'rbox': ('R', 2), 'wbox': ('W', 1)}
+# Machines: the model in the spec, the identifier in sysfs.
+MODELS = {'xeon7500': ('nhm-ex', 'nehalem-ex')}
+KINDS = {'ubox': 'U', 'cbox': 'C', 'sbox': 'S', 'bbox': 'B', 'mbox': 'M', 'rbox': 'R',
+         'wbox': 'W'}
 
 # Ours, not the hardware's: Documentation/overflow.md.
 PACKAGE = 'xeon7500_package'
@@ -42,7 +44,7 @@ PACKAGE_EVENTS = {'gate': 'event=0x1', 'gate.unit': 'ns', 'frozen': 'event=0x2',
 READINGS = {
     'nine bits': 'four codes of the U-Box have nine bits, its register eight; all nine are written',
     'field': 'a field whose place or meaning the spec infers is where it says',
-    'encoding': 'the spec is not sure of the encoding of an event or unit mask',
+    'encoding': 'the spec is not sure of an event, or of the encoding of it or a unit mask',
     'own name': 'a name that no source has',
 }
 
@@ -52,9 +54,10 @@ def load(name):
         return json.load(f)
 
 
-def events_of(box):
-    data = load(f'events_{box.lower()}.json')
-    return data['events'] if isinstance(data, dict) else data
+def of_model(rows, model):
+    """Those that the model has, as they are on it."""
+    return [{**row, **row.get('by_model', {}).get(model, {})} for row in rows
+            if model in row.get('models', [model])]
 
 
 def field_mask(bits):
@@ -81,41 +84,52 @@ class Register:
         # What may be written 1. Where no layout survives, nothing tells.
         self.writable, self.inferred = 0, {}
         for f in fields:
-            if 'nhm-ex' not in f.get('models', ['nhm-ex']):
-                continue
             if f['kind'] in ('rw', 'w1c', 'unknown'):
                 self.writable |= field_mask(f['bits'])
                 if f.get('status', 'confirmed') != 'confirmed':
                     self.inferred[f['name']] = field_mask(f['bits'])
         # No bit of the register table: see Documentation/ubox.md.
         self.nine_bits = 1 << 8 if self.name == 'U_MSR_PMON_EV_SEL' else 0
-        self.fields = {f['name']: f for f in fields
-                       if 'nhm-ex' in f.get('models', ['nhm-ex'])}
+        self.fields = {f['name']: f for f in fields}
 
     def field(self, value, name):
         mask = field_mask(self.fields[name]['bits'])
         return (value & mask) // (mask & -mask)
 
 
-def registers():
+def registers(model):
     layouts = {}
     for f in load('fields.json') + load('fields_mw.json'):
-        if f.get('model', 'nhm-ex') == 'nhm-ex':
-            layouts[re.sub(r'_\{0-\d\}', '', f['reg'])] = f['fields']
+        if f.get('model', model) == model:
+            layouts[re.sub(r'_\{0-\d\}', '', f['reg'])] = of_model(f['fields'], model)
     regs = {}
-    for row in load('registers.json') + load('registers_mw.json'):
+    for row in of_model(load('registers.json') + load('registers_mw.json'), model):
         kind = re.sub(r'_\d$', '', row.get('type') or row['name'])
         regs[int(row['msr'], 0)] = Register(row, layouts[kind])
     return regs
 
 
-REGS = registers()
 PORTS = load('events_r.json')['ports']
+# Of the model that is looked at, see use_model().
+REGS, EVENTS, NUM, WANTED = {}, {}, {}, {}
+
+
+def use_model(model):
+    """From here on it is this model that the spec speaks of."""
+    for table in REGS, EVENTS, NUM, WANTED:
+        table.clear()
+    REGS.update(registers(model))
+    for box in KINDS.values():
+        data = load(f'events_{box.lower()}.json')
+        EVENTS[box] = of_model(data['events'] if isinstance(data, dict) else data, model)
+        NUM[box] = 1 + max(r.row.get('side') == 'right' if box == 'R' else r.row['instance']
+                           for r in REGS.values() if r.box == box)
+        WANTED[box] = wanted(box)
 
 
 def box_of(pmu):
     m = re.fullmatch(r'xeon7500_([a-z]+)(?:_(\d+))?', pmu)
-    return BOXES[m.group(1)][0], int(m.group(2) or 0)
+    return KINDS[m.group(1)], int(m.group(2) or 0)
 
 
 def find(box, instance, pattern):
@@ -144,7 +158,7 @@ class Want:
     def unsure(self):
         """Why the spec is not sure of the encoding, if it is not."""
         return (self.umask or {}).get('status') or self.event.get('status') or \
-            self.umask and self.event.get('umask_status')
+            self.event.get('inferred') or self.umask and self.event.get('umask_status')
 
     def umask_value(self):
         if self.umask is None:
@@ -167,9 +181,7 @@ def flits_name(name):
 def wanted(box):
     """sysfs name -> Want, of all that the spec knows for this box."""
     want = {}
-    for e in events_of(box):
-        if 'nhm-ex' not in e.get('models', ['nhm-ex']):
-            continue
+    for e in EVENTS[box]:
         subs = e.get('umasks') or e.get('subevents') or [None]
         # Some may be asked for one unit mask bit at a time only.
         if e.get('one_umask_bit'):
@@ -182,6 +194,10 @@ def wanted(box):
             for u in subs:
                 full = '.'.join(n for n in (name, u['name'] if u else '') if n)
                 want[full.lower()] = Want(e, u, scale_of(e), own=not name)
+        # What the event is called on the Xeon 7500, so that its name goes on working.
+        for u in e['umasks'] if box == 'M' else ():
+            if 'nhm_name' in u:
+                want[u['nhm_name'].lower()] = Want(e, u, own=True)
         flits = e.get('flits_per_packet')
         if flits and flits != 1:
             want[flits_name(e['name']).lower()] = Want(e, None, str(flits), 'flits', own=True)
@@ -190,9 +206,6 @@ def wanted(box):
         want['xbar_mm'] = Want({'name': 'XBAR_MM', 'group': 'XBAR_MM', 'mm_cfg': '0x210000',
                                 'match': '0x0', 'mask': '0x0'}, own=True)
     return want
-
-
-WANTED = {box: wanted(box) for box, _ in BOXES.values()}
 
 
 # ---- registers of one event ----
@@ -285,6 +298,7 @@ def check_registers(pmu, want, port, state):
 class Dump:
     def __init__(self, text):
         self.formats, self.events, self.caps, self.opened = {}, {}, {}, []
+        self.identifiers = {}
         self.violations = None
         for line in text.splitlines():
             mark, *w = line.split(' ')
@@ -294,6 +308,8 @@ class Dump:
                 self.events.setdefault(w[0], {})[w[1]] = ' '.join(w[2:])
             elif mark == 'C':
                 self.caps.setdefault(w[0], {})[w[1]] = ' '.join(w[2:])
+            elif mark == 'I':
+                self.identifiers[w[0]] = w[1]
             elif mark == 'O':
                 self.opened.append((w[0], w[1], w[2], int(w[3]), int(w[4])))
             elif mark == 'violations':
@@ -344,7 +360,9 @@ def check_package(formats, events):
 
 
 def is_inferred(event):
-    """Is any bit of its sub-registers one that the spec only infers?"""
+    """Is the event, or any bit of its sub-registers, one that the spec only infers?"""
+    if event.get('inferred'):
+        return True
     for part in event.get('subregs', []):
         m = re.fullmatch(r'(\w+)(?:\[([\d:]+)\]| (\w+))', part)
         if not m or not find('M', 0, f'PMU_{m.group(1)}$'):
@@ -357,9 +375,11 @@ def is_inferred(event):
 
 
 def check_inferred(pmu, caps):
-    """caps/inferred lists the events, less the sub-event, that rest on inferred bits."""
-    want = {e['name'].lower() for e in events_of(box_of(pmu)[0])
-            if 'nhm-ex' in e.get('models', ['nhm-ex']) and is_inferred(e)}
+    """caps/inferred lists the events, less the sub-event, that the spec infers."""
+    inferred = [e for e in EVENTS[box_of(pmu)[0]] if is_inferred(e)]
+    want = {e['name'].lower() for e in inferred}
+    want |= {u['nhm_name'].partition('.')[0].lower()
+             for e in inferred for u in e['umasks'] if 'nhm_name' in u}
     said = caps.get('inferred', 'not there').split()
     return [f'{pmu}: inferred: {n}' for n in sorted(want ^ set(said))]
 
@@ -445,7 +465,7 @@ def check_shares(dump, seen):
         names = {n for n in events if n in WANTED[box]}
         ports = range(4 if box == 'R' else 1)
         opened = set().union(*(seen[pmu, p] for p in ports))
-        shares = dict(BOXES.values())[box] if instance else 1
+        shares = NUM[box] if instance else 1
         if box == 'R':
             shares = 1
         for port in ports:
@@ -599,20 +619,24 @@ def unnoticed_writes(writes):
 
 # ---- the run ----
 
-def run_guest(kernel, exe, directory):
-    trace = os.path.join(directory, f'trace-{kernel}')
-    out, _ = vm.run('--kernel', kernel, '--trace', trace, '--put', exe + ':/t/dump',
-                    '--', '/t/dump', *(['all'] if vm.SOAK else []))
+def run_guest(kernel, machine, exe, directory):
+    trace = os.path.join(directory, 'trace')
+    out, _ = vm.run('--kernel', kernel, '--machine', machine, '--trace', trace,
+                    '--put', exe + ':/t/dump', '--', '/t/dump', *(['all'] if vm.SOAK else []))
     return Dump(out), read_trace(trace)
 
 
-def check_kernel(ktap, kernel, dump, writes):
-    pmus = [f'xeon7500_{n}' + (f'_{i}' if num > 1 else '')
-            for n, (_, num) in BOXES.items() for i in range(num)]
+def check_kernel(ktap, kernel, machine, dump, writes):
+    pmus = [f'xeon7500_{n}' + (f'_{i}' if NUM[box] > 1 else '')
+            for n, box in KINDS.items() for i in range(NUM[box])]
+    kernel = f'{machine} {kernel}'
     wrong = [f'no PMU {p}' for p in pmus if p not in dump.events]
     wrong += [f'what is {p}?' for p in dump.events if p not in pmus]
     ktap.result(f'{kernel}: every box is a PMU', wrong)
     there = [p for p in pmus if p in dump.events]
+    ktap.result(f'{kernel}: identifier is the model',
+                [f'{p}: {dump.identifiers.get(p)}' for p in there
+                 if dump.identifiers.get(p) != MODELS[machine][1]])
     ktap.result(f'{kernel}: every event of the spec by name, and no other',
                 [w for p in there for w in check_names(p, dump.events[p])])
     ktap.result(f'{kernel}: the events of the package',
@@ -630,24 +654,32 @@ def check_kernel(ktap, kernel, dump, writes):
                 [] if dump.violations == 0 else [f'{dump.violations} violations'])
 
 
-def main():
-    ktap = Ktap()
+def check_machine(ktap, machine, exe, directory):
     dump = None
-    with tempfile.TemporaryDirectory() as directory:
-        exe = vm.build('conformance', 'dump.c', directory)
-        for kernel in vm.kernels(__file__):
-            try:
-                dump, writes = run_guest(kernel, exe, directory)
-            except vm.Failed as e:
-                ktap.result(f'{kernel}: the guest runs', str(e).splitlines())
-                continue
-            check_kernel(ktap, kernel, dump, writes)
+    use_model(MODELS[machine][0])
+    for kernel in vm.kernels(__file__):
+        try:
+            dump, writes = run_guest(kernel, machine, exe, directory)
+        except vm.Failed as e:
+            ktap.result(f'{machine} {kernel}: the guest runs', str(e).splitlines())
+            continue
+        check_kernel(ktap, kernel, machine, dump, writes)
     if dump:
         # With the last one: what would these have noticed?
-        ktap.result('a name removed, altered or added is noticed', unnoticed_names(dump))
-        ktap.result('a wrong register value is noticed', unnoticed_registers(dump, writes))
-        ktap.result('a wrong write is noticed', unnoticed_writes(writes))
-        ktap.result('no reading is left over', check_readings(readings(dump, writes)))
+        ktap.result(f'{machine}: a name removed, altered or added is noticed',
+                    unnoticed_names(dump))
+        ktap.result(f'{machine}: a wrong register value is noticed',
+                    unnoticed_registers(dump, writes))
+        ktap.result(f'{machine}: a wrong write is noticed', unnoticed_writes(writes))
+        ktap.result(f'{machine}: no reading is left over', check_readings(readings(dump, writes)))
+
+
+def main():
+    ktap = Ktap()
+    with tempfile.TemporaryDirectory() as directory:
+        exe = vm.build('conformance', 'dump.c', directory)
+        for machine in MODELS:
+            check_machine(ktap, machine, exe, directory)
     return ktap.end()
 
 

@@ -12,6 +12,7 @@
  *	F PMU NAME TEXT			a format attribute
  *	E PMU NAME TEXT			an event, .scale or .unit attribute
  *	C PMU NAME TEXT			an attribute of caps
+ *	I PMU TEXT			its identifier
  *	O PMU NAME TERMS FROM TO	opened, with these terms added
  */
 #include "silicon.h"
@@ -20,7 +21,7 @@ static bool all;
 
 static void dump_dir(const char *pmu, const char *dir, char mark)
 {
-	char path[300], text[256];
+	char path[300], text[4096];
 	struct dirent **list;
 	int num, i;
 
@@ -112,7 +113,11 @@ static void open_named_ports(const char *pmu)
 
 static void dump_pmu(const char *pmu, void *arg)
 {
+	char text[64];
+
 	(void)arg;
+	sysfs_read(pmu, ".", "identifier", text, sizeof(text));
+	printf("I %s %s\n", pmu, text);
 	dump_dir(pmu, "format", 'F');
 	dump_dir(pmu, "events", 'E');
 	dump_dir(pmu, "caps", 'C');

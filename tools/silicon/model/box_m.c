@@ -15,6 +15,12 @@
  * - With MM_CFG bit 63, only commands whose address agrees with ADDR_MATCH
  *   33:6 where ADDR_MASK (27:0 for 33:6) has ones. Writing these while bit 63
  *   is 1 is a violation but no #GP: the lock is known of the S-Box only.
+ *
+ * Westmere-EX: the fill/victim index has a bit more, and what is above it in
+ * ZDP_CTL_FVC and MAP is that much higher. Three events have a detail that they
+ * lack on the Xeon 7500. DRAM_MISC counts what one of PLD[18:16] selects, or
+ * retries when none is set; several at once are undefined. Command 0 of its own
+ * field is any command, as with DRAM_CMD, and MM_CFG filters both.
  */
 #include "uncore.h"
 
@@ -24,9 +30,11 @@ enum {
 	M_THERM_DN = 0x05,
 	M_FRM_TYPE = 0x09,
 	M_DRAM_CMD = 0x0a,
-	M_RETRIES = 0x0b,
+	M_ISS_SCHED = 0x08,	/* Westmere-EX */
+	M_RETRIES = 0x0b,	/* Westmere-EX: DRAM_MISC */
 	M_FVC_EV0 = 0x0d,
 	M_FVC_EV3 = 0x10,
+	M_PAGE_EV2 = 0x15,	/* Westmere-EX */
 	M_PAGE_EV = 0x16,
 	M_CYCLES = 0x1b,
 	/* set_flag_sel */
@@ -43,6 +51,11 @@ enum {
 #define MAP_ANY_CMD	8
 #define MAP_CMDS	8
 #define MM_EN		(1ull << 63)
+
+/* PLD[18:16] of Westmere-EX */
+#define MISC_CMD	1u
+#define MISC_VALID	2u
+#define MISC_NON_NOP	4u
 
 struct m_sel {
 	unsigned int inc, flag;
@@ -77,48 +90,88 @@ static uint64_t field(const struct counter *c, enum reg_role role, unsigned int 
 	return extract64(box_reg(c->box, role, 0, 0), lo, hi - lo + 1);
 }
 
+static bool is_westmere(const struct counter *c)
+{
+	return c->box->pkg->kind == KIND_WESTMERE_EX;
+}
+
+/* A field of ZDP_CTL_FVC or MAP above the index, by its place on the Xeon 7500. */
+static uint64_t field_up(const struct counter *c, enum reg_role role, unsigned int hi,
+			 unsigned int lo)
+{
+	unsigned int up = is_westmere(c);
+
+	return field(c, role, hi + up, lo + up);
+}
+
+/* What DRAM_MISC counts, 0: retries. */
+static unsigned int misc_select(const struct counter *c)
+{
+	return is_westmere(c) ? field(c, ROLE_PLD, 18, 16) : 0;
+}
+
 /* ---- which shared bits a counter depends on ---- */
 
 /* An FVC event depends on the command or response only if that is what it counts. */
 static uint64_t fvc_uses(const struct counter *c, unsigned int ev)
 {
-	uint64_t bits = 0x80001f | 7ull << (11 + 3 * ev);
+	uint64_t bits = 0x800000 | 7ull << (11 + 3 * ev);
+	unsigned int up = is_westmere(c);
 
-	switch (field(c, ROLE_FVC, 13 + 3 * ev, 11 + 3 * ev)) {
+	switch (field_up(c, ROLE_FVC, 13 + 3 * ev, 11 + 3 * ev)) {
 	case FVC_BCMD:
-		return bits | 0xe0;
+		bits |= 0xe0;
+		break;
 	case FVC_RESP:
-		return bits | 0x700;
-	default:
-		return bits;
+		bits |= 0x700;
+		break;
 	}
+	return bits << up | ((0x20u << up) - 1);
+}
+
+static uint64_t pld_uses(const struct counter *c, unsigned int inc)
+{
+	if (inc == M_DRAM_CMD)
+		return 0x1f01;
+	if (inc != M_RETRIES)
+		return 0;
+	if (!is_westmere(c))
+		return 0xfe;
+	return 0x70000 | (misc_select(c) & MISC_CMD ? 0xf80000 : misc_select(c) ? 0 : 0xfe);
+}
+
+static bool is_packet_event(const struct counter *c, unsigned int inc)
+{
+	return inc == M_DRAM_CMD || (inc == M_RETRIES && misc_select(c) == MISC_CMD);
 }
 
 static uint64_t inc_uses(const struct counter *c, unsigned int inc, const struct reg_info *r)
 {
+	bool westmere = is_westmere(c);
 
 	switch (r->role) {
 	case ROLE_DSP:
 		return inc == M_DSP_FILL ? 0x780 : 0;
 	case ROLE_ISS:
-		return inc == M_FRM_TYPE ? 0xf : inc == M_DRAM_CMD ? 0x380 : 0;
+		return inc == M_FRM_TYPE ? 0xf : inc == M_DRAM_CMD ? 0x380 :
+		       westmere && inc == M_ISS_SCHED ? 0x400 : 0;
 	case ROLE_MSC_THR:
 		return inc == M_THERM_UP ? 0x1f8 : inc == M_THERM_DN ? 0x678 : 0;
 	case ROLE_PGT:
-		return inc == M_PAGE_EV ? 1 : 0;
+		return inc == M_PAGE_EV ? 1 : westmere && inc == M_PAGE_EV2 ? 0x800 : 0;
 	case ROLE_PLD:
-		return inc == M_DRAM_CMD ? 0x1f01 : inc == M_RETRIES ? 0xfe : 0;
+		return pld_uses(c, inc);
 	case ROLE_FVC:
 		return inc >= M_FVC_EV0 && inc <= M_FVC_EV3 ? fvc_uses(c, inc - M_FVC_EV0) : 0;
 	case ROLE_MM_CFG:
 	case ROLE_MATCH:
 	case ROLE_MASK:
-		return inc == M_DRAM_CMD ? UINT64_MAX : 0;
+		return is_packet_event(c, inc) ? UINT64_MAX : 0;
 	}
 	return 0;
 }
 
-static uint64_t flag_uses(unsigned int flag, const struct reg_info *r)
+static uint64_t flag_uses(const struct counter *c, unsigned int flag, const struct reg_info *r)
 {
 	switch (r->role) {
 	case ROLE_DSP:
@@ -128,7 +181,7 @@ static uint64_t flag_uses(unsigned int flag, const struct reg_info *r)
 	case ROLE_PGT:
 		return flag == M_FLAG_PAGE ? 0x40 : 0;
 	case ROLE_MAP:
-		return flag == M_FLAG_BCMD ? 0x1ff : 0;
+		return flag != M_FLAG_BCMD ? 0 : is_westmere(c) ? 0x3ff : 0x1ff;
 	}
 	return 0;
 }
@@ -141,7 +194,7 @@ uint64_t m_uses(const struct counter *c, const struct reg_info *r)
 	if (uses_inc(&m))
 		bits |= inc_uses(c, m.inc, r);
 	if (uses_flag(&m))
-		bits |= flag_uses(m.flag, r);
+		bits |= flag_uses(c, m.flag, r);
 	return bits;
 }
 
@@ -161,12 +214,12 @@ unsigned int m_packet(const struct counter *c, const struct packet *pkt)
 	unsigned int cmd;
 	uint64_t mask;
 
-	if (!uses_inc(&m) || m.inc != M_DRAM_CMD || pkt->inst != c->box->inst)
+	if (!uses_inc(&m) || !is_packet_event(c, m.inc) || pkt->inst != c->box->inst)
 		return 0;
-	cmd = field(c, ROLE_PLD, 12, 8);
+	cmd = m.inc == M_DRAM_CMD ? field(c, ROLE_PLD, 12, 8) : field(c, ROLE_PLD, 23, 19);
 	if (cmd && cmd != pkt->opcode)
 		return 0;
-	if (field(c, ROLE_PLD, 0, 0) && field(c, ROLE_ISS, 9, 7) != pkt->vn)
+	if (m.inc == M_DRAM_CMD && field(c, ROLE_PLD, 0, 0) && field(c, ROLE_ISS, 9, 7) != pkt->vn)
 		return 0;
 	if (!(box_reg(c->box, ROLE_MM_CFG, 0, 0) & MM_EN))
 		return 1;
@@ -212,8 +265,8 @@ static void illegal(const struct counter *c, const char *what, unsigned int valu
 
 static void fvc(const struct counter *c, unsigned int ev, struct pattern *out, CPUState *cs)
 {
-	unsigned int what = field(c, ROLE_FVC, 13 + 3 * ev, 11 + 3 * ev);
-	unsigned int bcmd = field(c, ROLE_FVC, 7, 5), resp = field(c, ROLE_FVC, 10, 8);
+	unsigned int what = field_up(c, ROLE_FVC, 13 + 3 * ev, 11 + 3 * ev);
+	unsigned int bcmd = field_up(c, ROLE_FVC, 7, 5), resp = field_up(c, ROLE_FVC, 10, 8);
 
 	switch (what) {
 	case FVC_BCMD:
@@ -244,6 +297,36 @@ static void frame(const struct counter *c, struct pattern *out, CPUState *cs)
 	illegal(c, "frame type", type, cs);
 }
 
+/* RETRIES, or what has its place. */
+static void misc(const struct counter *c, struct pattern *out, CPUState *cs)
+{
+	unsigned int what = misc_select(c);
+
+	switch (what) {
+	case 0:
+		plain(c, M_RETRIES,
+		      field(c, ROLE_PLD, 7, 7) ? 0x40 | field(c, ROLE_PLD, 6, 1) : 0, 1, 0, out);
+		break;
+	case MISC_CMD:
+		packet_pattern(c, c->box->inst, false, out);
+		break;
+	case MISC_VALID:
+	case MISC_NON_NOP:
+		plain(c, M_RETRIES, 0x80 | what, 1, 0, out);
+		break;
+	default:
+		silicon_violation(VIOL_UNDEFINED, cs, "%s = %#" PRIx64 ": PLD[18:16] = 0x%x",
+				  c->sel_reg->name, c->sel, what);
+	}
+}
+
+/* A detail that the Xeon 7500 lacks. */
+static void detail(const struct counter *c, unsigned int inc, enum reg_role role,
+		   unsigned int bit, struct pattern *out)
+{
+	plain(c, inc, is_westmere(c) ? field(c, role, bit, bit) : NO_BIT, 1, 0, out);
+}
+
 static void inc_pattern(const struct counter *c, unsigned int inc, struct pattern *out,
 			CPUState *cs)
 {
@@ -272,8 +355,13 @@ static void inc_pattern(const struct counter *c, unsigned int inc, struct patter
 		packet_pattern(c, c->box->inst, false, out);
 		break;
 	case M_RETRIES:
-		plain(c, inc, field(c, ROLE_PLD, 7, 7) ? 0x40 | field(c, ROLE_PLD, 6, 1) : 0, 1, 0,
-		      out);
+		misc(c, out, cs);
+		break;
+	case M_ISS_SCHED:
+		detail(c, inc, ROLE_ISS, 10, out);
+		break;
+	case M_PAGE_EV2:
+		detail(c, inc, ROLE_PGT, 11, out);
 		break;
 	case M_FVC_EV0 ... M_FVC_EV3:
 		fvc(c, inc - M_FVC_EV0, out, cs);
@@ -316,8 +404,8 @@ static void flag_pattern(const struct counter *c, unsigned int flag, struct patt
 		break;
 	case M_FLAG_BCMD:
 		/* The index watched makes it another event. */
-		v = field(c, ROLE_MAP, 8, 5);
-		flag |= field(c, ROLE_MAP, 4, 0) << 10;
+		v = field_up(c, ROLE_MAP, 8, 5);
+		flag |= field(c, ROLE_MAP, 4 + is_westmere(c), 0) << 10;
 		if (v < MAP_CMDS)
 			plain(c, flag, v, MAP_CMDS, v, out);
 		else if (v == MAP_ANY_CMD)

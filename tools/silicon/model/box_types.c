@@ -15,7 +15,7 @@ const struct box_type box_types[BOX_KINDS] = {
 		.en = EN_HIGH, .pmi_en = PMI_HIGH, .select = select_u,
 	},
 	[BOX_C] = {
-		.name = "C", .instances = 8, .counters = 6,
+		.name = "C", .instances = 10, .counters = 6,
 		.en = EN_HIGH, .pmi_en = PMI_HIGH, .select = select_c,
 	},
 	[BOX_W] = {

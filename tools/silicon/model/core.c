@@ -39,6 +39,13 @@ static const struct core_model models[] = {
 		.ld_lat = true, .lbr = 16,
 	},
 	{
+		.kind = KIND_WESTMERE_EX, .name = "Westmere-EX",
+		.version = 3, .gp = 4, .mhz = 2266, .ref_mhz = 133,
+		.perf_cap = 0x11c3, .debugctl = 0x7fc3,
+		.pebs_enable = 0xf0000000full, .offcore = { 0xffff, 0xffff },
+		.ld_lat = true, .lbr = 16,
+	},
+	{
 		.kind = KIND_GOLDMONT, .name = "Goldmont",
 		.version = 4, .gp = 4, .mhz = 1500, .ref_mhz = 0,
 		.perf_cap = 0x33c5, .debugctl = 0x5fc3,
@@ -122,7 +129,7 @@ static void sync_here(struct core *k)
 /* Reduced skid and PDIR are off until PEBS is, once its counter was touched. */
 static void touch(struct core *k, unsigned int n)
 {
-	if (k->model->kind == KIND_XEON7500 || !pebs_on(k, n) || !(k->global_ctrl >> n & 1))
+	if (kind_is_ex(k->model->kind) || !pebs_on(k, n) || !(k->global_ctrl >> n & 1))
 		return;
 	k->skid_broken |= 1u << n;
 	k->stat[SYN_CORE_S_V_WRITE]++;

@@ -121,7 +121,7 @@ uint64_t core_offcore_sum(const struct core *k, unsigned int reg, uint64_t cycle
 {
 	uint64_t rsp = k->offcore[reg], types = valid_requests(k, reg), n = 0;
 
-	if (k->model->kind == KIND_XEON7500)
+	if (kind_is_ex(k->model->kind))
 		return nehalem(k, rsp, cycles);
 	if (!meaningful(k, reg))
 		return 0;
@@ -175,7 +175,7 @@ void core_offcore_check(struct core *k, unsigned int reg)
 {
 	uint64_t rsp = k->offcore[reg];
 
-	if (k->model->kind == KIND_XEON7500 || meaningful(k, reg))
+	if (kind_is_ex(k->model->kind) || meaningful(k, reg))
 		return;
 	k->stat[SYN_CORE_S_OFFCORE_ZERO]++;
 	if ((rsp & OUTSTANDING) && (rsp & RESPONSES))

@@ -36,6 +36,8 @@ enum cpu_kind silicon_kind(CPUX86State *env)
 	switch (model) {
 	case 0x2e:
 		return KIND_XEON7500;
+	case 0x2f:
+		return KIND_WESTMERE_EX;
 	case 0x5c:
 	case 0x5f:
 		return KIND_GOLDMONT;

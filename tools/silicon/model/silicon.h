@@ -5,7 +5,7 @@
  *	hooks.c		instructions in: RDMSR, WRMSR, RDPMC, CPUID
  *	stats.c		who accessed what; the trace; JSON at exit
  *	synth.c		synthetic MSRs (synthetic.h), the window for tests
- *	uncore.c, box_*	the Xeon 7500 uncore, see uncore.h
+ *	uncore.c, box_*	the uncore of Xeon 7500 and E7, see uncore.h
  *	core*.c		core PMUs of all machines
  *	apic.c		PMIs out, fault injection
  *	nmi.c		NMIs of others
@@ -20,9 +20,17 @@
 
 /* ---- machine ---- */
 
-enum cpu_kind { KIND_NONE, KIND_XEON7500, KIND_GOLDMONT, KIND_SANDYBRIDGE };
+enum cpu_kind {
+	KIND_NONE, KIND_XEON7500, KIND_WESTMERE_EX, KIND_GOLDMONT, KIND_SANDYBRIDGE
+};
 
 enum cpu_kind silicon_kind(CPUX86State *env);
+
+/* Xeon 7500 and E7, which have this uncore and much else in common. */
+static inline bool kind_is_ex(enum cpu_kind kind)
+{
+	return kind == KIND_XEON7500 || kind == KIND_WESTMERE_EX;
+}
 
 #define SILICON_CPUS	256	/* cpu_index below this */
 #define SILICON_PACKAGES 8

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Registers and events of the spec, and how to find them.
+ * Registers and events of the spec, those of the machine's model, and how to find them.
  */
 #include "uncore.h"
 #include "spec-tables.inc"
 
-const unsigned int reg_count = ARRAY_SIZE(reg_table);
-const unsigned int event_count = ARRAY_SIZE(event_table);
+const struct reg_info *reg_table;
+unsigned int reg_count;
+const struct event_info *event_table;
+static unsigned int event_count;
 const unsigned int opcode_count = ARRAY_SIZE(opcode_table);
 const unsigned int dram_cmd_count = ARRAY_SIZE(dram_cmd_table);
 
-QEMU_BUILD_BUG_ON(ARRAY_SIZE(reg_table) > REG_MAX);
+QEMU_BUILD_BUG_ON(ARRAY_SIZE(nehalem_ex_regs) > REG_MAX);
+QEMU_BUILD_BUG_ON(ARRAY_SIZE(westmere_ex_regs) > REG_MAX);
 
 #define UNCORE_FIRST	0xc00u
 #define UNCORE_LAST	0xfffu
@@ -24,8 +27,19 @@ static int16_t by_msr[UNCORE_LAST - UNCORE_FIRST + 1];
 static int16_t by_code[BOX_KINDS][CODES][BOX_COUNTERS_MAX];
 static int16_t by_role[BOX_KINDS][BOX_INSTANCES_MAX][ROLES][BOX_COUNTERS_MAX][2];
 
-static void __attribute__((constructor)) index_tables(void)
+void spec_tables_use(enum cpu_kind kind)
 {
+	if (kind == KIND_WESTMERE_EX) {
+		reg_table = westmere_ex_regs;
+		reg_count = ARRAY_SIZE(westmere_ex_regs);
+		event_table = westmere_ex_events;
+		event_count = ARRAY_SIZE(westmere_ex_events);
+	} else {
+		reg_table = nehalem_ex_regs;
+		reg_count = ARRAY_SIZE(nehalem_ex_regs);
+		event_table = nehalem_ex_events;
+		event_count = ARRAY_SIZE(nehalem_ex_events);
+	}
 	memset(by_msr, -1, sizeof(by_msr));
 	memset(by_role, -1, sizeof(by_role));
 	memset(by_code, -1, sizeof(by_code));
@@ -68,7 +82,7 @@ bool uncore_owns(CPUState *cs, uint32_t msr)
 {
 	return ((msr >= UNCORE_FIRST && msr <= UNCORE_LAST) ||
 		(msr >= W_FIXED_FIRST && msr <= W_FIXED_LAST)) &&
-	       silicon_kind(cpu_env(cs)) == KIND_XEON7500;
+	       kind_is_ex(silicon_kind(cpu_env(cs)));
 }
 
 const char *uncore_name(uint32_t msr)

@@ -71,6 +71,10 @@ static uint64_t read_base(CPUState *cs, struct package *p, uint32_t msr)
 		return p->gp;
 	case SYN_OV_IS_OR:
 		return p->ov_is_or;
+	case SYN_CBOXES_BY_EIGHT:
+		return p->cboxes_by_eight;
+	case SYN_ABSENT_READS_0:
+		return p->absent_reads_0;
 	case SYN_NMI_REASON:
 		return nmi_reason();
 	}
@@ -156,6 +160,12 @@ static void syn_write(CPUState *cs, uint32_t msr, uint64_t val)
 		return;
 	case SYN_OV_IS_OR:
 		p->ov_is_or = val;
+		return;
+	case SYN_CBOXES_BY_EIGHT:
+		p->cboxes_by_eight = val;
+		return;
+	case SYN_ABSENT_READS_0:
+		p->absent_reads_0 = val;
 		return;
 	case SYN_NMI:
 		nmi_send(cs, val);

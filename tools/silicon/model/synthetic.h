@@ -49,7 +49,11 @@
 #define SYN_NMI_SERR		0x80u
 #define SYN_NMI_IOCHK		0x40u
 #define SYN_UNCOUNTED		0x53500013u	/* rw: an event that is in no truth, see below */
-#define SYN_ABSENT_BOX(box, instance)	(1ull << ((box) * 8 + (instance)))	/* SYN_BOX_* */
+#define SYN_CBOXES_BY_EIGHT	0x53500014u	/* rw: 1: another reading of Westmere-EX, see below */
+#define SYN_ABSENT_READS_0	0x53500015u	/* rw: 1: those read 0 and ignore writes: no #GP */
+/* SYN_BOX_*; C-Boxes 8 and 9 are where an eighth kind of box would be. */
+#define SYN_ABSENT_BOX(box, instance) \
+	(1ull << ((instance) < 8 ? (box) * 8 + (instance) : 48u + (instance)))
 
 /*
  * SYN_RESET makes everything here what it was at power on: all that a test can set for
@@ -60,6 +64,11 @@
  * SYN_OV_IS_OR: ov_s0, ov_s1 and ov_w of U GLOBAL_STATUS do not hold an overflow, they are
  * the OR of what is below. U OVF_CTL cannot clear them then, and an overflow below a bit that
  * is up already is no news to the U-Box: no PMI and no freeze.
+ */
+
+/*
+ * SYN_CBOXES_BY_EIGHT: on Westmere-EX C-Boxes 0 to 7 are below the S-Boxes as on the Xeon
+ * 7500, and 8 and 9 beside them. Otherwise 0 to 4 are below S-Box 0 and 5 to 9 below S-Box 1.
  */
 
 /*
@@ -224,9 +233,10 @@
  *	DSP_FILL, CYCLES_DSP_FILL	0-3: bit of DSP[10:7]
  *	THERM_TRP_*	condition | DIMM << 2, DIMM 0 = all, else 1 + dimm_sel
  *	FRM_TYPE	ISS[3:0]
- *	RETRIES		0: all, 0x40 | fvid: of one
+ *	RETRIES		0: all, 0x40 | fvid: of one; DRAM_MISC likewise, 0x80 | PLD[18:16]: others
  *	FVC		bcmd of event 5, resp of event 6
- *	PGT_PAGE_EV, CYCLES_PGT_STATE, CYCLES_SCHED_MODE	value of the field
+ *	PGT_PAGE_EV, PGT_PAGE_EV2, ISS_SCHED, CYCLES_PGT_STATE, CYCLES_SCHED_MODE
+ *			value of the field
  *	BCMD_SCHEDQ_OCCUPANCY	command; SYN_CODE_M_BCMD(fvid) is the code
  */
 #define SYN_CODE_M(inc_sel)		(inc_sel)

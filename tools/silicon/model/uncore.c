@@ -17,6 +17,10 @@
  * - A summary bit in the U-Box goes up with an overflow below it, and down
  *   either through U OVF_CTL or when the last STATUS bit below is cleared.
  *   SYN_OV_IS_OR is the other reading.
+ * - Westmere-EX: S-Box 0 has C-Boxes 0 to 4, S-Box 1 has 5 to 9, as the names of
+ *   its unit mask bits say; the fifth of a side has summary bit 1. With
+ *   SYN_CBOXES_BY_EIGHT, 0 to 7 are as on the Xeon 7500, and 8 and 9 share ov_c_l
+ *   of S-Box 0 and 1. No source says how it is. pmi_core_sel has eight bits there, too.
  * - cond goes up when hardware clears en_all.
  * - A PMI goes out when a STATUS bit goes up, not when it is up already.
  * - While the STATUS bit that caused the last freeze is up, no freeze happens
@@ -115,9 +119,11 @@ static void package_default(struct package *p)
 {
 	p->freeze_latency = FREEZE_LATENCY;
 	p->absent = 0;
+	p->absent_reads_0 = false;
 	p->uncounted = 0;
 	p->gp = 0;
 	p->ov_is_or = false;
+	p->cboxes_by_eight = false;
 	p->pkt_header = 0;
 	p->pkt_addr = 0;
 	traffic_set_sel(p, 0);
@@ -130,11 +136,13 @@ void uncore_power_on(struct package *p)
 	traffic_reset(p);
 }
 
-static struct package *package_new(unsigned int id)
+static struct package *package_new(unsigned int id, enum cpu_kind kind)
 {
 	struct package *p = g_new0(struct package, 1);
 
+	spec_tables_use(kind);
 	p->id = id;
+	p->kind = kind;
 	package_default(p);
 	p->alarm = UINT64_MAX;
 	for (unsigned int k = 0; k < BOX_KINDS; k++) {
@@ -191,7 +199,7 @@ struct package *package_get(CPUState *cs)
 	unsigned int id = silicon_package(cs);
 
 	if (!packages[id])
-		packages[id] = package_new(id);
+		packages[id] = package_new(id, silicon_kind(cpu_env(cs)));
 	return packages[id];
 }
 
@@ -339,9 +347,27 @@ static void counter_reselect(struct counter *c, CPUState *cs)
 
 /* ---- overflow and freeze ---- */
 
+/* C-Boxes of an S-Box, in a row, and which summary bit each of them has. */
 static unsigned int side_of(const struct box *b)
 {
-	return b->kind == BOX_C ? b->inst / 4 : b->inst;
+	if (b->kind != BOX_C)
+		return b->inst;
+	if (b->pkg->kind == KIND_XEON7500)
+		return b->inst / 4;
+	if (b->pkg->cboxes_by_eight)
+		return b->inst < 8 ? b->inst / 4 : b->inst - 8;
+	return b->inst / 5;
+}
+
+static unsigned int summary_bit(const struct box *b)
+{
+	static const uint8_t of_four[] = { 2, 2, 0, 0 }, of_five[] = { 2, 2, 0, 0, 1 };
+
+	if (b->pkg->kind == KIND_XEON7500)
+		return of_four[b->inst % 4];
+	if (b->pkg->cboxes_by_eight)
+		return b->inst < 8 ? of_four[b->inst % 4] : 2;
+	return of_five[b->inst % 5];
 }
 
 static uint64_t summary(const struct package *p, unsigned int side)
@@ -354,10 +380,12 @@ static uint64_t summary(const struct package *p, unsigned int side)
 		v |= 1u << 18;
 	if (p->box[BOX_M][side].status || p->box[BOX_B][side].status)
 		v |= 1u << 16;
-	if (p->box[BOX_C][4 * side].status || p->box[BOX_C][4 * side + 1].status)
-		v |= 1u << 2;
-	if (p->box[BOX_C][4 * side + 2].status || p->box[BOX_C][4 * side + 3].status)
-		v |= 1u << 0;
+	for (unsigned int i = 0; i < box_types[BOX_C].instances; i++) {
+		const struct box *b = &p->box[BOX_C][i];
+
+		if (b->status && side_of(b) == side)
+			v |= 1u << summary_bit(b);
+	}
 	return v;
 }
 
@@ -684,18 +712,23 @@ static enum msr_rc write_subreg(struct box *b, unsigned int reg, uint64_t val, C
 	return MSR_OK;
 }
 
+static bool absent(const struct package *p, const struct reg_info *r)
+{
+	return p->absent & SYN_ABSENT_BOX(r->box, r->inst);
+}
+
 /* #GP though the register is there. */
 static bool gone(const struct package *p, const struct reg_info *r, bool write)
 {
-	return (p->absent & SYN_ABSENT_BOX(r->box, r->inst)) ||
+	return (absent(p, r) && !p->absent_reads_0) ||
 	       p->gp == (write ? SYN_GP_WRITE(r->msr) : SYN_GP_READ(r->msr));
 }
 
 enum msr_rc uncore_rdmsr(CPUState *cs, uint32_t msr, uint64_t *val)
 {
+	struct package *p = package_get(cs);
 	int i = reg_find(msr);
 	const struct reg_info *r = &reg_table[i];
-	struct package *p;
 	struct box *b;
 
 	if (i < 0) {
@@ -706,9 +739,11 @@ enum msr_rc uncore_rdmsr(CPUState *cs, uint32_t msr, uint64_t *val)
 		silicon_violation(VIOL_ACCESS, cs, "read of write-only %s", r->name);
 		return MSR_GP;
 	}
-	p = package_get(cs);
 	if (gone(p, r, false))
 		return MSR_GP;
+	*val = 0;
+	if (absent(p, r))
+		return MSR_OK;
 	b = &p->box[r->box][r->inst];
 	package_settle(p);
 	switch (r->role) {
@@ -749,10 +784,10 @@ enum msr_rc uncore_rdmsr(CPUState *cs, uint32_t msr, uint64_t *val)
 
 enum msr_rc uncore_wrmsr(CPUState *cs, uint32_t msr, uint64_t val)
 {
+	struct package *p = package_get(cs);
 	int i = reg_find(msr);
 	const struct reg_info *r = &reg_table[i];
 	enum msr_rc rc = MSR_OK;
-	struct package *p;
 	struct box *b;
 
 	if (i < 0) {
@@ -770,9 +805,10 @@ enum msr_rc uncore_wrmsr(CPUState *cs, uint32_t msr, uint64_t val)
 		silicon_violation(VIOL_READ_ONLY, cs, "%s = %#" PRIx64 ": bits %#" PRIx64
 				  " are read-only", r->name, val, val & r->ro);
 	val &= r->rw | r->w1c;
-	p = package_get(cs);
 	if (gone(p, r, true))
 		return MSR_GP;
+	if (absent(p, r))
+		return MSR_OK;
 	b = &p->box[r->box][r->inst];
 	package_settle(p);
 	switch (r->role) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The Xeon 7500 uncore: one struct package per socket, in it boxes, in them
+ * The uncore of Xeon 7500 and E7: one struct package per socket, in it boxes, in them
  * counters. uncore.c has what all boxes share: registers, the three enables,
  * overflow, freeze. A box_*.c file says what its control registers select.
  * The facts come from spec/xeon7500 by way of gen-tables.py.
@@ -75,10 +75,9 @@ struct opcode_info {
 	const char *name;
 };
 
-extern const struct reg_info reg_table[];
-extern const unsigned int reg_count;
-extern const struct event_info event_table[];
-extern const unsigned int event_count;
+extern const struct reg_info *reg_table;
+extern unsigned int reg_count;
+extern const struct event_info *event_table;
 extern const struct opcode_info opcode_table[];
 extern const unsigned int opcode_count;
 extern const uint8_t dram_cmd_table[];
@@ -86,6 +85,8 @@ extern const unsigned int dram_cmd_count;
 
 #define REG_MAX	400
 
+/* Before all others: which machine it is. */
+void spec_tables_use(enum cpu_kind kind);
 /* Index into reg_table, -1: no register at that address. */
 int reg_find(uint32_t msr);
 int reg_of(enum box_kind box, unsigned int inst, enum reg_role role, unsigned int index,
@@ -111,7 +112,7 @@ struct selection {
 
 struct box_type {
 	const char *name;
-	unsigned int instances;
+	unsigned int instances;		/* at most */
 	unsigned int counters;
 	uint64_t en, pmi_en;		/* bits in a control register */
 	/*
@@ -155,8 +156,8 @@ struct counter {
 
 #define W_FIXED		4	/* counter number of the W-Box fixed counter */
 #define BOX_COUNTERS_MAX 8
-#define PACKAGE_COUNTERS_MAX 104
-#define BOX_INSTANCES_MAX 8
+#define PACKAGE_COUNTERS_MAX 116
+#define BOX_INSTANCES_MAX 10
 
 struct box {
 	const struct box_type *type;
@@ -172,6 +173,7 @@ struct box {
 
 struct package {
 	unsigned int id;
+	enum cpu_kind kind;
 	uint64_t reg[REG_MAX];		/* those that just hold what was written */
 	uint64_t u_ctl, u_status;
 	struct box box[BOX_KINDS][BOX_INSTANCES_MAX];
@@ -188,9 +190,11 @@ struct package {
 	bool frozen;
 	uint64_t frozen_since, frozen_cycles, freezes;
 	uint64_t absent;		/* boxes, SYN_ABSENT_BOX() */
+	bool absent_reads_0;		/* SYN_ABSENT_READS_0 */
 	uint64_t uncounted;		/* SYN_UNCOUNTED */
 	uint64_t gp;			/* SYN_GP */
 	bool ov_is_or;			/* SYN_OV_IS_OR */
+	bool cboxes_by_eight;		/* SYN_CBOXES_BY_EIGHT */
 	uint64_t pkt_header, pkt_addr;	/* next packet to inject */
 	bool no_mix;			/* no packets but injected ones */
 };
