@@ -4,20 +4,10 @@
  *
  * VM: --sockets 2 --cores 2 --icount
  */
-#include "sampling.h"
+#include "session.h"
 
 /* How often the driver looks after what counts. */
 #define LOOK_US	1000000
-
-static unsigned int reads(void)
-{
-	return msr_read(0, SYN_ACCESS_ALL(SYN_RANGE_UNCORE, 0));
-}
-
-static unsigned int writes(void)
-{
-	return msr_read(0, SYN_ACCESS_ALL(SYN_RANGE_UNCORE, 1));
-}
 
 /* Timers of ours in /proc/timer_list, which names their functions. */
 static int timers(void)
@@ -154,77 +144,25 @@ static void counting(void)
 	perf_disable(fd);
 }
 
-/* What was in use is as it was before: nothing enabled, nothing selected. */
-static void check_clean(int cpu, int boxes)
-{
-	static const uint16_t cbox[2] = { 0xd00, 0xd80 };
-	int b, i;
-
-	ktap_check(!msr_read(cpu, 0xc00), "U_GLOBAL_CTL %#llx",
-		   (unsigned long long)msr_read(cpu, 0xc00));
-	for (b = 0; b < boxes; b++) {
-		ktap_check(!msr_read(cpu, cbox[b]), "%#x", cbox[b]);
-		for (i = 0; i < 6; i++)
-			ktap_check(!msr_read(cpu, cbox[b] + 0x10 + 2 * i), "%#x",
-				   cbox[b] + 0x10 + 2 * i);
-	}
-}
-
-/* Opens num events over boxes, as groups of size; enables, reads and closes them. */
-static void session(int boxes, int num, int size, unsigned int want_reads, unsigned int want_writes)
-{
-	static const char * const events[6] = {
-		"llc_misses.all", "llc_hits.all", "llc_victims.m", "trans_irq", "trans_maf",
-		"snps.remote_rd",
-	};
-	int cpu = package_cpu(1), fd[12], leader = -1, b, i, n = 0;
-	uint64_t sum = 0, truth = 0;
-	char pmu[32];
-
-	silicon_start();
-	for (b = 0; b < boxes; b++) {
-		snprintf(pmu, sizeof(pmu), "xeon7500_cbox_%d", b);
-		for (i = 0; i < num / boxes; i++) {
-			if (i % size == 0)
-				leader = -1;
-			fd[n] = event_open(pmu, events[i], cpu, leader);
-			if (leader < 0)
-				leader = fd[n];
-			n++;
-		}
-	}
-	for (i = 0; i < n; i += size)
-		perf_enable(fd[i]);
-	sleep_us(2000);
-	for (i = 0; i < n; i += size)
-		perf_disable(fd[i]);
-	for (i = 0; i < n; i++)
-		sum += perf_count(fd[i]).value;
-	event_close_all();
-	ktap_check(reads() == want_reads && writes() == want_writes, "%u reads, %u writes", reads(),
-		   writes());
-	for (b = 0; b < boxes; b++) {
-		snprintf(pmu, sizeof(pmu), "xeon7500_cbox_%d", b);
-		truth += box_truth(cpu, SYN_EVENTS, pmu);
-	}
-	ktap_check(sum == truth && sum, "%llu, truth %llu", (unsigned long long)sum,
-		   (unsigned long long)truth);
-	check_clean(cpu, boxes);
-}
-
 static void one_event(void)
 {
-	session(1, 1, 1, 1, 7);
+	session(0, 1, 1, 1, SESSION_ONE);
 }
 
 static void twelve_events(void)
 {
-	session(2, 12, 1, 12, 62);
+	session(0, 2, 12, 1, SESSION_TWELVE);
 }
 
 static void group_of_three(void)
 {
-	session(1, 3, 3, 3, 13);
+	session(0, 1, 3, 3, SESSION_GROUP);
+}
+
+static void overflow(void)
+{
+	overflow_cost("xeon7500_cbox_0");
+	overflow_cost("xeon7500_cbox_7");
 }
 
 static void counter_read(void)
@@ -277,4 +215,5 @@ SILICON_MAIN({ "idle means idle", idle },
 	     { "one event, open to close: 8 accesses", one_event },
 	     { "a group of three: 16", group_of_three },
 	     { "12 events on two boxes: 74", twelve_events },
+	     { "an overflow", overflow },
 	     { "neighbours are left alone", neighbours })
