@@ -123,10 +123,14 @@ static int uncore_events_add(struct uncore_attr_group *g, const struct uncore_ev
 	int err = 0;
 
 	for (desc = events; desc->name && !err; desc++) {
+		if (!uncore_for_this(desc->models))
+			continue;
 		if (!desc->umasks)
 			err = uncore_event_add(g, desc, NULL);
-		for (u = desc->umasks; u && u->name && !err; u++)
-			err = uncore_event_add(g, desc, u);
+		for (u = desc->umasks; u && u->name && !err; u++) {
+			if (uncore_for_this(u->models))
+				err = uncore_event_add(g, desc, u);
+		}
 	}
 	return err;
 }
@@ -144,8 +148,10 @@ static int uncore_attrs_fill(struct uncore_attr_groups *g, const struct uncore_b
 	}
 	err = uncore_attr_group_alloc(&g->format, "format", num);
 	for (i = 0; i < UNCORE_FIELD_LISTS; i++) {
-		for (f = uncore_field_list(type, instance, i); f->name && !err; f++)
-			err = uncore_format_add(&g->format, f);
+		for (f = uncore_field_list(type, instance, i); f->name && !err; f++) {
+			if (uncore_for_this(f->models))
+				err = uncore_format_add(&g->format, f);
+		}
 	}
 	if (err)
 		return err;
@@ -159,7 +165,7 @@ static int uncore_attrs_fill(struct uncore_attr_groups *g, const struct uncore_b
 
 static ssize_t identifier_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
-	return sysfs_emit(buf, "nehalem-ex\n");
+	return sysfs_emit(buf, "%s\n", uncore_model->identifier);
 }
 static DEVICE_ATTR_RO(identifier);
 
@@ -173,7 +179,7 @@ static const struct attribute_group uncore_identifier_group = {
 };
 
 /**
- * uncore_emit_inferred() - the events that rest on sub-registers nobody confirms
+ * uncore_emit_inferred() - the events that rest on what nobody confirms
  * @type: kind of box
  * @buf: for a sysfs attribute: their names, less the sub-event, in one line
  *
@@ -186,7 +192,7 @@ ssize_t uncore_emit_inferred(const struct uncore_box_type *type, char *buf)
 	int len = 0;
 
 	for (desc = type->events; desc->name; desc++) {
-		if (uncore_event_inferred(type, desc)) {
+		if (uncore_for_this(desc->models) && uncore_event_inferred(type, desc)) {
 			len += sysfs_emit_at(buf, len, "%s%s", space, desc->name);
 			space = " ";
 		}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Xeon 7500 B-Boxes: the home agents, each in front of one memory controller. Four
+ * Xeon 7500 and E7 B-Boxes: the home agents, each in front of one memory controller. Four
  * counters, each with events of its own.
  *
  *	perf stat -a -e xeon7500_bbox/imt_inserts_rd/ sleep 1
@@ -139,10 +139,10 @@ static const struct uncore_event_desc bbox_events[] = {
 	BBOX_EV("cohq_bypass",			0x0e, 3),
 	BBOX_EV("demand_fetch",			0x0f, 3),
 	BBOX_EV("implicit_wbs",			0x12, 3),
-	BBOX_EV("cohq_imt_alloc_wait",		0x13, 3),
+	BBOX_EV("cohq_imt_alloc_wait",		0x13, 3, .inferred = UNCORE_WESTMERE_EX),
 	BBOX_EV("sbox_vn0_unavail",		0x14, 3),
 	BBOX_EV("rbox_vna_unavail",		0x15, 3),
-	BBOX_EV("imt_full",			0x16, 3),
+	BBOX_EV("imt_full",			0x16, 3, .inferred = UNCORE_WESTMERE_EX),
 	BBOX_EV("conflicts",			0x17, 3),
 	BBOX_EV("ack_before_last_snp",		0x19, 3),
 	{}

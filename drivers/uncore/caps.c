@@ -70,7 +70,7 @@ const struct attribute_group uncore_package_cpumask_group = {
 };
 
 /*
- * The events whose sub-registers no page of the manual confirms. A list in caps/, because
+ * The events that no page of the manual confirms in all they need. A list in caps/, because
  * an attribute beside the event would be an event to perf, and sysfs allows a file to hold
  * several values of one kind. An empty line says that there are none.
  */

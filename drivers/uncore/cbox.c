@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Xeon 7500 C-Boxes: the eight slices of the last-level cache and their ring stops.
- * Six counters each, any event on any.
+ * Xeon 7500 and E7 C-Boxes: the slices of the last-level cache and their ring stops,
+ * eight or ten. Six counters each, any event on any.
  *
  *	perf stat -a -e xeon7500_cbox/llc_misses.all/ sleep 1
  *	perf stat -a -e xeon7500_cbox_0/event=0x14,umask=0x7/ sleep 1
@@ -110,12 +110,35 @@ static const struct uncore_event_desc cbox_events[] = {
 			{ "remote_hitm", 0x11 }, { "remote_hite", 0x22 },
 			{ "remote_hits", 0x44 }, { "remote_hitf", 0x88 },
 			{ "remote_any", 0xff }) },
+
+	/* No source says more than the names. */
+	{ "spl_dead",			0x29, UNCORE_WESTMERE_ONLY },
+	{ "spl_arb_pri_sw",		0x2a, UNCORE_WESTMERE_ONLY },
+	{ "spl_not_co",			0x2b, UNCORE_WESTMERE_ONLY },
+	{ "spl_co_sb",			0x2c, UNCORE_WESTMERE_ONLY },
+	{ "spl_co_nsb",			0x2d, UNCORE_WESTMERE_ONLY },
+	{ "spl_in_full_irq",		0x2e, UNCORE_WESTMERE_ONLY },
+	{ "spl_egr_sb",			0x2f, UNCORE_WESTMERE_ONLY },
+	{ "spl_egr_nsb",		0x30, UNCORE_WESTMERE_ONLY },
+	{ "igr_op_sram",			0x31, UNCORE_WESTMERE_ONLY },
+	{ "igr_op_uc",			0x32, UNCORE_WESTMERE_ONLY },
+	{ "arb_wins_p2c_sb",		0x33, UNCORE_WESTMERE_ONLY },
+	{ "arb_wins_p2c_nsb",		0x34, UNCORE_WESTMERE_ONLY },
+	{ "spoof_crd_empty",		0x35, UNCORE_WESTMERE_ONLY },
+	{ "idf_nonzero_no_bl_crd",	0x36, UNCORE_WESTMERE_ONLY },
+	{ "idf_nonzero_no_vld",		0x37, UNCORE_WESTMERE_ONLY },
+	{ "bounce_assert",		0x38, UNCORE_WESTMERE_ONLY },
+	{ "bounce_deassert",		0x39, UNCORE_WESTMERE_ONLY },
+	{ "spoof_assert",		0x3a, UNCORE_WESTMERE_ONLY },
+	{ "spoof_deassert",		0x3b, UNCORE_WESTMERE_ONLY },
+	{ "igr_bid_blocked",		0x3c, UNCORE_WESTMERE_ONLY },
 	{}
 };
 
 static const u16 cbox_base[] = {
 	C0_MSR_PMON_BASE, C1_MSR_PMON_BASE, C2_MSR_PMON_BASE, C3_MSR_PMON_BASE,
 	C4_MSR_PMON_BASE, C5_MSR_PMON_BASE, C6_MSR_PMON_BASE, C7_MSR_PMON_BASE,
+	C8_MSR_PMON_BASE, C9_MSR_PMON_BASE,
 };
 
 static const struct uncore_counter_row cbox_counters[] = {

@@ -67,8 +67,10 @@ static bool uncore_fields_known(const struct uncore_box_type *type, unsigned int
 	unsigned int i;
 
 	for (i = 0; i < UNCORE_FIELD_LISTS; i++) {
-		for (f = uncore_field_list(type, instance, i); f->name; f++)
-			rest[f->word] &= ~GENMASK_ULL(f->hi, f->lo);
+		for (f = uncore_field_list(type, instance, i); f->name; f++) {
+			if (uncore_for_this(f->models))
+				rest[f->word] &= ~GENMASK_ULL(f->hi, f->lo);
+		}
 	}
 	return !(rest[0] | rest[1] | rest[2] | perf_attr_config3(attr));
 }
@@ -93,7 +95,8 @@ uncore_find_event(const struct uncore_box_type *type, unsigned int code, u32 cou
 	const struct uncore_event_desc *desc;
 
 	for (desc = type->events; desc->name; desc++) {
-		if (desc->code == code && (!desc->counters || desc->counters & counters))
+		if (desc->code == code && (!desc->counters || desc->counters & counters) &&
+		    uncore_for_this(desc->models))
 			return desc;
 	}
 	return NULL;
@@ -110,7 +113,7 @@ static int uncore_check_umask(const struct perf_event *event, const struct uncor
 	unsigned int known = 0;
 
 	for (u = desc->umasks; u && u->name; u++)
-		known |= u->umask;
+		known |= uncore_for_this(u->models) ? u->umask : 0;
 	if (umask & ~known)
 		return uncore_refuse(event, -EINVAL, "%s has no umask %#x", desc->name, umask);
 	if (known && !umask)
@@ -130,7 +133,7 @@ static bool uncore_field_taken(const struct uncore_box_type *type,
 			       const struct uncore_event_desc *desc,
 			       const struct uncore_field *f, const struct perf_event_attr *attr)
 {
-	if (!((type->common | desc->filters) & BIT(f - type->fields)))
+	if (!((type->common | desc->filters) & BIT_ULL(f - type->fields)))
 		return false;
 	return uncore_value_in(f->if_values, uncore_field_get(&type->fields[f->if_field], attr));
 }
@@ -223,6 +226,8 @@ static int uncore_decode_fields(const struct perf_event *event, const struct unc
 	int err;
 
 	for (f = type->fields; f->name; f++) {
+		if (!uncore_for_this(f->models))
+			continue;
 		if (uncore_field_taken(type, desc, f, &event->attr)) {
 			err = uncore_check_value(event, type, desc, f);
 			if (err)
@@ -278,7 +283,7 @@ int uncore_decode(const struct perf_event *event, const struct uncore_box_type *
 }
 
 /**
- * uncore_event_inferred() - does an event rest on sub-registers that nobody confirms?
+ * uncore_event_inferred() - does an event rest on what nobody confirms?
  * @type: kind of box
  * @desc: the event, by any of its names
  */
@@ -290,9 +295,11 @@ bool uncore_event_inferred(const struct uncore_box_type *type,
 	unsigned int slot;
 
 	desc = uncore_find_event(type, desc->code, desc->counters ?: ~0U);
+	if (desc->inferred & uncore_model->bit)
+		return true;
 	slots = desc->slots;
 	for (f = type->fields; f->name; f++) {
-		if (f->to == UNCORE_TO_SLOT && desc->filters & BIT(f - type->fields))
+		if (f->to == UNCORE_TO_SLOT && desc->filters & BIT_ULL(f - type->fields))
 			__set_bit(f->slot, &slots);
 	}
 	for_each_set_bit(slot, &slots, UNCORE_MAX_SLOTS) {

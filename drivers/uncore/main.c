@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Intel Xeon 7500 (Nehalem-EX) uncore PMUs.
+ * Uncore PMUs of Intel Xeon 7500 (Nehalem-EX) and E7 (Westmere-EX).
  *
  *	perf list | grep xeon7500
  *	perf stat -a -e xeon7500_cbox/llc_misses.all/ sleep 1
  *
- * One PMU per box: xeon7500_ubox, xeon7500_cbox_0 to 7, xeon7500_wbox, and of each
+ * One PMU per box: xeon7500_ubox, xeon7500_cbox_0 to 7 or 9, xeon7500_wbox, and of each
  * half of the package xeon7500_sbox_, bbox_, mbox_ and rbox_0 or 1; and xeon7500_package
  * for what no counter counts. An event counts for a whole package; perf opens it on the
  * CPUs of the cpumask attribute, and takes any other CPU for its package.
@@ -216,19 +216,22 @@ static int uncore_register_all(void)
 }
 
 static const struct x86_cpu_id uncore_cpu_ids[] = {
-	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, 0x2e, NULL),	/* Nehalem-EX */
+	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, 0x2e, &uncore_nehalem_ex),
+	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, 0x2f, &uncore_westmere_ex),
 	{}
 };
 MODULE_DEVICE_TABLE(x86cpu, uncore_cpu_ids);
 
 static int __init uncore_init(void)
 {
+	const struct x86_cpu_id *id = x86_match_cpu(uncore_cpu_ids);
 	unsigned int t;
 	int err;
 
 	/* Other CPUs have other registers at these addresses. */
-	if (!x86_match_cpu(uncore_cpu_ids))
+	if (!id)
 		return -ENODEV;
+	uncore_model = (const struct uncore_model *)id->driver_data;
 	err = uncore_proof_init();
 	if (err)
 		return err;
@@ -302,5 +305,5 @@ static void __exit uncore_exit(void)
 }
 module_exit(uncore_exit);
 
-MODULE_DESCRIPTION("Intel Xeon 7500 uncore PMUs");
+MODULE_DESCRIPTION("Intel Xeon 7500 and E7 uncore PMUs");
 MODULE_LICENSE("GPL");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Xeon 7500 M-Boxes: the memory controllers. Six counters each, any event on any.
+ * Xeon 7500 and E7 M-Boxes: the memory controllers. Six counters each, any event on any.
  *
  *	perf stat -a -e xeon7500_mbox/bbox_cmds.reads/,xeon7500_mbox/bbox_cmds.writes/ sleep 1
  *	perf stat -a -e xeon7500_mbox/dram_cmd.cas_rd_opn/ sleep 1
@@ -41,6 +41,7 @@ enum {
 	MBOX_SLOT_FRM,
 	MBOX_SLOT_SCHED,
 	MBOX_SLOT_PLD_SCHED,
+	MBOX_SLOT_SCHED_SEL,
 	MBOX_SLOT_MAP_CMD,
 	MBOX_SLOT_MAP_FVID,
 	MBOX_SLOT_THR_DIMM,
@@ -48,8 +49,10 @@ enum {
 	MBOX_SLOT_THR_DN,
 	MBOX_SLOT_PGT_EV,
 	MBOX_SLOT_PGT_STATE,
+	MBOX_SLOT_PGT_EV2,
 	MBOX_SLOT_PLD_CMD,
 	MBOX_SLOT_PLD_RTRY,
+	MBOX_SLOT_PLD_SEL2,
 	MBOX_SLOT_FVC_FVID,
 	MBOX_SLOT_FVC_BCMD,
 	MBOX_SLOT_FVC_RESP,
@@ -68,7 +71,7 @@ enum {
 static const struct uncore_slot_desc mbox_slots[] = {
 	[MBOX_SLOT_DSP]		= MBOX_SLOT(DSP),
 	[MBOX_SLOT_FRM]		= MBOX_SLOT(ISS),
-	[MBOX_SLOT_SCHED ... MBOX_SLOT_PLD_SCHED] = MBOX_INFERRED(ISS),
+	[MBOX_SLOT_SCHED ... MBOX_SLOT_SCHED_SEL] = MBOX_INFERRED(ISS),
 	[MBOX_SLOT_MAP_CMD]	= MBOX_SLOT(MAP),
 	[MBOX_SLOT_MAP_FVID]	= MBOX_INFERRED(MAP),
 	[MBOX_SLOT_THR_DIMM ... MBOX_SLOT_THR_UP] = MBOX_INFERRED(MSC_THR),
@@ -76,8 +79,8 @@ static const struct uncore_slot_desc mbox_slots[] = {
 	[MBOX_SLOT_THR_DN]	= { .reg = MBOX_REG(MSC_THR), .num_regs = 1, .inferred = true,
 				    .shift = __bf_shf(M_MSC_THR_TRP_PT_DN_CND) -
 					     __bf_shf(M_MSC_THR_TRP_PT_UP_CND) },
-	[MBOX_SLOT_PGT_EV ... MBOX_SLOT_PGT_STATE] = MBOX_INFERRED(PGT),
-	[MBOX_SLOT_PLD_CMD ... MBOX_SLOT_PLD_RTRY] = MBOX_INFERRED(PLD),
+	[MBOX_SLOT_PGT_EV ... MBOX_SLOT_PGT_EV2] = MBOX_INFERRED(PGT),
+	[MBOX_SLOT_PLD_CMD ... MBOX_SLOT_PLD_SEL2] = MBOX_INFERRED(PLD),
 	[MBOX_SLOT_FVC_FVID ... MBOX_SLOT_FVC_RESP] = MBOX_SLOT(ZDP_CTL_FVC),
 	[MBOX_SLOT_FVC_EVNT]	= MBOX_SLOT_EVNT(0, 4), MBOX_SLOT_EVNT(1, 0),
 				  MBOX_SLOT_EVNT(2, 0), MBOX_SLOT_EVNT(3, 0),
@@ -92,13 +95,17 @@ static const struct uncore_subregs mbox_subregs = {
 	.msr		= mbox_subreg_msr,
 };
 
-/* The fields of one event are neighbours. */
+/* The fields of one event are neighbours. Those of E7 have places of their own, if any. */
 enum {
 	MBOX_EVENT,
 	MBOX_FVC_EVNT,
 	MBOX_FVC_BCMD,
 	MBOX_FVC_RESP,
 	MBOX_FVC_FVID,
+	MBOX_E7_FVC_EVNT,
+	MBOX_E7_FVC_BCMD,
+	MBOX_E7_FVC_RESP,
+	MBOX_E7_FVC_FVID,
 	MBOX_PLD_CMD,
 	MBOX_PLD_MODE_QUAL,
 	MBOX_PLD_SCHED_MODE,
@@ -106,19 +113,31 @@ enum {
 	MBOX_MASK_ADDR,
 	MBOX_PLD_RTRY_SNGL_FVID,
 	MBOX_PLD_FVID,
+	MBOX_E7_PLD_SEL2,
+	MBOX_E7_PLD_CMD2,
+	MBOX_E7_PLD_RTRY_SNGL_FVID,
+	MBOX_E7_PLD_FVID,
 	MBOX_DSP_FILL_STATE,
 	MBOX_ISS_FRM_TYPE,
 	MBOX_ISS_SCHED_MODE,
+	MBOX_E7_ISS_SCHED_SEL,
 	MBOX_MAP_CMD,
 	MBOX_MAP_FVID,
+	MBOX_E7_MAP_CMD,
+	MBOX_E7_MAP_FVID,
 	MBOX_THR_ALL_DIMMS,
 	MBOX_THR_DIMM,
 	MBOX_THR_CND,
 	MBOX_PGT_PAGE_EV,
 	MBOX_PGT_PAGE_STATE,
+	MBOX_E7_PGT_PAGE_EV2,
 };
 
 #define MBOX_TO(slot, bits)	UNCORE_SLOT(MBOX_SLOT_##slot, 0, bits)
+
+/* Of one model; for E7, the index is wider and what is above it higher. */
+#define MBOX_NHM	.models = UNCORE_NEHALEM_EX
+#define MBOX_WSM	.models = UNCORE_WESTMERE_EX
 
 #define MBOX_FVC_BBOX_CMDS	5
 #define MBOX_FVC_BBOX_RSP	6
@@ -131,13 +150,28 @@ enum {
 static const struct uncore_field mbox_fields[] = {
 	[MBOX_EVENT]		= { "event",		0, 0, 5 },
 	/* The first that claims a slot, for mbox_finish(). */
-	[MBOX_FVC_EVNT]		= { "fvc_evnt",		0, 19, 21, MBOX_TO(FVC_EVNT, M_FVC_EVNT0) },
+	[MBOX_FVC_EVNT]		= { "fvc_evnt",		0, 19, 21, MBOX_TO(FVC_EVNT, M_FVC_EVNT0),
+			MBOX_NHM },
 	[MBOX_FVC_BCMD]		= { "fvc_bcmd",		0, 13, 15, MBOX_TO(FVC_BCMD, M_FVC_BCMD),
-			.if_field = MBOX_FVC_EVNT, .if_values = BIT(MBOX_FVC_BBOX_CMDS) },
+			.if_field = MBOX_FVC_EVNT, .if_values = BIT(MBOX_FVC_BBOX_CMDS),
+			MBOX_NHM },
 	[MBOX_FVC_RESP]		= { "fvc_resp",		0, 16, 18, MBOX_TO(FVC_RESP, M_FVC_RESP),
 			.valid = GENMASK(7, 0) & ~BIT(6),
-			.if_field = MBOX_FVC_EVNT, .if_values = BIT(MBOX_FVC_BBOX_RSP) },
-	[MBOX_FVC_FVID]		= { "fvc_fvid",		0, 8, 12, MBOX_TO(FVC_FVID, M_FVC_FVID) },
+			.if_field = MBOX_FVC_EVNT, .if_values = BIT(MBOX_FVC_BBOX_RSP),
+			MBOX_NHM },
+	[MBOX_FVC_FVID]		= { "fvc_fvid",		0, 8, 12, MBOX_TO(FVC_FVID, M_FVC_FVID),
+			MBOX_NHM },
+	[MBOX_E7_FVC_EVNT]	= { "fvc_evnt",		0, 19, 21,
+			MBOX_TO(FVC_EVNT, M_E7_FVC_EVNT0), MBOX_WSM },
+	[MBOX_E7_FVC_BCMD]	= { "fvc_bcmd",		0, 13, 15,
+			MBOX_TO(FVC_BCMD, M_E7_FVC_BCMD), MBOX_WSM,
+			.if_field = MBOX_E7_FVC_EVNT, .if_values = BIT(MBOX_FVC_BBOX_CMDS) },
+	[MBOX_E7_FVC_RESP]	= { "fvc_resp",		0, 16, 18,
+			MBOX_TO(FVC_RESP, M_E7_FVC_RESP), MBOX_WSM,
+			.valid = GENMASK(7, 0) & ~BIT(6),
+			.if_field = MBOX_E7_FVC_EVNT, .if_values = BIT(MBOX_FVC_BBOX_RSP) },
+	[MBOX_E7_FVC_FVID]	= { "fvc_fvid",		0, 40, 45,
+			MBOX_TO(FVC_FVID, M_E7_FVC_FVID), MBOX_WSM },
 	[MBOX_PLD_CMD]		= { "pld_cmd",		0, 32, 36, MBOX_TO(PLD_CMD, M_PLD_CMD),
 			.valid = MBOX_DRAM_CMDS },
 	[MBOX_PLD_MODE_QUAL]	= { "pld_mode_qual",	0, 24, 24,
@@ -150,18 +184,35 @@ static const struct uncore_field mbox_fields[] = {
 	[MBOX_MASK_ADDR]	= { "mask_addr",	2, 28, 55,
 			UNCORE_SLOT(MBOX_SLOT_MM, M_MSR_PMU_ADDR_MASK, M_ADDR_MASK_ADDR) },
 	[MBOX_PLD_RTRY_SNGL_FVID] = { "pld_rtry_sngl_fvid", 0, 31, 31,
-			MBOX_TO(PLD_RTRY, M_PLD_RTRY_SNGL_FVID) },
+			MBOX_TO(PLD_RTRY, M_PLD_RTRY_SNGL_FVID), MBOX_NHM },
 	[MBOX_PLD_FVID]		= { "pld_fvid",		0, 25, 29, MBOX_TO(PLD_RTRY, M_PLD_FVID),
-			.if_field = MBOX_PLD_RTRY_SNGL_FVID, .if_values = BIT(1) },
+			.if_field = MBOX_PLD_RTRY_SNGL_FVID, .if_values = BIT(1), MBOX_NHM },
+	[MBOX_E7_PLD_SEL2]	= { "pld_sel2",		0, 46, 48, MBOX_TO(PLD_SEL2, M_PLD_SEL2),
+			.valid = BIT(0) | BIT(1) | BIT(2) | BIT(4), MBOX_WSM },
+	[MBOX_E7_PLD_CMD2]	= { "pld_cmd2",		0, 49, 53, MBOX_TO(PLD_SEL2, M_PLD_CMD2),
+			.valid = MBOX_DRAM_CMDS, MBOX_WSM,
+			.if_field = MBOX_E7_PLD_SEL2, .if_values = BIT(1) },
+	[MBOX_E7_PLD_RTRY_SNGL_FVID] = { "pld_rtry_sngl_fvid", 0, 31, 31,
+			MBOX_TO(PLD_RTRY, M_PLD_RTRY_SNGL_FVID), MBOX_WSM,
+			.if_field = MBOX_E7_PLD_SEL2, .if_values = BIT(0) },
+	[MBOX_E7_PLD_FVID]	= { "pld_fvid",		0, 25, 30, MBOX_TO(PLD_RTRY, M_PLD_FVID),
+			.if_field = MBOX_E7_PLD_RTRY_SNGL_FVID, .if_values = BIT(1), MBOX_WSM },
 	[MBOX_DSP_FILL_STATE]	= { "dsp_fill_state",	1, 0, 3, MBOX_TO(DSP, M_DSP_FILL_STATE),
 			.valid = BIT(1) | BIT(2) | BIT(4) | BIT(8) },
 	[MBOX_ISS_FRM_TYPE]	= { "iss_frm_type",	1, 8, 11, MBOX_TO(FRM, M_ISS_FRM_TYPE),
 			.valid = MBOX_FRM_TYPES },
 	[MBOX_ISS_SCHED_MODE]	= { "iss_sched_mode",	1, 12, 14, MBOX_TO(SCHED, M_ISS_SCHED_MODE),
 			.valid = GENMASK(3, 0) },
+	[MBOX_E7_ISS_SCHED_SEL]	= { "iss_sched_sel",	1, 15, 15,
+			MBOX_TO(SCHED_SEL, M_ISS_SCHED_SEL), MBOX_WSM },
 	[MBOX_MAP_CMD]		= { "map_cmd",		1, 21, 24, MBOX_TO(MAP_CMD, M_MAP_CMD),
-			.valid = GENMASK(8, 0) },
-	[MBOX_MAP_FVID]		= { "map_fvid",		1, 16, 20, MBOX_TO(MAP_FVID, M_MAP_FVID) },
+			.valid = GENMASK(8, 0), MBOX_NHM },
+	[MBOX_MAP_FVID]		= { "map_fvid",		1, 16, 20, MBOX_TO(MAP_FVID, M_MAP_FVID),
+			MBOX_NHM },
+	[MBOX_E7_MAP_CMD]	= { "map_cmd",		1, 21, 24, MBOX_TO(MAP_CMD, M_E7_MAP_CMD),
+			.valid = GENMASK(8, 0), MBOX_WSM },
+	[MBOX_E7_MAP_FVID]	= { "map_fvid",		1, 26, 31,
+			MBOX_TO(MAP_FVID, M_E7_MAP_FVID), MBOX_WSM },
 	[MBOX_THR_ALL_DIMMS]	= { "thr_all_dimms",	1, 32, 32,
 			MBOX_TO(THR_DIMM, M_MSC_THR_ALL_DIMMS) },
 	[MBOX_THR_DIMM]		= { "thr_dimm",		1, 33, 35,
@@ -173,15 +224,17 @@ static const struct uncore_field mbox_fields[] = {
 			MBOX_TO(PGT_EV, M_PGT_PAGE_EV_SEL) },
 	[MBOX_PGT_PAGE_STATE]	= { "pgt_page_state",	1, 41, 41,
 			MBOX_TO(PGT_STATE, M_PGT_PAGE_STATE) },
+	[MBOX_E7_PGT_PAGE_EV2]	= { "pgt_page_ev2",	1, 42, 42,
+			MBOX_TO(PGT_EV2, M_PGT_PAGE_EV2_SEL), MBOX_WSM },
 	{}
 };
 
-#define MBOX_F_FVC	GENMASK(MBOX_FVC_FVID, MBOX_FVC_EVNT)
-#define MBOX_F_CMD	GENMASK(MBOX_MASK_ADDR, MBOX_PLD_CMD)
-#define MBOX_F_RETRY	GENMASK(MBOX_PLD_FVID, MBOX_PLD_RTRY_SNGL_FVID)
-#define MBOX_F_DSP	BIT(MBOX_DSP_FILL_STATE)
-#define MBOX_F_MAP	GENMASK(MBOX_MAP_FVID, MBOX_MAP_CMD)
-#define MBOX_F_THR	GENMASK(MBOX_THR_CND, MBOX_THR_ALL_DIMMS)
+#define MBOX_F_FVC	GENMASK_ULL(MBOX_E7_FVC_FVID, MBOX_FVC_EVNT)
+#define MBOX_F_CMD	GENMASK_ULL(MBOX_MASK_ADDR, MBOX_PLD_CMD)
+#define MBOX_F_RETRY	GENMASK_ULL(MBOX_E7_PLD_FVID, MBOX_PLD_RTRY_SNGL_FVID)
+#define MBOX_F_DSP	BIT_ULL(MBOX_DSP_FILL_STATE)
+#define MBOX_F_MAP	GENMASK_ULL(MBOX_E7_MAP_FVID, MBOX_MAP_CMD)
+#define MBOX_F_THR	GENMASK_ULL(MBOX_THR_CND, MBOX_THR_ALL_DIMMS)
 
 /* Event codes: inc_sel, or with this bit set_flag_sel */
 #define MBOX_FLAG		0x20
@@ -245,6 +298,25 @@ static const struct uncore_umask mbox_dram_cmds[] = {
 	{}
 };
 
+/* A second command, counted beside that of dram_cmd */
+#define MBOX_CMD2(name, cmd)	{ name, .terms = "pld_sel2=1,pld_cmd2=" #cmd }
+
+static const struct uncore_umask mbox_dram_misc[] = {
+	{ "retries_all", .terms = "pld_sel2=0" },
+	{ "retries_fvid", .terms = "pld_sel2=0,pld_rtry_sngl_fvid=1" },
+	{ "valid", .terms = "pld_sel2=2" },
+	{ "non_nop_trkl", .terms = "pld_sel2=4" },
+	MBOX_CMD2("illegal", 0x00), MBOX_CMD2("preall", 0x01), MBOX_CMD2("ras", 0x02),
+	MBOX_CMD2("cas_rd_opn", 0x03), MBOX_CMD2("cas_wr_opn", 0x04),
+	MBOX_CMD2("cas_rd_cls", 0x05), MBOX_CMD2("cas_wr_cls", 0x06), MBOX_CMD2("mrs", 0x07),
+	MBOX_CMD2("rfr", 0x09), MBOX_CMD2("ensr", 0x0a), MBOX_CMD2("exsr", 0x0b),
+	MBOX_CMD2("nop", 0x0c), MBOX_CMD2("trkl", 0x10), MBOX_CMD2("pre", 0x11),
+	MBOX_CMD2("sync", 0x12), MBOX_CMD2("cke_hi", 0x14), MBOX_CMD2("cke_lo", 0x15),
+	MBOX_CMD2("soft_rst", 0x17), MBOX_CMD2("wr_cfg", 0x1c), MBOX_CMD2("rd_cfg", 0x1d),
+	MBOX_CMD2("zqcal", 0x1e),
+	{}
+};
+
 #define MBOX_FRM(name, type)	{ name, .terms = "iss_frm_type=" #type }
 #define MBOX_FVC_EV(name, evnt)	{ name, .terms = "fvc_evnt=" #evnt }
 #define MBOX_BCMD(name, bcmd)	{ name, .terms = "fvc_evnt=5,fvc_bcmd=" #bcmd }
@@ -278,15 +350,26 @@ static const struct uncore_event_desc mbox_events[] = {
 	{ "therm_trp_dn",	MBOX_EV_THERM_TRP_DN, mbox_trips, .filters = MBOX_F_THR },
 	{ "refresh",		0x06 },
 	{ "refresh_conflict",	0x07 },
-	{ "sched_mode_changes",	0x08 },
+	{ "sched_mode_changes",	0x08, MBOX_NHM },
+	{ "iss_sched",		0x08,
+	  UNCORE_UMASKS({ "changes", .terms = "iss_sched_sel=0" },
+			{ "frame_beat", .terms = "iss_sched_sel=1" }),
+	  .filters = BIT_ULL(MBOX_E7_ISS_SCHED_SEL), UNCORE_WESTMERE_ONLY },
+	{ "sched_mode_changes",	0x08, .terms = "iss_sched_sel=0", UNCORE_WESTMERE_ONLY },
 	{ "frm_type",		0x09,
 	  UNCORE_UMASKS(MBOX_FRM("3cmd", 0), MBOX_FRM("wdat", 1), MBOX_FRM("sync", 2),
 			MBOX_FRM("chnl", 3), MBOX_FRM("nop", 8), MBOX_FRM("1cmd", 12)),
-	  .filters = BIT(MBOX_ISS_FRM_TYPE) },
+	  .filters = BIT_ULL(MBOX_ISS_FRM_TYPE) },
 	{ "dram_cmd",		0x0a, mbox_dram_cmds, .filters = MBOX_F_CMD },
 	{ "retries",		0x0b,
 	  UNCORE_UMASKS({ "all" }, { "fvid", .terms = "pld_rtry_sngl_fvid=1" }),
-	  .filters = MBOX_F_RETRY, .slots = BIT(MBOX_SLOT_MM) },
+	  .filters = MBOX_F_RETRY, .slots = BIT(MBOX_SLOT_MM), MBOX_NHM },
+	{ "dram_misc",		0x0b, mbox_dram_misc,
+	  .filters = MBOX_F_RETRY, .slots = BIT(MBOX_SLOT_MM), UNCORE_WESTMERE_ONLY },
+	{ "retries",		0x0b,
+	  UNCORE_UMASKS({ "all", .terms = "pld_sel2=0" },
+			{ "fvid", .terms = "pld_sel2=0,pld_rtry_sngl_fvid=1" }),
+	  UNCORE_WESTMERE_ONLY },
 	{ "ma_par_err",		0x0c },
 	/* Interchangeable, so we take whichever is free ... */
 	{ "fvc_ev0",		MBOX_EV_FVC + 0, mbox_fvc, .filters = MBOX_F_FVC },
@@ -312,11 +395,16 @@ static const struct uncore_event_desc mbox_events[] = {
 	{ "trans_cmds",		0x12 },
 	{ "page_miss",		0x13 },
 	{ "page_hit",		0x14 },
-	{ "page_empty",		0x15 },
+	{ "page_empty",		0x15, MBOX_NHM },
+	{ "pgt_page_ev2",	0x15,
+	  UNCORE_UMASKS({ "auto_cls", .terms = "pgt_page_ev2=0" },
+			{ "page_empty", .terms = "pgt_page_ev2=1" }),
+	  .filters = BIT_ULL(MBOX_E7_PGT_PAGE_EV2), UNCORE_WESTMERE_ONLY },
+	{ "page_empty",		0x15, .terms = "pgt_page_ev2=1", UNCORE_WESTMERE_ONLY },
 	{ "pgt_page_ev",	0x16,
 	  UNCORE_UMASKS({ "opn2cls", .terms = "pgt_page_ev=0" },
 			{ "cls2opn", .terms = "pgt_page_ev=1" }),
-	  .filters = BIT(MBOX_PGT_PAGE_EV) },
+	  .filters = BIT_ULL(MBOX_PGT_PAGE_EV) },
 	{ "multicas",		0x17 },
 	{ "fvid_race",		0x18 },
 	{ "tt_cmd_conflict",	0x19 },
@@ -330,13 +418,13 @@ static const struct uncore_event_desc mbox_events[] = {
 	{ "cycles_sched_mode",	MBOX_FLAG + 0x1,
 	  UNCORE_UMASKS(MBOX_MODE("tradeoff", 0), MBOX_MODE("rdprio", 1),
 			MBOX_MODE("wrprio", 2), MBOX_MODE("adaptive", 3)),
-	  .filters = BIT(MBOX_ISS_SCHED_MODE) },
+	  .filters = BIT_ULL(MBOX_ISS_SCHED_MODE) },
 	{ "cycles_retryq_mfull", MBOX_FLAG + 0x3 },
 	{ "cycles_retryq_starved", MBOX_FLAG + 0x4 },
 	{ "cycles_pgt_state",	MBOX_FLAG + 0x5,
 	  UNCORE_UMASKS({ "closed", .terms = "pgt_page_state=0" },
 			{ "open", .terms = "pgt_page_state=1" }),
-	  .filters = BIT(MBOX_PGT_PAGE_STATE) },
+	  .filters = BIT_ULL(MBOX_PGT_PAGE_STATE) },
 	{ "bcmd_schedq_occupancy", MBOX_FLAG + 0x6,
 	  UNCORE_UMASKS(MBOX_MAP("reads", 0), MBOX_MAP("writes", 1), MBOX_MAP("merge", 2),
 			MBOX_MAP("v2f", 3), MBOX_MAP("v2v", 4), MBOX_MAP("f2v", 5),

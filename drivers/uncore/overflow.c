@@ -32,19 +32,6 @@
 static int (*uncore_overflow)(struct perf_event *event, struct perf_sample_data *data,
 			      struct pt_regs *regs);
 
-/* S SUMMARY: which boxes a bit stands for, of side 0 and of side 1. */
-static const struct {
-	u32 bit;
-	u32 boxes[2];
-} uncore_summary[] = {
-	{ S_SUMMARY_OV_C_L,	{ 3 << UNCORE_CBOX, 3 << (UNCORE_CBOX + 4) } },
-	{ S_SUMMARY_OV_C_R,	{ 3 << (UNCORE_CBOX + 2), 3 << (UNCORE_CBOX + 6) } },
-	{ S_SUMMARY_OV_MB,	{ BIT(UNCORE_MBOX) | BIT(UNCORE_BBOX),
-				  BIT(UNCORE_MBOX + 1) | BIT(UNCORE_BBOX + 1) } },
-	{ S_SUMMARY_OV_S,	{ BIT(UNCORE_SBOX), BIT(UNCORE_SBOX + 1) } },
-	{ S_SUMMARY_OV_R,	{ BIT(UNCORE_RBOX), BIT(UNCORE_RBOX + 1) } },
-};
-
 static const u16 uncore_summary_msr[2] = {
 	S0_MSR_PMON_BASE + S_MSR_PMON_SUMMARY, S1_MSR_PMON_BASE + S_MSR_PMON_SUMMARY,
 };
@@ -131,12 +118,12 @@ static unsigned int uncore_overflow_boxes(struct uncore_package *pkg, unsigned l
 
 static unsigned long uncore_side_boxes(int side, u32 summary)
 {
+	const struct uncore_summary *s;
 	unsigned long boxes = 0;
-	int i;
 
-	for (i = 0; i < ARRAY_SIZE(uncore_summary); i++) {
-		if (summary & uncore_summary[i].bit)
-			boxes |= uncore_summary[i].boxes[side];
+	for (s = uncore_model->summary; s->bit; s++) {
+		if (summary & s->bit)
+			boxes |= s->boxes[side];
 	}
 	return boxes;
 }

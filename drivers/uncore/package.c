@@ -270,6 +270,8 @@ bool uncore_package_probe(struct uncore_package *pkg)
 	for (id = 0; id < UNCORE_NUM_BOXES; id++) {
 		struct uncore_box *box = &pkg->box[id];
 
+		if (!(uncore_model->boxes & BIT(id)))
+			continue;
 		if (uncore_box_probe(box))
 			__set_bit(id, &pkg->present);
 		else

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Xeon 7500 S-Boxes: between the ring with the last-level cache and the system, that
+ * Xeon 7500 and E7 S-Boxes: between the ring with the last-level cache and the system, that
  * is R- and B-Box. "to_r" and "sent" is what leaves, "to_ring" and "rcvd" what comes.
  * Four counters each, any event on any.
  *
@@ -44,12 +44,24 @@ static const struct uncore_field sbox_fields[] = {
 #define SBOX_HOME	\
 	UNCORE_UMASKS({ "local", 0x1 }, { "remote", 0x2 }, { "all", 0x3 })
 
-#define SBOX_CBOX							\
-	UNCORE_UMASKS({ "cbox0_4", 0x1 }, { "cbox1_5", 0x2 },		\
-		      { "cbox2_6", 0x4 }, { "cbox3_7", 0x8 })
-#define SBOX_CBOX_ALL							\
-	UNCORE_UMASKS({ "cbox0_4", 0x1 }, { "cbox1_5", 0x2 },		\
-		      { "cbox2_6", 0x4 }, { "cbox3_7", 0x8 }, { "all", 0xf })
+/* A sub-event of one model */
+#define SBOX_NHM(name, umask)	{ name, umask, .models = UNCORE_NEHALEM_EX }
+#define SBOX_WSM(name, umask)	{ name, umask, .models = UNCORE_WESTMERE_EX }
+
+/* A C-Box of each side; the five pairs of ten have one source. Some events have no "all". */
+#define SBOX_NOT_ALL	2
+
+static const struct uncore_umask sbox_cboxes[] = {
+	SBOX_NHM("all", 0xf), SBOX_WSM("all", 0x1f),
+	SBOX_NHM("cbox0_4", 0x1), SBOX_NHM("cbox1_5", 0x2), SBOX_NHM("cbox2_6", 0x4),
+	SBOX_NHM("cbox3_7", 0x8),
+	SBOX_WSM("cbox0_5", 0x01), SBOX_WSM("cbox1_6", 0x02), SBOX_WSM("cbox2_7", 0x04),
+	SBOX_WSM("cbox3_8", 0x08), SBOX_WSM("cbox4_9", 0x10),
+	{}
+};
+
+#define SBOX_CBOX	sbox_cboxes + SBOX_NOT_ALL, .inferred = UNCORE_WESTMERE_EX
+#define SBOX_CBOX_ALL	sbox_cboxes, .inferred = UNCORE_WESTMERE_EX
 
 #define SBOX_EGRESS							\
 	UNCORE_UMASKS({ "ad_cw", 0x01 }, { "ad_ccw", 0x02 }, { "ad", 0x03 },	\
@@ -67,7 +79,7 @@ static const struct uncore_field sbox_fields[] = {
 
 /*
  * Table 2-37 and the detail list of section 2.5.5. The two disagree about codes 0x2b
- * to 0x2e; these are the detail list's, see Documentation/sbox.md.
+ * to 0x2e; on the Xeon 7500 these are the detail list's, see Documentation/sbox.md.
  */
 static const struct uncore_event_desc sbox_events[] = {
 	/* Queues to the system */
@@ -107,10 +119,15 @@ static const struct uncore_event_desc sbox_events[] = {
 	{ "to_ring_ndr_msgq_cycles_ne",		0x28 },
 	{ "to_ring_ndr_msgq_occupancy",		0x29, SBOX_OCCUPANCY },
 	{ "to_ring_r2s_msgq_cycles_full",	0x2a },
-	{ "to_ring_b2s_msgq_cycles_full",	0x2b },
-	{ "to_ring_r2s_msgq_cycles_ne",		0x2c },
-	{ "to_ring_b2s_msgq_cycles_ne",		0x2d },
-	{ "to_ring_r2s_msgq_occupancy",		0x2e, SBOX_OCCUPANCY },
+	{ "to_ring_b2s_msgq_cycles_full",	0x2b, .models = UNCORE_NEHALEM_EX },
+	{ "to_ring_r2s_msgq_cycles_ne",		0x2c, .models = UNCORE_NEHALEM_EX },
+	{ "to_ring_b2s_msgq_cycles_ne",		0x2d, .models = UNCORE_NEHALEM_EX },
+	{ "to_ring_r2s_msgq_occupancy",		0x2e, SBOX_OCCUPANCY,
+	  .models = UNCORE_NEHALEM_EX },
+	{ "to_ring_r2s_msgq_cycles_ne",		0x2b, UNCORE_WESTMERE_ONLY },
+	{ "to_ring_r2s_msgq_occupancy",		0x2c, SBOX_OCCUPANCY, UNCORE_WESTMERE_ONLY },
+	{ "to_ring_b2s_msgq_cycles_full",	0x2d, UNCORE_WESTMERE_ONLY },
+	{ "to_ring_b2s_msgq_cycles_ne",		0x2e, UNCORE_WESTMERE_ONLY },
 	{ "to_ring_b2s_msgq_occupancy",		0x2f, SBOX_OCCUPANCY },
 	{ "halfline_bypass",			0x30 },
 	{ "req_tbl_occupancy",			0x31, SBOX_HOME, SBOX_OCCUPANCY },
@@ -171,6 +188,16 @@ static const struct uncore_event_desc sbox_events[] = {
 	{ "no_credit_ak",			0x88 },
 	{ "no_credit_bl",			0x89 },
 	{ "no_credit_ipq",			0x8a },
+
+	/* The local NCS, and what is full of it as with the other queues */
+	{ "no_credit_loc_ncs",			0x8b, UNCORE_WESTMERE_ONLY },
+	{ "to_r_loc_ncs_msgq_cycles_full",	0x8c, SBOX_FULL, .models = UNCORE_WESTMERE_EX },
+	{ "to_r_loc_ncs_msgq_cycles_ne",	0x8d, SBOX_CBOX_ALL,
+	  .models = UNCORE_WESTMERE_EX },
+	{ "to_r_loc_ncs_msgq_occupancy",	0x8e, SBOX_CBOX_ALL, SBOX_OCCUPANCY,
+	  .models = UNCORE_WESTMERE_EX },
+	{ "pkts_rcvd_loc_ncs",			0x8f, UNCORE_WESTMERE_ONLY },
+	{ "flits_sent_loc_ncs",			0x90, UNCORE_WESTMERE_ONLY },
 	{}
 };
 

@@ -26,17 +26,57 @@
 
 struct perf_event;
 
-/* One number for each box instance of a package. */
+/* One number for each box instance of a package, of whatever model. */
 enum uncore_box_id {
 	UNCORE_UBOX,
 	UNCORE_CBOX,
-	UNCORE_WBOX = UNCORE_CBOX + 8,
+	UNCORE_WBOX = UNCORE_CBOX + 10,
 	UNCORE_SBOX,
 	UNCORE_BBOX = UNCORE_SBOX + 2,
 	UNCORE_MBOX = UNCORE_BBOX + 2,
 	UNCORE_RBOX = UNCORE_MBOX + 2,
 	UNCORE_NUM_BOXES = UNCORE_RBOX + 2,
 };
+
+/* The models of the CPU that a row of a table is for; 0 is for all of them. */
+#define UNCORE_NEHALEM_EX	BIT(0)
+#define UNCORE_WESTMERE_EX	BIT(1)
+
+/**
+ * struct uncore_summary - a bit of S SUMMARY
+ * @bit: the bit, or some that say the same
+ * @boxes: the boxes it stands for, of side 0 and of side 1, bit n for box n
+ */
+struct uncore_summary {
+	u32 bit;
+	u32 boxes[2];
+};
+
+/**
+ * struct uncore_model - what differs with the model of the CPU, beside rows of tables
+ * @identifier: its name in sysfs
+ * @bit: its bit in rows of tables
+ * @boxes: the boxes it can have, bit n for box n
+ * @summary: the bits of S SUMMARY, ended by one without bit
+ */
+struct uncore_model {
+	const char *identifier;
+	u8 bit;
+	u32 boxes;
+	const struct uncore_summary *summary;
+};
+
+extern const struct uncore_model uncore_nehalem_ex;
+extern const struct uncore_model uncore_westmere_ex;
+
+/* The one we run on, from load on. */
+extern const struct uncore_model *uncore_model;
+
+/* Is a row of a table for this model? */
+static inline bool uncore_for_this(u8 models)
+{
+	return !models || models & uncore_model->bit;
+}
 
 /* Where the value of a field goes. */
 enum uncore_dest {
@@ -63,6 +103,7 @@ enum uncore_dest {
  *	    there is none
  * @if_field: another field. With the wrong value of it, this one is not taken
  * @if_values: its right values, as in @valid
+ * @models: the models that have it
  *
  * The only place where a field is described. The format attribute, the checks, the
  * claims and the control register all come from here. Field 0 of a box is always the
@@ -82,6 +123,7 @@ struct uncore_field {
 	u8 within;
 	u8 if_field;
 	u64 if_values;
+	u8 models;
 };
 
 #define UNCORE_CTL(_bits)		.to = UNCORE_TO_CTL, .bits = (_bits)
@@ -93,11 +135,13 @@ struct uncore_field {
  * @name: name after the dot, lower case
  * @umask: value of the umask field; 0 when @terms says it all
  * @terms: other config terms in perf's syntax, or NULL
+ * @models: the models that have it
  */
 struct uncore_umask {
 	const char *name;
 	u8 umask;
 	const char *terms;
+	u8 models;
 };
 
 #define UNCORE_UMASKS(...) \
@@ -118,6 +162,8 @@ struct uncore_umask {
  * @one_umask: the sub-events cannot be combined
  * @scale: contents of the .scale attribute, or NULL
  * @unit: contents of the .unit attribute, or NULL
+ * @models: the models that have it
+ * @inferred: the models on which its code or sub-events are not certain
  *
  * Where events share a code (and a counter), the first one says what it takes; the
  * others are further names.
@@ -129,13 +175,19 @@ struct uncore_event_desc {
 	const char *terms;
 	u32 counters;
 	u32 ctl;
-	u32 filters;
+	u64 filters;
 	u32 slots;
 	u64 val;
 	bool one_umask;
 	const char *scale;
 	const char *unit;
+	u8 models;
+	u8 inferred;
 };
+
+/* An event that one source has, for one model. */
+#define UNCORE_WESTMERE_ONLY	\
+	.models = UNCORE_WESTMERE_EX, .inferred = UNCORE_WESTMERE_EX
 
 /**
  * struct uncore_slot_desc - where the contents of a slot live (see claims.h)
@@ -263,7 +315,7 @@ struct uncore_box_type {
 	unsigned int num_counters;
 	const struct uncore_field *fields;
 	const struct uncore_field * const *instance_fields;
-	u32 common;
+	u64 common;
 	const struct uncore_event_desc *events;
 	int (*finish)(const struct perf_event *event, const struct uncore_event_desc *desc,
 		      struct uncore_config *cfg);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Xeon 7500 U-Box: interrupts, locks, errors. One counter.
+ * Xeon 7500 and E7 U-Box: interrupts, locks, errors. One counter.
  *
  *	perf stat -a -e xeon7500_ubox/ipis_sent/ sleep 1
  *
@@ -31,6 +31,9 @@ static const struct uncore_event_desc ubox_events[] = {
 	{ "buf_valid_lock",		0x002 },
 	{ "buf_valid_stst",		0x003 },
 	{ "buf_valid_spc_cycles",	0x004 },
+	{ "buf_valid_door_bell",	0x005, UNCORE_WESTMERE_ONLY },
+	{ "buf_valid_pm_in",		0x006, UNCORE_WESTMERE_ONLY },
+	{ "buf_valid_pm_out",		0x007, UNCORE_WESTMERE_ONLY },
 	{ "u2r_requests",		0x050 },
 	{ "u2b_request_cycles",		0x051 },
 	{ "woken",			0x0f8 },
@@ -38,7 +41,7 @@ static const struct uncore_event_desc ubox_events[] = {
 	{ "recov",			0x1df },
 	{ "corrected_err",		0x1e4 },
 	{ "uncorrected_err",		0x1e5 },
-	{ "fatal_err",			0x1e6 },
+	{ "fatal_err",			0x1e6, .inferred = UNCORE_WESTMERE_EX },
 	{}
 };
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Xeon 7500 W-Box: throttling, turbo and the uncore clock. Four counters for any
+ * Xeon 7500 and E7 W-Box: throttling, turbo and the uncore clock. Four counters for any
  * event and a fixed one for the clock.
  *
  *	perf stat -a -e xeon7500_wbox/uncore_clock/ sleep 1
  *	perf stat -a -e xeon7500_wbox/c_cycles_turbo.c0/ sleep 1
  *
- * Fields as in evsel.h; bit n of umask is core n. Uncore Programming Guide,
+ * Fields as in evsel.h; bit n of umask is core n, of the first eight. Uncore Programming Guide,
  * section 2.8.
  */
 #include "evsel.h"
@@ -21,10 +21,12 @@ static const struct uncore_field wbox_fields[] = {
 #define WBOX_FIXED_CODE		0xff
 #define WBOX_FIXED		W_NUM_COUNTERS
 
+/* How ten cores are chosen is in no source. */
 #define WBOX_CORES							\
 	UNCORE_UMASKS({ "c0", 0x01 }, { "c1", 0x02 }, { "c2", 0x04 },	\
 		      { "c3", 0x08 }, { "c4", 0x10 }, { "c5", 0x20 },	\
-		      { "c6", 0x40 }, { "c7", 0x80 }, { "c_all", 0xff })
+		      { "c6", 0x40 }, { "c7", 0x80 }, { "c_all", 0xff }),	\
+	.inferred = UNCORE_WESTMERE_EX
 
 /* All of the others; nothing can be chosen of the fixed one. */
 #define WBOX_ANY	\

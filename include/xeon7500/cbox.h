@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Xeon 7500 uncore, C-Boxes: the eight last-level cache slices.
+ * Xeon 7500 and E7 uncore, C-Boxes: the last-level cache slices, eight or ten.
  *
  * Intel Xeon Processor 7500 Series Uncore Programming Guide (323535-001),
  * section 2.3. Offsets are relative to the base of the instance.
@@ -19,6 +19,8 @@
 #define C5_MSR_PMON_BASE		0xda0
 #define C6_MSR_PMON_BASE		0xd60
 #define C7_MSR_PMON_BASE		0xde0
+#define C8_MSR_PMON_BASE		0xf40	/* E7 */
+#define C9_MSR_PMON_BASE		0xfc0	/* E7 */
 
 #define C_MSR_PMON_GLOBAL_CTL		0x00	/* ctr_en 5:0, Table 2-10 */
 #define C_MSR_PMON_GLOBAL_STATUS	0x01	/* ov 5:0 */

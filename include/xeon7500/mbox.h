@@ -46,9 +46,12 @@
 #define M_ISS_FRM_TYPE			GENMASK(3, 0)
 #define M_ISS_SCHED_MODE		GENMASK(6, 4)	/* inferred */
 #define M_ISS_SCHED_MODE_PLD_TRIG	GENMASK(9, 7)	/* inferred */
+#define M_ISS_SCHED_SEL			BIT(10)		/* E7, inferred */
 
 #define M_MAP_FVID			GENMASK(4, 0)	/* inferred */
 #define M_MAP_CMD			GENMASK(8, 5)
+#define M_E7_MAP_FVID			GENMASK(5, 0)	/* inferred */
+#define M_E7_MAP_CMD			GENMASK(9, 6)	/* inferred */
 
 /* all inferred */
 #define M_MSC_THR_ALL_DIMMS		BIT(3)
@@ -59,12 +62,15 @@
 /* all inferred */
 #define M_PGT_PAGE_EV_SEL		BIT(0)
 #define M_PGT_PAGE_STATE		BIT(6)
+#define M_PGT_PAGE_EV2_SEL		BIT(11)		/* E7 */
 
 /* all inferred */
 #define M_PLD_MODE_QUAL			BIT(0)
-#define M_PLD_FVID			GENMASK(6, 1)	/* five bits are used */
+#define M_PLD_FVID			GENMASK(6, 1)	/* but for E7, five bits are used */
 #define M_PLD_RTRY_SNGL_FVID		BIT(7)
 #define M_PLD_CMD			GENMASK(12, 8)
+#define M_PLD_SEL2			GENMASK(18, 16)	/* E7: one bit, or none for retries */
+#define M_PLD_CMD2			GENMASK(23, 19)	/* E7 */
 
 #define M_FVC_FVID			GENMASK(4, 0)
 #define M_FVC_BCMD			GENMASK(7, 5)
@@ -73,6 +79,12 @@
 #define M_FVC_EVNT1			GENMASK(16, 14)
 #define M_FVC_EVNT2			GENMASK(19, 17)
 #define M_FVC_EVNT3			GENMASK(22, 20)
+
+/* The index is wider, all else is one bit higher */
+#define M_E7_FVC_FVID			GENMASK(5, 0)
+#define M_E7_FVC_BCMD			GENMASK(8, 6)
+#define M_E7_FVC_RESP			GENMASK(11, 9)
+#define M_E7_FVC_EVNT0			GENMASK(14, 12)
 
 /* Address match */
 #define M0_MSR_PMU_MM_CFG		0xe54

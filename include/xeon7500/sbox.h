@@ -24,6 +24,7 @@
 /* S_MSR_PMON_SUMMARY: who of this side has overflowed */
 #define S_SUMMARY_OV_C_R		BIT(0)	/* C-Boxes 2, 3 or 6, 7 */
 #define S_SUMMARY_OV_C_L		BIT(2)	/* C-Boxes 0, 1 or 4, 5 */
+#define S_SUMMARY_OV_C			GENMASK(15, 0)	/* E7: some or other of the C-Boxes */
 #define S_SUMMARY_OV_MB			BIT(16)	/* M- and B-Box */
 #define S_SUMMARY_OV_S			BIT(18)
 #define S_SUMMARY_OV_R			BIT(19)	/* R-Box: left or right half */

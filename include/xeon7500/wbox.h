@@ -21,7 +21,7 @@
 
 /* W_MSR_PMON_EVT_SEL has the layout of the C-Box's. */
 #define W_EVT_SEL_EV_SEL		GENMASK_ULL(7, 0)
-#define W_EVT_SEL_UMASK			GENMASK_ULL(15, 8)	/* bit n: core n */
+#define W_EVT_SEL_UMASK			GENMASK_ULL(15, 8)	/* bit n: core n, to 7 */
 #define W_EVT_SEL_EDGE_DETECT		BIT_ULL(18)
 #define W_EVT_SEL_PMI_EN		BIT_ULL(20)
 #define W_EVT_SEL_EN			BIT_ULL(22)

@@ -32,7 +32,7 @@ from ktap import Ktap, note
 
 SPEC = os.path.join(vm.TOP, 'spec', 'xeon7500')
 # Machines: the model in the spec, the identifier in sysfs.
-MODELS = {'xeon7500': ('nhm-ex', 'nehalem-ex')}
+MODELS = {'xeon7500': ('nhm-ex', 'nehalem-ex'), 'westmereex': ('wsm-ex', 'westmere-ex')}
 KINDS = {'ubox': 'U', 'cbox': 'C', 'sbox': 'S', 'bbox': 'B', 'mbox': 'M', 'rbox': 'R',
          'wbox': 'W'}
 

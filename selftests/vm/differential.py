@@ -25,7 +25,7 @@ ALL = (1 << 64) - 1
 U_CTL = 0xc00
 
 # Machines: the model in the spec, and the cores that mainline has all C-Boxes with.
-MACHINES = {'xeon7500': ('nhm-ex', '8')}
+MACHINES = {'xeon7500': ('nhm-ex', '8'), 'westmereex': ('wsm-ex', '10')}
 C_OFFSETS = (0, 0x80, 0x40, 0xc0, 0x20, 0xa0, 0x60, 0xe0, 0x240, 0x2c0)
 
 # Per box: GLOBAL_CTL, first counter and number, for each instance.
