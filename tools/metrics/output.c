@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Values as a table for people, and as CSV, JSON and OpenMetrics for programs.
+ */
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "metrics.h"
+
+#define WIDTH	80
+
+bool output_any;
+
+/* ---- for people ---- */
+
+/* Words from column on; the line is at column already. */
+static void print_wrapped(const char *text, int column)
+{
+	int at = column;
+
+	while (*text) {
+		int len = strcspn(text, " \n");
+
+		if (at > column && (at + 1 + len > WIDTH || text[-1] == '\n')) {
+			printf("\n%*s", column, "");
+			at = column;
+		}
+		if (at > column)
+			at += printf(" ");
+		at += printf("%.*s", len, text);
+		text += len;
+		text += !!*text;
+	}
+	printf("\n");
+}
+
+/* Rates are easier to read with a prefix, which it returns. */
+static const char *prefixed(double *value, const char **unit)
+{
+	static const char * const prefixes[] = { "", "k", "M", "G", "T" };
+	unsigned int n = 0;
+
+	if (!strcmp(*unit, "B/s") || !strcmp(*unit, "1/s")) {
+		for (; fabs(*value) >= 1000 && n < 4; n++)
+			*value /= 1000;
+		*unit += (*unit)[0] == '1';
+	}
+	return prefixes[n];
+}
+
+char *number_text(double value, const char *unit)
+{
+	const char *prefix = prefixed(&value, &unit);
+
+	return format("%.4g%s%s%s", value, *unit ? " " : "", prefix, unit);
+}
+
+static void print_value(const struct value *value)
+{
+	const char *unit = value->metric->unit, *prefix;
+	double shown = value->value;
+
+	prefix = prefixed(&shown, &unit);
+	printf("%12.*f %s%-*s", *prefix || fabs(shown) >= 100 ? 2 : 4, shown, prefix,
+	       (int)(11 - strlen(prefix)), unit);
+}
+
+static void print_table(const struct value *values, int num, double time)
+{
+	static bool again;
+	int i;
+
+	if (time)
+		printf("%sat %.3f s\n", again ? "\n" : "", time);
+	printf("%-11s%-34s%12s %-11s%s\n", "scope", "metric", "value", "unit", "counted");
+	again = true;
+	for (i = 0; i < num; i++) {
+		const struct value *value = &values[i];
+
+		if (value->why) {
+			char *text = format("n/a, because %s", value->why);
+
+			printf("%-10s %s\n%13s", value->scope, value->metric->name, "");
+			print_wrapped(text, 13);
+			free(text);
+			continue;
+		}
+		printf("%-10s %-33s ", value->scope, value->metric->name);
+		print_value(value);
+		printf("%6.1f %%\n", 100 * value->running);
+		if (value->note) {
+			printf("%*s", 13, "");
+			print_wrapped(value->note, 13);
+		}
+	}
+	fflush(stdout);
+}
+
+/* ---- for programs ---- */
+
+static void print_csv(const struct value *values, int num, double time)
+{
+	int i;
+
+	for (i = 0; i < num; i++) {
+		const struct value *value = &values[i];
+
+		if (time)
+			printf("%.9f,", time);
+		printf("%s,%s,", value->scope, value->metric->name);
+		if (value->why) {
+			printf("n/a");
+			warn("%s %s: n/a, because %s", value->scope, value->metric->name, value->why);
+		} else {
+			printf("%.15g", value->value);
+		}
+		printf(",%s,%.2f\n", value->metric->unit, 100 * value->running);
+	}
+	fflush(stdout);
+}
+
+static void print_json(const struct value *values, int num, double time)
+{
+	json_t *all = json_object(), *list = json_array();
+	int i;
+
+	if (time)
+		json_object_set_new(all, "time", json_real(time));
+	for (i = 0; i < num; i++) {
+		const struct value *value = &values[i];
+		json_t *one = json_object();
+
+		json_object_set_new(one, "scope", json_string(value->scope));
+		json_object_set_new(one, "metric", json_string(value->metric->name));
+		json_object_set_new(one, "value", value->why ? json_null() : json_real(value->value));
+		json_object_set_new(one, "unit", json_string(value->metric->unit));
+		json_object_set_new(one, "running", json_real(100 * value->running));
+		if (value->why)
+			json_object_set_new(one, "why", json_string(value->why));
+		else
+			json_object_set_new(one, "seconds", json_real(value->seconds));
+		if (value->note)
+			json_object_set_new(one, "note", json_string(value->note));
+		json_array_append_new(list, one);
+	}
+	json_object_set_new(all, "values", list);
+	json_dumpf(all, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17));
+	printf("\n");
+	json_decref(all);
+	fflush(stdout);
+}
+
+/* A name as Prometheus wants it: what is measured, then the unit in words. */
+static char *family(const struct metric *metric)
+{
+	static const struct { const char *unit, *word; } words[] = {
+		{ "%", "percent" }, { "B/s", "bytes_per_second" }, { "1/s", "per_second" },
+		{ "MHz", "megahertz" }, { "", "" },
+	};
+	const char *word = metric->unit;
+	char *name, *c;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (!strcmp(metric->unit, words[i].unit))
+			word = words[i].word;
+	}
+	name = format("perf_metrics_%s%s%s", metric->name, *word ? "_" : "", word);
+	for (c = name; *c; c++) {
+		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", *c))
+			*c = '_';
+	}
+	return name;
+}
+
+static void print_labels(FILE *f, const struct value *value)
+{
+	if (value->package < 0 && strcmp(value->scope, "command"))
+		return;
+	if (value->package < 0)
+		fprintf(f, "{scope=\"command\"}");
+	else if (value->cell)
+		fprintf(f, "{socket=\"%d\",box=\"%s\"}", value->package, value->cell);
+	else
+		fprintf(f, "{socket=\"%d\"}", value->package);
+}
+
+/*
+ * Who reads the file must never see half of it. What is n/a is left out: the absence of a
+ * series is how Prometheus says so.
+ */
+static void write_openmetrics(const char *path, const struct value *values, int num)
+{
+	char *new = format("%s.%d", path, (int)getpid());
+	FILE *f = fopen(new, "w");
+	int i;
+
+	if (!f)
+		die(STATUS_FAILED, "%s: %s", new, strerror(errno));
+	for (i = 0; i < num; i++) {
+		const struct value *value = &values[i];
+		char *name;
+
+		if (value->why)
+			continue;
+		name = family(value->metric);
+		if (!i || values[i - 1].metric != value->metric || values[i - 1].why) {
+			fprintf(f, "# HELP %s %s\n", name, value->metric->help);
+			fprintf(f, "# TYPE %s gauge\n", name);
+		}
+		fprintf(f, "%s", name);
+		print_labels(f, value);
+		fprintf(f, " %.15g\n", value->value);
+		free(name);
+	}
+	fprintf(f, "# EOF\n");
+	fchmod(fileno(f), 0644);
+	if (ferror(f) | fclose(f) || rename(new, path))
+		die(STATUS_FAILED, "%s: %s", path, strerror(errno));
+	free(new);
+}
+
+void output_values(struct plan *plan, const struct options *options, double time)
+{
+	int num, i;
+	struct value *values = values_make(plan, options, &num);
+
+	for (i = 0; i < num; i++)
+		output_any |= !values[i].why;
+	if (options->openmetrics)
+		write_openmetrics(options->openmetrics, values, num);
+	else if (options->form == FORM_CSV)
+		print_csv(values, num, time);
+	else if (options->form == FORM_JSON)
+		print_json(values, num, time);
+	else
+		print_table(values, num, time);
+	values_free(values, num);
+}
+
+/* ---- list ---- */
+
+static void print_item(const char *name, const char *text)
+{
+	if (text && *text) {
+		printf("    %-9s ", name);
+		print_wrapped(text, 14);
+	}
+}
+
+static void print_details(const struct metric *metric)
+{
+	static const char * const reduce[] = { "", "mean of ", "max of ", "min of " };
+	char *text;
+	int i;
+
+	printf("%s\n", metric->name);
+	print_item("help", metric->help);
+	print_item("group", metric->group->name);
+	print_item("unit", metric->unit);
+	text = strdup(metric->kind);
+	for (i = 0; i < metric->num_parts; i++) {
+		char *more = format("%s %s", text, metric->part[i]);
+
+		free(text);
+		text = more;
+	}
+	print_item("scope", text);
+	free(text);
+	for (i = 0; i < metric->num_events; i++) {
+		text = format("%s = %s%s", metric->event[i].name, reduce[metric->event[i].reduce],
+			      metric->event[i].text);
+		print_item("event", text);
+		free(text);
+	}
+	print_item("formula", metric->formula.text);
+	if (metric->valid.text) {
+		text = format("%s; otherwise n/a, because %s", metric->valid.text, metric->valid_why);
+		print_item("valid", text);
+		free(text);
+	}
+	if (isfinite(metric->limit[1]))
+		printf("    %-9s %g to %g\n", "limit", metric->limit[0], metric->limit[1]);
+	if (isfinite(metric->plausible[1]))
+		printf("    %-9s %g to %g\n", "plausible", metric->plausible[0],
+		       metric->plausible[1]);
+	print_item("doubt", metric->doubt);
+	print_item("source", metric->source);
+	printf("    %-9s %s:%d\n", "file", metric->file, metric->line);
+}
+
+static void print_groups(void)
+{
+	int g, i;
+
+	for (g = 0; g < num_groups; g++) {
+		bool here = machine_is(groups[g]->machines), any = false;
+		char *head;
+
+		for (i = 0; i < num_metrics; i++)
+			any |= metrics[i]->group == groups[g];
+		if (!any)
+			continue;
+		head = format("%s%s%s", groups[g]->help, here ? "" : "; not for this machine but for ",
+			      here ? "" : groups[g]->machines);
+		printf("%s: ", groups[g]->name);
+		print_wrapped(head, strlen(groups[g]->name) + 2);
+		free(head);
+		for (i = 0; i < num_metrics; i++) {
+			if (metrics[i]->group != groups[g])
+				continue;
+			printf("  %-33s ", metrics[i]->name);
+			if (strlen(metrics[i]->name) > 33)
+				printf("\n%36s", "");
+			print_wrapped(metrics[i]->help, 36);
+		}
+	}
+}
+
+void output_list(char **names, int num)
+{
+	int i, j, found;
+
+	if (!num)
+		print_groups();
+	for (i = 0; i < num; i++) {
+		found = 0;
+		for (j = 0; j < num_metrics; j++) {
+			if (strcmp(metrics[j]->name, names[i]) && strcmp(metrics[j]->group->name, names[i]))
+				continue;
+			print_details(metrics[j]);
+			found++;
+		}
+		if (!found)
+			die(STATUS_USAGE, "there is no metric or group '%s': perf metrics list",
+			    names[i]);
+	}
+}
