@@ -1,0 +1,216 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# perf metrics as a program: what it prints, what it says of bad input, its status.
+#
+# VM: --sockets 2 --cores 2
+. "$(dirname "$0")/ktap.sh"
+perf metrics --version >/dev/null 2>&1 || ktap_skip_all "needs perf-metrics"
+[ -d /sys/bus/event_source/devices/xeon7500_ubox ] ||
+	ktap_skip_all "needs the driver xeon7500_uncore"
+T=/tmp/metrics
+mkdir -p $T
+
+# says STATUS TEXT COMMAND...: it ends so, and says this on stderr.
+says() {
+	status=$1 text=$2
+	shift 2
+	"$@" >$T/out 2>$T/err
+	s=$?
+	[ $s = "$status" ] || { echo "$*: status $s, not $status"; cat $T/out $T/err; return 1; }
+	grep -q -- "$text" $T/err || { echo "$*: does not say: $text"; cat $T/out $T/err; return 1; }
+}
+
+# One line for each value, and nothing else: what programs rely on.
+csv() {
+	perf metrics memory --csv -- sleep 0.01 >$T/out || return 1
+	awk -F, 'NF != 5 || $1 != "machine" || $3 !~ /^[0-9.e+]+$/ || $5 != "100.00" { bad = 1 }
+		{ print; seen = seen $2 "," $4 " " }
+		END { exit bad || seen != "memory_read_bandwidth,B/s memory_write_bandwidth,B/s " \
+			"memory_bandwidth,B/s memory_read_share,% " }' $T/out
+}
+
+# The command's own output and status, and what its absence is.
+command() {
+	perf metrics uncore_clock_mhz --csv -- sh -c 'echo mine; exit 7' >$T/out
+	[ $? = 7 ] && [ "$(sed -n 1p $T/out)" = mine ] && [ "$(wc -l <$T/out)" = 2 ] || {
+		cat $T/out
+		return 1
+	}
+	says 2 'no command after --' perf metrics memory --
+}
+
+table() {
+	perf metrics home memory --per-box --per-socket -- sleep 0.01 >$T/out || return 1
+	cat $T/out
+	awk 'length > 80 { bad = 1 } END { exit bad }' $T/out && grep -q '^S1/mbox_1  *memory_bandwidth' $T/out &&
+		grep -q '^S0  *memory_bandwidth' $T/out
+}
+
+# A file that is replaced at once, in a form that Prometheus reads.
+openmetrics() {
+	perf metrics memory_read_bandwidth llc_miss_ratio --openmetrics $T/m.prom --per-box \
+		-- sleep 0.01 || return 1
+	cat $T/m.prom
+	[ "$(ls $T/m.prom*)" = $T/m.prom ] && [ "$(tail -n 1 $T/m.prom)" = "# EOF" ] &&
+		[ "$(grep -c '^# TYPE .* gauge$' $T/m.prom)" = 2 ] &&
+		[ "$(grep -c '^perf_metrics_memory_read_bandwidth_bytes_per_second{socket="[01]",box="mbox_[01]"} [0-9.e+]*$' $T/m.prom)" = 4 ] &&
+		[ "$(grep -c '^perf_metrics_llc_miss_ratio_percent{' $T/m.prom)" = 16 ]
+}
+
+# Each with its line and the reason.
+bad_files() {
+	cat >$T/bad.metric <<-'END'
+	group bad
+	metric one
+		event a xeon7500_wbox/uncore_clock/
+		formula a +
+	metric two
+		event a xeon7500_wbox/uncore_clock/
+		formula a / b
+	metric three
+		formula 1
+	metric four
+		event a xeon7500_wbox
+		formula a
+	metric five
+		evnt a xeon7500_wbox/uncore_clock/
+	metric Six
+		event a xeon7500_wbox/uncore_clock/
+		formula a
+	metric seven
+		event a xeon7500_wbox/uncore_clock/
+		scope galaxy
+		formula a
+	metric eight
+		event a xeon7500_wbox/uncore_clock/
+		limit 3 2
+		formula a
+	metric nine
+		event a xeon7500_wbox/uncore_clock/
+		formula a
+	metric nine
+		event a xeon7500_wbox/uncore_clock/
+		formula a
+	END
+	says 2 . perf metrics check $T/bad.metric || return 1
+	cat $T/err
+	sed 's/^[^:]*:\([0-9]*\):.*/\1/' $T/err | tr '\n' ' ' >$T/lines
+	[ "$(cat $T/lines)" = "4 7 8 11 14 15 20 24 29 " ] || { cat $T/lines; return 1; }
+	grep -q ':4: the formula is wrong: ' $T/err && grep -q ':7: .*"b"' $T/err &&
+		says 2 'No such file' perf metrics check $T/none.metric
+}
+
+# What a user adds is found beside what is installed, also through XDG_CONFIG_HOME.
+own_files() {
+	mkdir -p $T/home/.config/perf-metrics
+	cat >$T/home/.config/perf-metrics/own.metric <<-'END'
+	group own
+	metric twice_the_clock
+		event clocks xeon7500_wbox/uncore_clock/
+		formula 2 * clocks / clocks
+	metric no_such_event
+		event a xeon7500_wbox/no_such_event/
+		formula a
+	metric broken
+		event a xeon7500_wbox/uncore_clock/
+		formula (a
+	END
+	export HOME=$T/home
+	perf metrics own --csv -- true >$T/out 2>$T/err || return 1
+	echo "status $s"; cat $T/out $T/err
+	grep -q '^machine,twice_the_clock,2,,100.00$' $T/out &&
+		grep -q '^machine,no_such_event,n/a,,0.00$' $T/out &&
+		grep -q "no_such_event: n/a, because xeon7500_wbox has no event or field 'no_such_event'" $T/err &&
+		grep -q 'own.metric:10: the formula is wrong' $T/err &&
+		! grep -q broken $T/out && perf metrics list >$T/out 2>&1 &&
+		grep -q '^memory: ' $T/out && grep -q '^own: ' $T/out || return 1
+	HOME=/nowhere XDG_CONFIG_HOME=$T/home/.config perf metrics list own >/dev/null 2>&1
+}
+
+unknown() {
+	says 2 "there is no metric or group 'no_such'" perf metrics memory no_such -- true &&
+		says 2 "there is no metric or group 'no_such'" perf metrics list no_such &&
+		says 2 'usage:' perf metrics && says 2 'wants a number' perf metrics memory -I 0 &&
+		says 2 'want -I' perf metrics memory --summary
+}
+
+# All is n/a: there is nothing to count.
+nothing() {
+	perf metrics offcore_latency_any_read -- true >$T/out 2>&1
+	[ $? = 1 ] && grep -q 'n/a, because this machine is 06_2e' $T/out || { cat $T/out; return 1; }
+}
+
+no_perf() {
+	says 3 'perf is not there' env PATH=/nowhere /usr/bin/perf-metrics memory -- true
+}
+
+# Somebody else than root, where the machine is not theirs to see.
+no_permission() {
+	echo 2 >/proc/sys/kernel/perf_event_paranoid
+	cp /etc/passwd $T/passwd
+	echo somebody:x:1000:1000::/:/bin/sh >>/etc/passwd
+	says 3 'no permission to count xeon7500_.*perf_event_paranoid' \
+		su somebody -c '/usr/bin/perf-metrics memory -- true'
+	s=$?
+	cp $T/passwd /etc/passwd
+	echo -1 >/proc/sys/kernel/perf_event_paranoid
+	return $s
+}
+
+# Ctrl-C goes to the whole foreground: what has been counted until then is told.
+interrupt() {
+	rm -f $T/started
+	setsid sh -c "exec perf-metrics memory --csv -- sh -c 'echo >$T/started; exec sleep 1000'" \
+		>$T/out 2>$T/err &
+	pid=$!
+	while [ ! -e $T/started ]; do sleep 0.1; done
+	kill -INT -$pid
+	wait $pid
+	s=$?
+	echo "status $s"; cat $T/out $T/err
+	[ $s = 130 ] && [ "$(grep -c '^machine,memory_.*,100.00$' $T/out)" = 4 ]
+}
+
+# The same by SIGTERM, to the program alone.
+terminate() {
+	rm -f $T/started
+	perf-metrics memory --csv -- sh -c "echo >$T/started; exec sleep 1000" >$T/out 2>$T/err &
+	pid=$!
+	while [ ! -e $T/started ]; do sleep 0.1; done
+	kill -TERM $pid
+	wait $pid
+	s=$?
+	echo "status $s"; cat $T/out $T/err
+	[ $s = 143 ] && [ "$(grep -c '^machine,memory_.*,100.00$' $T/out)" = 4 ]
+}
+
+# A package loses its CPUs meanwhile: no number that is not right, and no end before its time.
+offline() {
+	rm -f $T/out
+	perf metrics memory_read_bandwidth --csv --per-socket -I 100 --interval-count 12 >$T/out 2>$T/err &
+	pid=$!
+	while [ ! -s $T/out ]; do sleep 0.1; done 2>/dev/null
+	for c in 2 3; do echo 0 >/sys/devices/system/cpu/cpu$c/online; done
+	wait $pid
+	s=$?
+	for c in 2 3; do echo 1 >/sys/devices/system/cpu/cpu$c/online; done
+	echo "status $s"; cat $T/out $T/err
+	[ $s = 0 ] && [ "$(grep -c ',S0,memory_read_bandwidth,[0-9.]*,B/s,100.00$' $T/out)" = 12 ] &&
+		tail -n 1 $T/out | grep -q ',S1,memory_read_bandwidth,n/a,B/s,0.00$'
+}
+
+ktap "CSV" csv
+ktap "the command's output and status" command
+ktap "a table of 80 columns" table
+ktap "OpenMetrics" openmetrics
+ktap "bad files" bad_files
+ktap "files of the user's own" own_files
+ktap "unknown names, wrong usage" unknown
+ktap "nothing to count" nothing
+ktap "perf is missing" no_perf
+ktap "no permission" no_permission
+ktap "Ctrl-C" interrupt
+ktap "SIGTERM" terminate
+ktap "a package goes offline" offline
+ktap_end
