@@ -41,6 +41,16 @@ struct core_ext_response {
 };
 
 /**
+ * struct core_ext_selection - a published offcore event that is no product of the two
+ * @name: last two parts of the event's name
+ * @bits: value of MSR_OFFCORE_RSPx
+ */
+struct core_ext_selection {
+	const char *name;
+	u64 bits;
+};
+
+/**
  * struct core_ext_request - one kind of offcore request, and its events
  * @name: middle part of the event's name
  * @bits: request bits of MSR_OFFCORE_RSPx
@@ -82,6 +92,7 @@ struct core_ext_offcore {
  * @events: named events, closed by an empty one
  * @responses: offcore responses
  * @requests: offcore requests, closed by an empty one
+ * @selections: further offcore events, closed by an empty one; NULL: there are none
  * @available: bit n: the CPU has response n
  * @offcore: the two offcore registers
  * @reduced_skid: selects of the events that can keep what precise_ip=3 promises, closed by
@@ -97,6 +108,7 @@ struct core_ext_model {
 	const struct core_ext_event *events;
 	const struct core_ext_response *responses;
 	const struct core_ext_request *requests;
+	const struct core_ext_selection *selections;
 	u32 available;
 	struct core_ext_offcore offcore[2];
 	const u16 *reduced_skid;

@@ -190,6 +190,11 @@ static int core_ext_add_latency(const struct core_ext_model *model,
 				  count->select, req->bits | count->any);
 }
 
+static int core_ext_add_response(const struct core_ext_model *model, char *name, u64 bits)
+{
+	return core_ext_add_event(name, model->offcore[0].select, bits);
+}
+
 static int core_ext_add_request(const struct core_ext_model *model,
 				const struct core_ext_request *req)
 {
@@ -200,9 +205,9 @@ static int core_ext_add_request(const struct core_ext_model *model,
 	for_each_set_bit(i, &responses, BITS_PER_LONG) {
 		const struct core_ext_response *rsp = &model->responses[i];
 
-		err = core_ext_add_event(kasprintf(GFP_KERNEL, "offcore_response.%s.%s",
-						   req->name, rsp->name),
-					 model->offcore[0].select, req->bits | rsp->bits);
+		err = core_ext_add_response(model, kasprintf(GFP_KERNEL, "offcore_response.%s.%s",
+							     req->name, rsp->name),
+					    req->bits | rsp->bits);
 		if (err)
 			return err;
 	}
@@ -211,6 +216,7 @@ static int core_ext_add_request(const struct core_ext_model *model,
 
 static unsigned int core_ext_count_events(const struct core_ext_model *model)
 {
+	const struct core_ext_selection *selection;
 	const struct core_ext_request *req;
 	const struct core_ext_event *event;
 	unsigned int num = 0;
@@ -219,11 +225,14 @@ static unsigned int core_ext_count_events(const struct core_ext_model *model)
 		num++;
 	for (req = model->requests; req->name; req++)
 		num += hweight32(req->responses) + 2 * req->latency;
+	for (selection = model->selections; selection && selection->name; selection++)
+		num++;
 	return num;
 }
 
 static int core_ext_fill(struct device *dev, const struct core_ext_model *model)
 {
+	const struct core_ext_selection *selection;
 	const struct core_ext_request *req;
 	const struct core_ext_event *event;
 	int err, i;
@@ -244,6 +253,9 @@ static int core_ext_fill(struct device *dev, const struct core_ext_model *model)
 		err = core_ext_add_event(kstrdup(event->name, GFP_KERNEL), event->select, 0);
 	for (req = model->requests; req->name && !err; req++)
 		err = core_ext_add_request(model, req);
+	for (selection = model->selections; selection && selection->name && !err; selection++)
+		err = core_ext_add_response(model, kasprintf(GFP_KERNEL, "offcore_response.%s",
+							     selection->name), selection->bits);
 	return err;
 }
 

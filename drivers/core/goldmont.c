@@ -72,7 +72,7 @@ static const u16 goldmont_reduced_skid[] = {
 };
 
 enum {
-	ANY_RESPONSE, L2_HIT, L2_MISS, SNOOP_MISS, NO_FWD, HITM, OUTSTANDING
+	ANY_RESPONSE, L2_HIT, L2_MISS, SNOOP_MISS, NO_FWD, HITM, NON_DRAM, OUTSTANDING
 };
 
 static const struct core_ext_response goldmont_responses[] = {
@@ -82,6 +82,7 @@ static const struct core_ext_response goldmont_responses[] = {
 	[SNOOP_MISS] = { "l2_miss.snoop_miss_or_no_snoop_needed", GLM_SNOOP_MISS_OR_NO_SNOOP },
 	[NO_FWD] = { "l2_miss.hit_other_core_no_fwd", GLM_HIT_OTHER_CORE_NO_FWD },
 	[HITM] = { "l2_miss.hitm_other_core", GLM_HITM_OTHER_CORE },
+	[NON_DRAM] = { "l2_miss.non_dram", GLM_NON_DRAM },
 	[OUTSTANDING] = { "outstanding", GLM_OUTSTANDING },
 };
 
@@ -95,7 +96,7 @@ static const struct core_ext_response goldmont_responses[] = {
 
 /* The combinations that make sense; the rest can be had through the fields. */
 static const struct core_ext_request goldmont_requests[] = {
-	{ "any_request", GLM_ANY_REQUEST, HIT_OR_SNOOP | BIT(ANY_RESPONSE), true },
+	{ "any_request", GLM_ANY_REQUEST, HIT_OR_SNOOP | BIT(NON_DRAM) | BIT(ANY_RESPONSE), true },
 	{ "demand_data_rd", GLM_DEMAND_DATA_RD, HIT_OR_MISS | BIT(OUTSTANDING), true },
 	{ "demand_rfo", GLM_DEMAND_RFO, HIT_OR_MISS | BIT(OUTSTANDING), true },
 	/* Code is never modified elsewhere. */
@@ -113,8 +114,11 @@ static const struct core_ext_request goldmont_requests[] = {
 	{ "full_streaming_stores", GLM_FULL_STREAMING_STORES, HIT_OR_MISS },
 	{ "streaming_stores", GLM_FULL_STREAMING_STORES | GLM_PARTIAL_STREAMING_STORES,
 	  BIT(L2_HIT) | BIT(L2_MISS) },
-	{ "partial_reads", GLM_PARTIAL_READS, BIT(L2_MISS) },
-	{ "partial_writes", GLM_PARTIAL_WRITES, BIT(L2_MISS) },
+	{ "partial_streaming_stores", GLM_PARTIAL_STREAMING_STORES, BIT(L2_HIT) | BIT(L2_MISS) },
+	/* Uncacheable memory is among these, and so are the devices. */
+	{ "partial_reads", GLM_PARTIAL_READS, BIT(L2_MISS) | BIT(NON_DRAM) },
+	{ "partial_writes", GLM_PARTIAL_WRITES, BIT(L2_MISS) | BIT(NON_DRAM) },
+	{ "uc_code_reads", GLM_UC_CODE_READS, BIT(ANY_RESPONSE) | BIT(L2_MISS) | BIT(NON_DRAM) },
 	{ "bus_locks", GLM_BUS_LOCKS, BIT(ANY_RESPONSE) },
 	{}
 };

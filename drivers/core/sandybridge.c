@@ -60,7 +60,7 @@ static const struct core_ext_request sandybridge_requests[] = {
 	{ "demand_data_rd", SNB_DEMAND_DATA_RD, ALL_RESPONSES },
 	{ "demand_rfo", SNB_DEMAND_RFO, ALL_RESPONSES },
 	{ "demand_code_rd", SNB_DEMAND_CODE_RD, ALL_RESPONSES },
-	/* Published lists call other requests all_data_rd and all_reads with any_response. */
+	/* With any_response these two are published with other requests, see below. */
 	{ "all_data_rd", ALL_DATA_RD, ALL_RESPONSES & ~BIT(ANY_RESPONSE) },
 	{ "all_rfo", ALL_RFO, ALL_RESPONSES },
 	{ "all_code_rd", ALL_CODE_RD, ALL_RESPONSES },
@@ -81,6 +81,62 @@ static const struct core_ext_request sandybridge_requests[] = {
 	{}
 };
 
+#define DATA_IN_SOCKET	(SNB_DEMAND_DATA_RD | SNB_DEMAND_RFO | ALL_PF_DATA_RD | ALL_PF_RFO)
+#define DATA_IN		(SNB_DEMAND_DATA_RD | SNB_DEMAND_RFO | SNB_PF_L2_DATA_RD | SNB_PF_L2_RFO)
+/* All that the core asks for, for the L2 at most */
+#define DEMAND_AND_MLC	(SNB_DEMAND_DATA_RD | SNB_DEMAND_RFO | SNB_DEMAND_CODE_RD | \
+			 SNB_PF_L2_DATA_RD | SNB_PF_L2_RFO | SNB_PF_L2_CODE_RD)
+
+#define LLC_MISS_LOCAL	(SNB_LOCAL_DRAM | (SNB_SNOOPS & ~SNB_NON_DRAM))
+#define LRU_HINTS	(SNB_LLC_HIT | SNB_SNOOP_NONE)
+#define PORTIO_MMIO_UC	(SNB_NON_DRAM | SNB_SNOOP_NONE | SNB_SNOOP_NOT_NEEDED | SNB_SNOOP_MISS)
+#define DRAM_SNOOPS	(SNB_SNOOP_MISS | SNB_SNOOP_NO_FWD)
+#define LLC_MISS	(SNB_NO_SUPPLIER | SNB_ANY_DRAM | SNB_SNOOPS)
+
+/* As published, with names and requests of their own. */
+static const struct core_ext_selection sandybridge_selections[] = {
+	{ "all_data_rd.any_response", DATA_IN_SOCKET | SNB_BUS_LOCKS | SNB_ANY_RESPONSE },
+	{ "all_reads.any_response", ALL_READS | SNB_BUS_LOCKS | SNB_ANY_RESPONSE },
+	{ "any_request.llc_miss_local.dram", SNB_REQUESTS | LLC_MISS_LOCAL },
+	{ "data_in.any_response", DATA_IN | SNB_BUS_LOCKS | SNB_ANY_RESPONSE },
+	{ "data_in_socket.llc_miss.local_dram", DATA_IN_SOCKET | SNB_LOCAL_DRAM | DRAM_SNOOPS },
+	{ "data_in_socket.llc_miss_local.any_llc_hit", DATA_IN_SOCKET | SNB_LOCAL_DRAM |
+	  DRAM_SNOOPS | SNB_SNOOP_NOT_NEEDED | SNB_SNOOP_HITM },
+	{ "demand_ifetch.llc_miss_local.dram", SNB_DEMAND_CODE_RD | LLC_MISS_LOCAL },
+	{ "demand_rfo.llc_hit_m.hitm", SNB_DEMAND_RFO | SNB_LLC_HITM | SNB_SNOOP_HITM },
+	{ "other.lru_hints", SNB_OTHER | LRU_HINTS },
+	{ "other.portio_mmio_uc", SNB_OTHER | SNB_LOCAL_DRAM | PORTIO_MMIO_UC },
+	{ "pf_data_rd.llc_miss_local.dram", SNB_PF_L2_DATA_RD | LLC_MISS_LOCAL },
+	{ "pf_ifetch.any_response", SNB_PF_L2_CODE_RD | SNB_ANY_RESPONSE },
+	{ "pf_ifetch.llc_miss_local.dram", SNB_PF_L2_CODE_RD | LLC_MISS_LOCAL },
+	{ "pf_l_data_rd.any_response", SNB_PF_LLC_DATA_RD | SNB_ANY_RESPONSE },
+	{ "pf_l_data_rd.llc_miss_local.dram", SNB_PF_LLC_DATA_RD | LLC_MISS_LOCAL },
+	{ "pf_l_ifetch.any_response", SNB_PF_LLC_CODE_RD | SNB_ANY_RESPONSE },
+	{ "pf_l_ifetch.llc_miss_local.dram", SNB_PF_LLC_CODE_RD | LLC_MISS_LOCAL },
+	{}
+};
+
+static const struct core_ext_selection sandybridge_x_selections[] = {
+	{ "all_data_rd.any_response", DATA_IN_SOCKET | SNB_BUS_LOCKS | SNB_ANY_RESPONSE },
+	{ "all_demand_mlc_pref_reads.llc_miss.any_response", DEMAND_AND_MLC | LLC_MISS },
+	{ "all_demand_mlc_pref_reads.llc_miss.local_dram", DEMAND_AND_MLC | SNB_LOCAL_DRAM |
+	  DRAM_SNOOPS },
+	{ "all_demand_mlc_pref_reads.llc_miss.remote_hitm_hit_forward", DEMAND_AND_MLC |
+	  SNB_NO_SUPPLIER | SNB_ANY_DRAM | SNB_SNOOP_FWD | SNB_SNOOP_HITM },
+	{ "all_reads.any_response", ALL_READS | SNB_BUS_LOCKS | SNB_ANY_RESPONSE },
+	{ "demand_code_rd.llc_miss.any_response", SNB_DEMAND_CODE_RD | LLC_MISS },
+	{ "demand_data_rd.llc_miss.any_dram", SNB_DEMAND_DATA_RD | SNB_ANY_DRAM | DRAM_SNOOPS },
+	{ "demand_data_rd.llc_miss.any_response", SNB_DEMAND_DATA_RD | LLC_MISS },
+	{ "other.lru_hints", SNB_OTHER | LRU_HINTS },
+	{ "other.portio_mmio_uc", SNB_OTHER | SNB_ANY_DRAM | PORTIO_MMIO_UC },
+	{ "pf_l2_code_rd.llc_miss.any_response", SNB_PF_L2_CODE_RD | LLC_MISS },
+	{ "pf_l2_data_rd.llc_miss.any_dram", SNB_PF_L2_DATA_RD | SNB_ANY_DRAM | DRAM_SNOOPS },
+	{ "pf_l2_data_rd.llc_miss.any_response", SNB_PF_L2_DATA_RD | LLC_MISS },
+	{ "pf_llc_code_rd.llc_miss.any_response", SNB_PF_LLC_CODE_RD | LLC_MISS },
+	{ "pf_llc_data_rd.llc_miss.any_response", SNB_PF_LLC_DATA_RD | LLC_MISS },
+	{}
+};
+
 /* Supplier and snoop are combined by AND: one of each, or ANY. */
 #define SANDYBRIDGE_OFFCORE(_select, _suppliers) {	\
 	.select = _select,				\
@@ -97,6 +153,7 @@ const struct core_ext_model core_ext_sandybridge = {
 	.events = sandybridge_events,
 	.responses = sandybridge_responses,
 	.requests = sandybridge_requests,
+	.selections = sandybridge_selections,
 	.available = CLIENT_RESPONSES,
 	.offcore = {
 		SANDYBRIDGE_OFFCORE(SNB_OFFCORE_RSP0, SNB_SUPPLIERS),
@@ -111,6 +168,7 @@ const struct core_ext_model core_ext_sandybridge_x = {
 	.events = sandybridge_events,
 	.responses = sandybridge_responses,
 	.requests = sandybridge_requests,
+	.selections = sandybridge_x_selections,
 	.available = SERVER_RESPONSES,
 	.offcore = {
 		SANDYBRIDGE_OFFCORE(SNB_OFFCORE_RSP0, SNB_SUPPLIERS | SNB_REMOTE_DRAM),

@@ -166,10 +166,30 @@ def check_added(seen, valid):
             yield '%s is %#x,%#x, which counts nothing' % (name, config, config1)
 
 
-def sandybridge_names():
+def check_products(seen):
+    """A name is made of a request and a response, and each of these is in some name."""
+    o = load('offcore.json')
+    requests = {r['name']: num(r['value']) for r in o['named_requests']}
+    responses = {r['name']: num(r['value']) for r in o['named_responses']}
+    met = set()
+    for name, (_, config1) in seen['encoded'].items():
+        if not name.startswith('offcore_response.'):
+            continue
+        request, response = name.split('.', 2)[1], name.split('.', 2)[2]
+        met |= {request, response}
+        if config1 != requests.get(request, 0) | responses.get(response, 0):
+            yield '%s is %#x' % (name, config1)
+    for part in set(requests) | set(responses):
+        if part not in met:
+            yield 'no name has ' + part
+
+
+def sandybridge_names(model):
     snb = load('snb.json')
     store, pdir = snb['precise_store']['event'], snb['pdir']['event']
     names = {store['name'].lower(): ({select(store)}, 0), pdir['name'].lower(): ({select(pdir)}, 0)}
+    for name, value in snb['offcore']['published']['06_' + model.upper()].items():
+        names['offcore_response.' + name] = ({0x1b7}, num(value))
     # A word for each request bit, with any response.
     words = {'dmnd_data_rd': 'demand_data_rd', 'dmnd_rfo': 'demand_rfo', 'wb': 'corewb',
              'dmnd_ifetch': 'demand_code_rd', 'pf_data_rd': 'pf_l2_data_rd',
@@ -192,13 +212,15 @@ def check_machine(ktap, machine, model, kernel):
     if machine == 'goldmont':
         names, valid = goldmont_names(), goldmont_valid
     else:
-        names = sandybridge_names()
+        names = sandybridge_names(model)
         valid = lambda sel, value: sandybridge_valid(model, value)
     ktap.result('without the module there are none of them: ' + where,
                 ['%s was there before' % n for n in names if n in seen['before']])
     ktap.result('fields of config1: ' + where, check_formats(seen, machine))
     ktap.result('names and what perf makes of them: ' + where, check_names(seen, names))
     ktap.result('every offcore name selects something: ' + where, check_added(seen, valid))
+    if machine == 'goldmont':
+        ktap.result('every request and response has a name: ' + where, check_products(seen))
     ktap.result('perf list shows every name: ' + where, check_listed(seen))
 
 
