@@ -155,6 +155,7 @@ void core_ext_orig_del(struct perf_event *event, int flags);
 
 /* rules.c: what an event may ask for */
 int core_ext_check_event(const struct core_ext_model *model, const struct perf_event *event);
+int core_ext_check_latency(const struct core_ext_model *model, struct perf_event *event);
 int core_ext_check_precise(const struct core_ext_model *model, struct perf_event *event);
 
 /* pdir.c: nothing beside PDIR */

@@ -94,6 +94,8 @@ static int core_ext_event_init(struct perf_event *event)
 		err = hooks.event_init(event);
 	if (!err && judge && hooks.enforce)
 		err = core_ext_check_precise(hooks.model, event);
+	if (!err && judge && hooks.enforce)
+		err = core_ext_check_latency(hooks.model, event);
 	if (!err && judge && hooks.pdir)
 		err = core_ext_pdir_check_group(event);
 	return err;

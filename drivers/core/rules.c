@@ -76,6 +76,58 @@ int core_ext_check_event(const struct core_ext_model *model, const struct perf_e
 	return 0;
 }
 
+/* What an event has in an offcore register, 0 if it uses none. */
+static u64 core_ext_offcore_val(const struct core_ext_model *model, const struct perf_event *event,
+				const struct pmu *core)
+{
+	int i;
+
+	if (event->pmu != core || event->attr.type != core->type)
+		return 0;
+	for (i = 0; i < ARRAY_SIZE(model->offcore); i++) {
+		if ((event->attr.config & CORE_EXT_SELECT_MASK) == model->offcore[i].select)
+			return event->attr.config1;
+	}
+	return 0;
+}
+
+/* One is the time that requests take, the other how many there were: of other types? */
+static bool core_ext_no_quotient(const struct core_ext_model *model, u64 a, u64 b)
+{
+	u64 outstanding = model->offcore[0].outstanding;
+
+	return ((a & outstanding && b & model->offcore[0].any) ||
+		(b & outstanding && a & model->offcore[0].any)) && (a ^ b) & OCR_REQUESTS;
+}
+
+/**
+ * core_ext_check_latency() - is the quotient of the group a latency?
+ * @model: the CPU
+ * @event: an event that the core PMU has just accepted
+ *
+ * Requests in flight and requests in one group are for the average latency, which is
+ * measured with the same request types in both (section 18.6.3).
+ *
+ * Return: 0, or -EINVAL.
+ */
+int core_ext_check_latency(const struct core_ext_model *model, struct perf_event *event)
+{
+	struct perf_event *leader = event->group_leader, *other;
+	u64 val = core_ext_offcore_val(model, event, event->pmu);
+	bool wrong;
+
+	if (leader == event || !val)
+		return 0;
+	wrong = core_ext_no_quotient(model, val, core_ext_offcore_val(model, leader, event->pmu));
+	for_each_sibling_event(other, leader)
+		wrong |= core_ext_no_quotient(model, val,
+					      core_ext_offcore_val(model, other, event->pmu));
+	if (!wrong)
+		return 0;
+	return core_ext_undo_init(event, core_ext_refuse(event, -EINVAL,
+		"offcore: requests in flight and requests of other types in one group"));
+}
+
 /* With nothing but rings in the select: INV, ANY, EDGE and CMASK turn reduced skid off. */
 #define SELECT_ALL	(X86_RAW_EVENT_MASK | ARCH_PERFMON_EVENTSEL_ANY)
 

@@ -252,6 +252,65 @@ static void by_hand(void)
 	close(leader);
 }
 
+/* @led: the first of them leads the group, else something else does */
+static int try_group(uint64_t select, uint64_t val, uint64_t other_select, uint64_t other_val,
+		     bool led)
+{
+	struct perf_event_attr attr = core_attr(0x00c4, 0, 0);
+	int fd[3] = { -1, -1, -1 }, i, err;
+
+	if (!led) {
+		fd[0] = open_task(&attr, -1);
+		ktap_require(fd[0] >= 0, "%s", strerror(-fd[0]));
+	}
+	attr = core_attr(select, val, 0);
+	fd[1] = open_task(&attr, fd[0]);
+	ktap_require(fd[1] >= 0, "%s", strerror(-fd[1]));
+	attr = core_attr(other_select, other_val, 0);
+	fd[2] = open_task(&attr, led ? fd[1] : fd[0]);
+	err = fd[2] < 0 ? fd[2] : 0;
+	for (i = 2; i >= 0; i--) {
+		if (fd[i] >= 0)
+			close(fd[i]);
+	}
+	return err;
+}
+
+/* Both halves have the same request types (SDM 18.6.3). */
+static void same_requests(void)
+{
+	static const struct {
+		uint64_t select, val, other_select, other_val;
+		bool pair;	/* whose quotient would be no latency */
+	} groups[] = {
+		{ 0x01b7, 0x4000000001, 0x02b7, 0x10001, false },
+		{ 0x02b7, 0x10091, 0x01b7, 0x4000000091, false },
+		{ 0x01b7, 0x4000000001, 0x02b7, 0x10002, true },
+		{ 0x01b7, 0x4000000001, 0x02b7, 0x10003, true },
+		{ 0x01b7, 0x4000000003, 0x02b7, 0x10001, true },
+		{ 0x01b7, 0x4000000001, 0x01b7, 0x10002, true },
+		{ 0x02b7, 0x10002, 0x01b7, 0x4000000001, true },
+		/* Neither of these is a count of all requests, or of requests in flight. */
+		{ 0x01b7, 0x4000000001, 0x02b7, 0x40002, false },
+		{ 0x01b7, 0x10001, 0x02b7, 0x10002, false },
+		{ 0x01b7, 0x4000000001, 0x00c4, 0, false },
+	};
+	unsigned int pass, i;
+
+	for (pass = 0; pass < 4; pass++) {
+		bool enforce = pass & 1, led = pass & 2;
+
+		ext_load(enforce ? "enforce=1" : "");
+		for (i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
+			int now = try_group(groups[i].select, groups[i].val,
+					    groups[i].other_select, groups[i].other_val, led);
+
+			ktap_check(now == (enforce && groups[i].pair ? -EINVAL : 0),
+				   "enforce %d, led %d, group %u: %d", enforce, led, i, now);
+		}
+	}
+}
+
 /* perf's own test of all names that it can parse says the same with ours as without. */
 static void perf_parses(void)
 {
@@ -275,4 +334,5 @@ CORE_MAIN("5c 5f",
 	{ "what counts nothing", zero },
 	{ "average latency with perf, both orders", latency },
 	{ "the pair by hand", by_hand },
+	{ "the pair has the same requests", same_requests },
 	{ "perf's own test of names", perf_parses })
