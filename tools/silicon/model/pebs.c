@@ -194,6 +194,8 @@ bool pebs_set_index(struct core *k, uint64_t where)
 
 	if (!ds_read(k, DS_PEBS_BASE, &m, sizeof(m)))
 		return false;
+	if (m.index >= m.base && m.index <= m.maximum && where != SYN_PEBS_INDEX_FULL)
+		k->stat[SYN_CORE_S_ORPHANED] += (m.index - m.base) / size;
 	switch (where) {
 	case SYN_PEBS_INDEX_BELOW:
 		return ds_write(k, DS_PEBS_INDEX, m.base - size);

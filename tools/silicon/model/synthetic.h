@@ -280,7 +280,8 @@
 #define SYN_CORE_S_INSNS	12u	/* instructions retired while any counter looked */
 #define SYN_CORE_S_CYCLES	13u	/* core cycles not halted, since power on */
 #define SYN_CORE_S_MHZ		14u	/* core cycles per microsecond */
-#define SYN_CORE_STATS		15u
+#define SYN_CORE_S_ORPHANED	15u	/* records in the buffer when fault injection moved the index */
+#define SYN_CORE_STATS		16u
 
 /* Levels. Retired loads served, and PEBS records of memory events, by level. */
 #define SYN_CORE_SERVED(level)	(0x53582000u | (level))
