@@ -19,13 +19,12 @@
  *
  *	echo module intel_core_ext +p >/sys/kernel/debug/dynamic_debug/control
  *
- * What is in effect, how often the guard had to act, how often PDIR went from one thread
- * of a core to another, and how often something came to run beside it:
+ * In /sys/bus/event_source/devices/intel_core_ext:
  *
- *	cat /sys/bus/event_source/devices/intel_core_ext/caps/enforce
- *	cat /sys/bus/event_source/devices/intel_core_ext/ds_repairs
- *	cat /sys/bus/event_source/devices/intel_core_ext/pdir_turns
- *	cat /sys/bus/event_source/devices/intel_core_ext/pdir_disturbed
+ * caps/	what is in effect
+ * ds_repairs	how often the guard had to act
+ * pdir_turns	how often PDIR went from one thread of a core to another
+ * pdir_disturbed	how often something came to run beside it
  *
  * See Documentation/goldmont.md and Documentation/sandybridge.md.
  */
