@@ -23,11 +23,12 @@
 /* Active cycles of each period, by package and box */
 static struct {
 	unsigned int reads[2], writes[2], page[2][3], imt[2];
-	unsigned int hits[8], misses[8], irq_entries[8], irq_active[8], came[8];
+	unsigned int hits[10], misses[10], irq_entries[10], irq_active[10], came[10];
 	unsigned int sent[4], idle[4];	/* QPI 0 to 3 */
 	unsigned int prochot;
 } rate[PACKAGES];
 
+static int cboxes;	/* of a package */
 static int cpu_of[PACKAGES];
 static char answer[1 << 18];
 static int answer_status;
@@ -65,7 +66,7 @@ static void plant_package(int p)
 		silicon_traffic(cpu, SYN_SEL(SYN_BOX_B, i, SYN_CODE_B(0, 0x07), SYN_ANY),
 				SYN_PATTERN(0, 0, 1, rate[p].imt[i]));
 	}
-	for (i = 0; i < 8; i++) {
+	for (i = 0; i < cboxes; i++) {
 		rate[p].hits[i] = plant(cpu, SYN_SEL(SYN_BOX_C, i, 0x15, draw(0, 3)));
 		rate[p].misses[i] = plant(cpu, SYN_SEL(SYN_BOX_C, i, 0x14, draw(0, 2)));
 		rate[p].came[i] = plant(cpu, SYN_SEL(SYN_BOX_C, i, 0x19, SYN_ANY));
@@ -93,6 +94,7 @@ static void plant_all(void)
 
 	ktap_note("seed %u", seed);
 	srandom(seed);
+	cboxes = access(SYSFS_PMU "/xeon7500_cbox_9", F_OK) ? 8 : 10;
 	silicon_start();
 	for (p = 0; p < PACKAGES; p++) {
 		cpu_of[p] = need_package(p);
@@ -246,7 +248,7 @@ static void values_of(int p)
 	check_value(whole, "memory_bandwidth", (all_reads + all_writes) * 64 * per_s);
 	check_value(whole, "dram_page_hit_ratio", 100 * page / pages);
 
-	for (i = 0; i < 8; i++) {
+	for (i = 0; i < cboxes; i++) {
 		double h = counted(p, rate[p].hits[i]), m = counted(p, rate[p].misses[i]);
 		double in = counted(p, rate[p].came[i]);
 		double held = counted(p, rate[p].irq_active[i]) * rate[p].irq_entries[i];
@@ -264,9 +266,9 @@ static void values_of(int p)
 	}
 	check_value(whole, "llc_miss_ratio", 100 * misses / (hits + misses));
 	check_value(whole, "llc_miss_rate", misses * per_s);
-	check_value(whole, "cbox_irq_avg_occupancy", occupied / (8 * clocks));
+	check_value(whole, "cbox_irq_avg_occupancy", occupied / (cboxes * clocks));
 	check_value(whole, "cbox_irq_avg_latency", occupied / came);
-	check_value(whole, "llc_request_imbalance", most / (came / 8));
+	check_value(whole, "llc_request_imbalance", most / (came / cboxes));
 
 	for (i = 0; i < 4; i++) {
 		double s = counted(p, rate[p].sent[i]), n = counted(p, rate[p].idle[i]);
@@ -293,7 +295,7 @@ static void values_of_machine(void)
 
 		snprintf(scope, sizeof(scope), "S%d", p);
 		sum += number_of(scope, "memory_bandwidth", "value");
-		for (i = 0; i < 8; i++) {
+		for (i = 0; i < cboxes; i++) {
 			misses += counted(p, rate[p].misses[i]) / seconds[p];
 			lookups += (counted(p, rate[p].misses[i]) + counted(p, rate[p].hits[i])) /
 				   seconds[p];
@@ -436,7 +438,7 @@ static void not_available(void)
 	no_value("machine", "qpi_utilization", "S0/qpi0: ");
 	no_value("S0/bbox_0", "imt_avg_latency", "more than 5 % of the inserts are conflicts");
 	no_value("S0/mbox_0", "dram_page_hit_ratio", "hit and miss and empty is 0");
-	no_value("machine", "offcore_latency_any_read", "this machine is 06_2e");
+	no_value("machine", "offcore_latency_any_read", cboxes == 10 ? "this machine is 06_2f" : "this machine is 06_2e");
 	ktap_check(number_of("S0/bbox_1", "imt_avg_latency", "value") > 0);
 	ktap_check(number_of("machine", "dram_page_hit_ratio", "value") > 0);
 	ktap_check(number_of("S0/mbox_0", "memory_read_bandwidth", "value") > 100e9);
