@@ -128,6 +128,37 @@ own_files() {
 	HOME=/nowhere XDG_CONFIG_HOME=$T/home/.config perf metrics list own >/dev/null 2>&1
 }
 
+# Of the map: each wrong line of a topology file, and what does not go together.
+maps() {
+	cat >$T/topology <<-'END'
+	# good ones
+	link S0.qpi0 S1.qpi0
+	node 3 S1
+	# and others
+	link S0.qpi4 S1.qpi1
+	link S8.qpi0 S1.qpi1
+	link S0.qpi0 IOH0
+	link S2.qpi0 S1.qpi0
+	link S0.qpi1 S0.qpi2
+	link S0.qpi2 an/IOH
+	link S0.qpi2
+	node 32 S0
+	node 3 S0
+	node x S0
+	bridge S0 S1
+	END
+	says 2 '11 lines are wrong' perf metrics map --topology $T/topology -- true || return 1
+	cat $T/err
+	sed -n 's/^[^:]*:\([0-9]*\):.*/\1/p' $T/err | tr '\n' ' ' >$T/lines
+	[ "$(cat $T/lines)" = "5 6 7 8 9 10 11 12 13 14 15 " ] || { cat $T/lines; return 1; }
+	says 2 'No such file' perf metrics map --topology $T/none -- true &&
+		says 2 'says whose the nodes are' perf metrics map --matrix -- true &&
+		says 2 'is too much' perf metrics map memory -- true &&
+		says 2 'a map is no table' perf metrics map --csv -- true &&
+		says 2 'are for perf metrics map' perf metrics memory -o $T/x -- true &&
+		says 3 '/nowhere/map.svg' perf metrics map -o /nowhere/map.svg -- true
+}
+
 unknown() {
 	says 2 "there is no metric or group 'no_such'" perf metrics memory no_such -- true &&
 		says 2 "there is no metric or group 'no_such'" perf metrics list no_such &&
@@ -206,6 +237,7 @@ ktap "a table of 80 columns" table
 ktap "OpenMetrics" openmetrics
 ktap "bad files" bad_files
 ktap "files of the user's own" own_files
+ktap "wrong topology files, wrong usage of the map" maps
 ktap "unknown names, wrong usage" unknown
 ktap "nothing to count" nothing
 ktap "perf is missing" no_perf

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
-#include <locale.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -19,19 +19,21 @@
 
 extern char **environ;
 
+int count_signal;
+
 static pid_t perf_pid;
 static volatile sig_atomic_t stopped_by;
 
 /*
- * The terminal sends SIGINT to perf and the command, too. Other signals come to us alone, and
- * are passed on again each second: perf may not have begun, or we not have begun to wait.
+ * The terminal sends SIGINT to perf and the command, too, unless it is a key there. Other
+ * signals come to us alone, and are passed on again each second: perf may not have begun, or
+ * we not have begun to wait.
  */
 static void note_signal(int sig)
 {
 	if (sig != SIGALRM)
 		stopped_by = sig;
-	if (sig != SIGINT)
-		alarm(1);
+	alarm(1);
 }
 
 /*
@@ -271,32 +273,74 @@ static int lines_of(const struct plan *plan)
 	return num;
 }
 
+/*
+ * A line of what perf says, without its end; NULL if there will be none, or if a signal came.
+ * Keys are looked at meanwhile.
+ */
+static char *next_line(int fd, const struct options *options, bool *quit)
+{
+	static char *text;
+	static size_t size, len, used;
+	struct pollfd fds[2] = { { .fd = fd, .events = POLLIN }, { .events = POLLIN } };
+	char *end, key;
+	ssize_t num;
+
+	len -= used;
+	if (used)
+		memmove(text, text + used, len);
+	used = 0;
+	while (!(end = len ? memchr(text, '\n', len) : NULL)) {
+		/* Nobody to look at keys, or the end is under way: then perf alone. */
+		fds[1].fd = options->key && !*quit ? STDIN_FILENO : -1;
+		if (poll(fds, 2, -1) < 0)
+			return NULL;
+		if (fds[1].revents && read(STDIN_FILENO, &key, 1) == 1 && options->key(key)) {
+			*quit = true;
+			kill(perf_pid, SIGINT);
+		}
+		if (!fds[0].revents)
+			continue;
+		if (size - len < 4096) {
+			size += 65536;
+			text = realloc(text, size);
+			if (!text)
+				die(STATUS_FAILED, "no memory");
+		}
+		num = read(fd, text + len, size - len);
+		if (num <= 0) {
+			errno = num ? errno : 0;
+			return NULL;
+		}
+		len += num;
+	}
+	*end = 0;
+	used = end + 1 - text;
+	return text;
+}
+
 int count(struct plan *plan, const struct options *options,
 	  void (*output)(struct plan *plan, const struct options *options, double time))
 {
 	struct sigaction act = { .sa_handler = note_signal };
 	int lines = 0, whole = lines_of(plan), status;
+	bool any = false, quit = false;
 	double time = 0;
-	char *text = NULL;
-	size_t size = 0;
-	bool any = false;
-	FILE *f;
+	int fd;
 
 	sigaction(SIGINT, &act, NULL);
 	sigaction(SIGALRM, &act, NULL);
 	sigaction(SIGTERM, &act, NULL);
 	sigaction(SIGHUP, &act, NULL);
-	f = fdopen(start(plan, options), "r");
+	fd = start(plan, options);
 	while (true) {
+		char *text = next_line(fd, options, &quit);
 		json_t *line;
 		double when;
 
-		errno = 0;
-		if (getline(&text, &size, f) < 0) {
+		if (!text) {
 			if (errno != EINTR)
 				break;
-			clearerr(f);
-			if (stopped_by && stopped_by != SIGINT)
+			if (stopped_by && (stopped_by != SIGINT || options->key))
 				stop_perf(options);
 			continue;
 		}
@@ -321,17 +365,14 @@ int count(struct plan *plan, const struct options *options,
 	}
 	if (lines)
 		done(plan, options, time, output);
-	free(text);
-	fclose(f);
+	close(fd);
 	while (waitpid(perf_pid, &status, 0) < 0 && errno == EINTR)
 		;
+	if (quit)
+		return 0;
 	if (stopped_by || WIFSIGNALED(status)) {
-		int sig = stopped_by ?: WTERMSIG(status);
-
-		fflush(stdout);
-		signal(sig, SIG_DFL);
-		raise(sig);
-		return 128 + sig;
+		count_signal = stopped_by ?: WTERMSIG(status);
+		return 128 + count_signal;
 	}
 	if (!any)
 		die(WEXITSTATUS(status) && options->command ? WEXITSTATUS(status) : STATUS_FAILED,

@@ -13,6 +13,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "metrics.h"
 
@@ -434,28 +435,42 @@ static void dir_read(const char *dir)
 		free(list);
 }
 
-/* PERF_METRICS_PATH stands for all directories. */
+/* Directories with colons between them; what is in a later one comes first. */
+static char *directories(void)
+{
+	const char *path = getenv("PERF_METRICS_PATH"), *home = getenv("HOME");
+	const char *config = getenv("XDG_CONFIG_HOME");
+
+	if (path)
+		return strdup(path);
+	if (config && *config)
+		return format(DATADIR ":/etc/perf-metrics:%s/perf-metrics", config);
+	return format(DATADIR ":/etc/perf-metrics:%s/.config/perf-metrics", home ?: "");
+}
+
 void files_read(void)
 {
-	const char *path = getenv("PERF_METRICS_PATH"), *home;
-	char *dirs, *dir, *save;
+	char *dirs = directories(), *dir, *save;
 
-	if (path) {
-		dirs = strdup(path);
-		for (dir = strtok_r(dirs, ":", &save); dir; dir = strtok_r(NULL, ":", &save))
-			dir_read(dir);
-		free(dirs);
-		return;
+	for (dir = strtok_r(dirs, ":", &save); dir; dir = strtok_r(NULL, ":", &save))
+		dir_read(dir);
+	free(dirs);
+}
+
+char *file_find(const char *name)
+{
+	char *dirs = directories(), *dir, *save, *found = NULL;
+
+	for (dir = strtok_r(dirs, ":", &save); dir; dir = strtok_r(NULL, ":", &save)) {
+		char *path = format("%s/%s", dir, name);
+
+		if (access(path, R_OK)) {
+			free(path);
+			continue;
+		}
+		free(found);
+		found = path;
 	}
-	dir_read(DATADIR);
-	dir_read("/etc/perf-metrics");
-	home = getenv("XDG_CONFIG_HOME");
-	if (home && *home) {
-		dir = format("%s/perf-metrics", home);
-	} else {
-		home = getenv("HOME");
-		dir = format("%s/.config/perf-metrics", home ?: "");
-	}
-	dir_read(dir);
-	free(dir);
+	free(dirs);
+	return found;
 }

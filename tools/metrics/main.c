@@ -5,11 +5,12 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "metrics.h"
+#include "map.h"
 
 #ifndef VERSION
 #define VERSION "unknown"
@@ -18,6 +19,7 @@
 static const char usage[] =
 "usage: perf metrics list [NAME...]\n"
 "       perf metrics NAME... [OPTION...] [-- COMMAND...]\n"
+"       perf metrics map [-I MS] [-o FILE.svg] [--matrix] [--topology FILE] [-- COMMAND...]\n"
 "       perf metrics check FILE...\n"
 "\n"
 "NAME is a group or a metric of \"perf metrics list\". They are computed of all packages\n"
@@ -35,6 +37,9 @@ static const char usage[] =
 "      --openmetrics FILE  what a textfile collector reads; replaced at once\n"
 "      --no-gate           do not hold back others that count on a package\n"
 "      --plan              do not count, show what would be counted together\n"
+"  -o, --output FILE.svg   of a map: a picture in place of text\n"
+"      --matrix            of a map: who talks to whom, too\n"
+"      --topology FILE     of a map: where links lead\n"
 "  -h, --help\n"
 "      --version\n"
 "\n"
@@ -145,6 +150,8 @@ static int check_files(char **paths, int num)
 
 static int measure(struct options *options)
 {
+	void (*output)(struct plan *plan, const struct options *options, double time) =
+		options->map ? map_output : output_values;
 	struct plan plan = {};
 	int status;
 
@@ -155,17 +162,27 @@ static int measure(struct options *options)
 	}
 	if (!plan.num_counters) {
 		/* All is n/a, and the values say why. */
-		output_values(&plan, options, 0);
+		output(&plan, options, 0);
 		return STATUS_NO_VALUE;
 	}
-	status = count(&plan, options, output_values);
+	/* What is typed is for the command if there is one. */
+	if (options->map && options->interval && !options->map_file && !options->command &&
+	    terminal_begin())
+		options->key = map_key;
+	status = count(&plan, options, output);
+	terminal_end();
+	fflush(stdout);
+	if (count_signal) {
+		signal(count_signal, SIG_DFL);
+		raise(count_signal);
+	}
 	return output_any || status ? status : STATUS_NO_VALUE;
 }
 
 int main(int argc, char **argv)
 {
 	enum { CSV = 256, JSON, OPENMETRICS, PER_MACHINE, PER_SOCKET, PER_BOX, COUNT, SUMMARY, NO_GATE,
-	       PLAN, VERSION_OPT };
+	       PLAN, MATRIX, TOPOLOGY, VERSION_OPT };
 	static const struct option longs[] = {
 		{ "interval", required_argument, NULL, 'I' },
 		{ "interval-count", required_argument, NULL, COUNT },
@@ -179,6 +196,9 @@ int main(int argc, char **argv)
 		{ "openmetrics", required_argument, NULL, OPENMETRICS },
 		{ "no-gate", no_argument, NULL, NO_GATE },
 		{ "plan", no_argument, NULL, PLAN },
+		{ "output", required_argument, NULL, 'o' },
+		{ "matrix", no_argument, NULL, MATRIX },
+		{ "topology", required_argument, NULL, TOPOLOGY },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, VERSION_OPT },
 		{}
@@ -195,7 +215,7 @@ int main(int argc, char **argv)
 			die(STATUS_USAGE, "there is no command after --");
 		argv[args] = NULL;
 	}
-	while ((option = getopt_long(args, argv, "I:ah", longs, NULL)) >= 0) {
+	while ((option = getopt_long(args, argv, "I:o:ah", longs, NULL)) >= 0) {
 		switch (option) {
 		case 'I':
 			options.interval = whole_number("-I", optarg);
@@ -233,6 +253,15 @@ int main(int argc, char **argv)
 		case PLAN:
 			options.plan_only = true;
 			break;
+		case 'o':
+			options.map_file = optarg;
+			break;
+		case MATRIX:
+			options.matrix = true;
+			break;
+		case TOPOLOGY:
+			options.topology = optarg;
+			break;
 		case VERSION_OPT:
 			puts("perf metrics " VERSION);
 			return 0;
@@ -253,13 +282,23 @@ int main(int argc, char **argv)
 		die(STATUS_USAGE, "--interval-count and --summary want -I");
 	if (!strcmp(argv[optind], "check"))
 		return check_files(argv + optind + 1, args - optind - 1);
+	options.map = !strcmp(argv[optind], "map");
+	if (options.map && optind + 1 < args)
+		die(STATUS_USAGE, "a map is always of the same metrics, so '%s' is too much",
+		    argv[optind + 1]);
+	if (options.map && (options.form || options.openmetrics))
+		die(STATUS_USAGE, "a map is no table: no --csv, --json, --openmetrics");
+	if (!options.map && (options.map_file || options.matrix || options.topology))
+		die(STATUS_USAGE, "-o, --matrix and --topology are for perf metrics map");
 	machine_read();
 	files_read();
 	if (!strcmp(argv[optind], "list")) {
 		output_list(argv + optind + 1, args - optind - 1);
 		return 0;
 	}
-	for (i = optind; i < args; i++)
+	if (options.map)
+		map_ask(&options);
+	for (i = optind; i < args && !options.map; i++)
 		ask(argv[i]);
 	return measure(&options);
 }

@@ -9,6 +9,8 @@
  *	count.c		perf stat counts
  *	value.c		what the metrics are
  *	output.c	table, CSV, JSON, OpenMetrics
+ *	replace.c	files that others read meanwhile
+ *	map.h		the rest draws maps
  */
 #ifndef PERF_METRICS_H
 #define PERF_METRICS_H
@@ -105,6 +107,8 @@ extern int num_groups;
 int file_read(const char *path);
 /* Reads what is installed and what the user has. */
 void files_read(void);
+/* The path of the last such file beside metric files, or NULL. To be freed. */
+char *file_find(const char *name);
 
 bool formula_set(struct formula *formula, struct metric *metric, const char *text, char **error);
 double formula_value(const struct formula *formula);
@@ -188,6 +192,12 @@ struct options {
 	bool all_cpus;
 	bool no_gate;
 	bool plan_only;
+	bool map;
+	const char *map_file;	/* NULL for text */
+	const char *topology;
+	bool matrix;
+	/* Gets what is typed while perf counts; true if that is the end. NULL for nobody. */
+	bool (*key)(int key);
 	char **command;		/* NULL for none */
 };
 
@@ -196,6 +206,8 @@ void plan_show(const struct plan *plan);
 
 /* ---- counting, values, output ---- */
 
+/* The signal that ended count(); the program is to end by it, too. */
+extern int count_signal;
 /* Runs perf stat, calls output() for each interval. Returns the exit status. */
 int count(struct plan *plan, const struct options *options,
 	  void (*output)(struct plan *plan, const struct options *options, double time));
@@ -222,5 +234,11 @@ char *number_text(double value, const char *unit);
 /* Has there been any value? */
 extern bool output_any;
 void output_list(char **names, int num);
+
+/* ---- replace.c ---- */
+
+/* A file that takes the place of what is at path, at once, when it is ended. Both or die. */
+FILE *replace_begin(const char *path);
+void replace_end(FILE *f, const char *path);
 
 #endif /* PERF_METRICS_H */

@@ -2,13 +2,10 @@
 /*
  * Values as a table for people, and as CSV, JSON and OpenMetrics for programs.
  */
-#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "metrics.h"
 
@@ -190,18 +187,12 @@ static void print_labels(FILE *f, const struct value *value)
 		fprintf(f, "{socket=\"%d\"}", value->package);
 }
 
-/*
- * Who reads the file must never see half of it. What is n/a is left out: the absence of a
- * series is how Prometheus says so.
- */
+/* What is n/a is left out: the absence of a series is how Prometheus says so. */
 static void write_openmetrics(const char *path, const struct value *values, int num)
 {
-	char *new = format("%s.%d", path, (int)getpid());
-	FILE *f = fopen(new, "w");
+	FILE *f = replace_begin(path);
 	int i;
 
-	if (!f)
-		die(STATUS_FAILED, "%s: %s", new, strerror(errno));
 	for (i = 0; i < num; i++) {
 		const struct value *value = &values[i];
 		char *name;
@@ -219,10 +210,7 @@ static void write_openmetrics(const char *path, const struct value *values, int 
 		free(name);
 	}
 	fprintf(f, "# EOF\n");
-	fchmod(fileno(f), 0644);
-	if (ferror(f) | fclose(f) || rename(new, path))
-		die(STATUS_FAILED, "%s: %s", path, strerror(errno));
-	free(new);
+	replace_end(f, path);
 }
 
 void output_values(struct plan *plan, const struct options *options, double time)

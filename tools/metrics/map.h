@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * perf metrics map: the machine as a picture.
+ *
+ *	topology.c	which link leads where, from a file
+ *	map.c		which values go where on the map
+ *	map_text.c	draws it as text
+ *	map_svg.c	draws it as SVG
+ *	terminal.c	the screen it is redrawn on
+ */
+#ifndef PERF_METRICS_MAP_H
+#define PERF_METRICS_MAP_H
+
+#include "metrics.h"
+
+#define MAP_PACKAGES	8
+#define MAP_CBOXES	10
+#define MAP_MBOXES	2
+#define MAP_PORTS	4	/* QPI links of a package */
+#define MAP_NODES	32
+#define MAP_NAME	8	/* of a peer, with the 0 at the end */
+
+/* ---- topology.c ---- */
+
+struct link {
+	char peer[MAP_NAME];	/* "S1", "IOH0"; empty if nobody has said */
+	int port;		/* of the peer, or -1 if that is no package */
+};
+
+struct topology {
+	struct link link[MAP_PACKAGES][MAP_PORTS];
+	char node[MAP_NODES][MAP_NAME];	/* whose it is; empty if nobody has said */
+	int nodes;
+};
+
+/* Reads a topology file. Tells of each line that is wrong, and ends the program then. */
+void topology_read(struct topology *topology, const char *path);
+
+/* ---- map.c ---- */
+
+/* What the map shows at one place. */
+struct map_value {
+	enum map_state {
+		MAP_ABSENT,	/* there is no such box */
+		MAP_NONE,	/* there is no value, and why says the reason */
+		MAP_TURNS,	/* it has been counted for a part of the time */
+		MAP_WHOLE,
+	} state;
+	double value;
+	char *why;
+};
+
+struct map_package {
+	bool there;
+	struct map_value miss[MAP_CBOXES];	/* 1/s */
+	struct map_value read[MAP_MBOXES];	/* B/s */
+	struct map_value write[MAP_MBOXES];
+	struct map_value sent[MAP_PORTS];	/* B/s */
+	struct map_value used[MAP_PORTS];	/* % */
+	struct map_value to[MAP_NODES];		/* by column of the matrix, 1/s */
+};
+
+struct map {
+	struct map_package package[MAP_PACKAGES];
+	int packages;			/* one more than the last */
+	int cboxes;			/* that a package has, or could have */
+	const struct topology *topology;
+	bool has_topology;
+	double most_miss, most_memory;	/* of all boxes */
+	/* The link that is used most; package -1 if none is */
+	struct {
+		int package, port;
+	} busiest;
+	bool matrix;
+	const char *column[MAP_NODES];	/* peers that have nodes */
+	int columns;
+	double most_to;
+};
+
+/* Room for a number as the map has it. */
+#define MAP_NUMBER	8
+#define MAP_LABEL	(MAP_NUMBER + 1)
+
+/* Asks for the metrics that a map is of. To be called before the plan is made. */
+void map_ask(const struct options *options);
+/* Draws a map of what has been counted; output of count(). */
+void map_output(struct plan *plan, const struct options *options, double time);
+/* A key while there is a screen; true for the one that ends. */
+bool map_key(int key);
+/* Five characters or fewer: 9.63G. Returns text. */
+char *map_number(char text[MAP_NUMBER], double value);
+/* That, with ~ before it where it took turns; n/a; or - for what is absent. Returns text. */
+char *map_label(char text[MAP_LABEL], const struct map_value *value);
+/* Is there a number to draw? */
+bool map_is(const struct map_value *value);
+/* What all cells of a kind add up to, in the worst state of one that is there. */
+struct map_value map_sum(const struct map_value *values, int num);
+
+/* ---- map_text.c ---- */
+
+/*
+ * Writes the map, each line of up to 80 columns, and the matrix below it. With rows, that is
+ * for a screen of so many lines: the busiest link is in reverse, and a matrix that has no room
+ * is left out, or with only_matrix the map is.
+ */
+void map_text(FILE *f, const struct map *map, double time, int rows, bool only_matrix);
+
+/* ---- map_svg.c ---- */
+
+/* Writes the map as SVG; equal values make equal bytes. */
+void map_svg(FILE *f, const struct map *map);
+
+/* ---- terminal.c ---- */
+
+/* Takes the whole screen and each key, if stdin and stdout are a terminal; else false. */
+bool terminal_begin(void);
+/* Gives both back. May be called at any time, also twice. */
+void terminal_end(void);
+/* Lines of the screen; 0 if it is not ours. */
+int terminal_rows(void);
+/* Puts what was written into its place, without flicker. */
+void terminal_show(const char *text);
+
+#endif /* PERF_METRICS_MAP_H */

@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The map as SVG. Packages are placed on a convex line, their ports on the sides that face
+ * each other, so that no link passes behind a package that it does not belong to. A link is
+ * two curves, one each way. Lengths are in pixels.
+ */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "map.h"
+
+#define BOX_W	284.0
+#define BOX_H	200.0
+#define STUB	46.0	/* of a link that leads out of the picture */
+#define HEAD	64.0	/* lines above the picture */
+#define LEGEND	108.0
+#define ROW	24.0	/* of the matrix */
+
+/* A flit of 8 bytes each clock of the link at its highest speed, 6.4 GT/s */
+#define LINK_MOST	12.8e9
+#define WIDEST		16.0
+
+struct point {
+	double x, y;
+};
+
+/* Centres of packages, around that of the picture, for up to 1, 2, 4 and 8 of them. */
+static const struct layout {
+	int packages;
+	double width, height;
+	struct point at[MAP_PACKAGES];
+} layouts[] = {
+	{ 1, 720, 320, { { 0, 0 } } },
+	{ 2, 1200, 320, { { -310, 0 }, { 310, 0 } } },
+	{ 4, 1280, 720, { { -360, -200 }, { 360, -200 }, { 360, 200 }, { -360, 200 } } },
+	{ 8, 1700, 1100, { { -200, -400 }, { 200, -400 }, { 600, -150 }, { 600, 150 },
+			   { 200, 400 }, { -200, 400 }, { -600, 150 }, { -600, -150 } } },
+};
+
+struct drawing {
+	FILE *f;
+	const struct map *map;
+	const struct layout *layout;
+	/* Where the links of a package begin, and which way is out of it there */
+	struct point port[MAP_PACKAGES][MAP_PORTS];
+	struct point out[MAP_PACKAGES][MAP_PORTS];
+};
+
+/* ---- words and colours ---- */
+
+static void put_text(FILE *f, const char *text)
+{
+	for (; *text; text++) {
+		if (strchr("<>&\"", *text))
+			fprintf(f, "&#%d;", *text);
+		else
+			fputc(*text, f);
+	}
+}
+
+static void __attribute__((format(printf, 5, 6)))
+label(FILE *f, double x, double y, const char *attributes, const char *fmt, ...)
+{
+	char text[200];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	fprintf(f, "<text x=\"%.1f\" y=\"%.1f\" %s>", x, y, attributes);
+	put_text(f, text);
+	fprintf(f, "</text>\n");
+}
+
+/* Between the colours of 0, 1/2 and 1. */
+static const char *mixed(const int colours[3][3], double share)
+{
+	static char text[8];
+	int from = share < 0.5 ? 0 : 1, rgb[3], i;
+
+	share = fmin(fmax(share, 0), 1) * 2 - from;
+	for (i = 0; i < 3; i++)
+		rgb[i] = colours[from][i] + (colours[from + 1][i] - colours[from][i]) * share + 0.5;
+	snprintf(text, sizeof(text), "#%02x%02x%02x", rgb[0], rgb[1], rgb[2]);
+	return text;
+}
+
+/* Teal, yellow, red: never grey, and not of one brightness, for who sees no colours. */
+static const char *link_colour(double percent)
+{
+	static const int colours[3][3] = { { 30, 150, 130 }, { 244, 187, 68 }, { 200, 30, 40 } };
+
+	return mixed(colours, percent / 100);
+}
+
+/* From light to dark. */
+static const char *miss_colour(double share)
+{
+	static const int colours[3][3] = { { 240, 240, 247 }, { 158, 154, 200 }, { 84, 39, 143 } };
+
+	return mixed(colours, share);
+}
+
+/* A box: grey if absent, white without value, hatched if it took turns. */
+static void cell(FILE *f, double x, double y, double w, double h, const struct map_value *value,
+		 const char *colour)
+{
+	const char *fill = value->state == MAP_ABSENT ? "#c8c8c8" : map_is(value) ? colour : "#ffffff";
+
+	fprintf(f, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\" "
+		"stroke=\"#777777\">", x, y, w, h, fill);
+	if (value->why) {
+		fprintf(f, "<title>");
+		put_text(f, value->why);
+		fprintf(f, "</title>");
+	}
+	fprintf(f, "</rect>\n");
+	if (value->state == MAP_TURNS)
+		fprintf(f, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
+			"fill=\"url(#turns)\"/>\n", x, y, w, h);
+}
+
+/* ---- a package ---- */
+
+static void draw_cboxes(FILE *f, const struct map *map, const struct map_package *package, double x,
+			double y)
+{
+	struct map_value sum = map_sum(package->miss, MAP_CBOXES);
+	double w = (BOX_W - 24) / map->cboxes;
+	char text[MAP_LABEL];
+	int i;
+
+	label(f, x, y + 11, "font-size=\"12\"", "misses %s%s", map_label(text, &sum),
+	      map_is(&sum) ? "/s" : "");
+	for (i = 0; i < map->cboxes; i++) {
+		const struct map_value *miss = &package->miss[i];
+		double share = map->most_miss > 0 ? miss->value / map->most_miss : 0;
+
+		cell(f, x + i * w, y + 16, w - 2, 26, miss, miss_colour(share));
+		label(f, x + i * w + w / 2 - 1, y + 32, map_is(miss) && share > 0.6 ?
+		      "font-size=\"9\" text-anchor=\"middle\" fill=\"#ffffff\"" :
+		      "font-size=\"9\" text-anchor=\"middle\"",
+		      "%s", miss->state == MAP_ABSENT ? "" : map_label(text, miss));
+	}
+}
+
+/* A bar from the left: how much of the busiest one it is. */
+static void draw_bar(FILE *f, const char *name, const struct map_value *value, double most, double x,
+		     double y)
+{
+	double w = 48, share = map_is(value) && most > 0 ? value->value / most : 0;
+	struct map_value empty = { .state = value->state == MAP_ABSENT ? MAP_ABSENT : MAP_NONE };
+	char text[MAP_LABEL];
+
+	label(f, x, y + 11, "font-size=\"12\"", "%s", name);
+	cell(f, x + 12, y, w, 13, value->state == MAP_ABSENT ? value : &empty, "");
+	if (share > 0)
+		cell(f, x + 12, y, w * share, 13, value, "#5b7fb5");
+	label(f, x + 16 + w, y + 11, "font-size=\"12\"", "%s%s", map_label(text, value),
+	      map_is(value) ? "B/s" : "");
+}
+
+static void draw_mbox(FILE *f, const struct map *map, const struct map_package *package, int i,
+		      double x, double y)
+{
+	label(f, x, y + 11, "font-size=\"12\" font-weight=\"bold\"", "M-Box %d", i);
+	draw_bar(f, "r", &package->read[i], map->most_memory, x, y + 17);
+	draw_bar(f, "w", &package->write[i], map->most_memory, x, y + 34);
+}
+
+static void draw_port(FILE *f, const struct map *map, int p, int i, double x, double y)
+{
+	const struct map_value *used = &map->package[p].used[i], *sent = &map->package[p].sent[i];
+	const char *peer = map->topology->link[p][i].peer;
+	bool busiest = map->busiest.package == p && map->busiest.port == i;
+	const char *style = busiest ? "font-size=\"12\" font-weight=\"bold\"" : "font-size=\"12\"";
+	char text[MAP_LABEL];
+
+	cell(f, x, y, 11, 11, used, link_colour(used->value));
+	label(f, x + 16, y + 10, style, "qpi%d \u2192 %s", i, *peer ? peer : "?");
+	label(f, x + 130, y + 10, style, "%s%s", map_label(text, sent), map_is(sent) ? "B/s" : "");
+	if (map_is(used))
+		label(f, x + 210, y + 10, style, "%.0f %%", used->value);
+}
+
+static void draw_package(const struct drawing *d, int p)
+{
+	const struct map_package *package = &d->map->package[p];
+	double x = d->layout->at[p].x - BOX_W / 2, y = d->layout->at[p].y - BOX_H / 2;
+	int i;
+
+	fprintf(d->f, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"8\" "
+		"fill=\"%s\" stroke=\"#333333\" stroke-width=\"1.5\"/>\n", x, y, BOX_W, BOX_H,
+		package->there ? "#fbfbfb" : "#c8c8c8");
+	label(d->f, x + 12, y + 20, "font-size=\"16\" font-weight=\"bold\"", "S%d%s", p,
+	      package->there ? "" : ": no CPU is online");
+	if (!package->there)
+		return;
+	draw_cboxes(d->f, d->map, package, x + 12, y + 24);
+	for (i = 0; i < MAP_MBOXES; i++)
+		draw_mbox(d->f, d->map, package, i, x + 12 + i * 136, y + 72);
+	for (i = 0; i < MAP_PORTS; i++)
+		draw_port(d->f, d->map, p, i, x + 12, y + 129 + i * 17);
+}
+
+/* ---- links ---- */
+
+/* The package at the other end, or -1 if it is not in the picture. */
+static int peer_of(const struct map *map, int p, int port)
+{
+	const struct link *link = &map->topology->link[p][port];
+	int peer = link->port >= 0 && *link->peer ? atoi(link->peer + 1) : -1;
+
+	return peer < map->packages ? peer : -1;
+}
+
+/* Links to others begin at the side that faces the middle, in the order of where they end. */
+static void place_ports(struct drawing *d, int p)
+{
+	const struct point *at = d->layout->at;
+	bool upright = fabs(at[p].x) * BOX_H >= fabs(at[p].y) * BOX_W;
+	double side = upright ? (at[p].x > 0 ? -1 : 1) : (at[p].y > 0 ? -1 : 1);
+	int i, j;
+
+	for (i = 0; i < MAP_PORTS; i++) {
+		int peer = peer_of(d->map, p, i), before = 0, num = 0;
+		double along, step, way = peer < 0 ? -side : side;
+
+		for (j = 0; j < MAP_PORTS; j++) {
+			int other = peer_of(d->map, p, j);
+			double mine, its;
+
+			if ((other < 0) != (peer < 0))
+				continue;
+			num++;
+			if (j == i)
+				continue;
+			mine = peer < 0 ? 0 : upright ? at[peer].y : at[peer].x;
+			its = peer < 0 ? 0 : upright ? at[other].y : at[other].x;
+			/* Two between the same packages cross, or not, as both ends agree. */
+			if (its == mine && peer >= 0)
+				before += p < peer ? j < i : d->map->topology->link[p][j].port <
+					  d->map->topology->link[p][i].port;
+			else
+				before += its < mine || (its == mine && j < i);
+		}
+		step = (upright ? BOX_H : BOX_W) / (num + 1);
+		along = (before + 1) * step - (upright ? BOX_H : BOX_W) / 2;
+		d->out[p][i] = upright ? (struct point){ way, 0 } : (struct point){ 0, way };
+		d->port[p][i] = upright ?
+			(struct point){ at[p].x + way * BOX_W / 2, at[p].y + along } :
+			(struct point){ at[p].x + along, at[p].y + way * BOX_H / 2 };
+	}
+}
+
+/* Traffic keeps to the right, so that both ways of a link have a lane. */
+static struct point lane(const struct drawing *d, int p, int port, double right)
+{
+	const struct point *out = &d->out[p][port];
+
+	return (struct point){ d->port[p][port].x - out->y * right,
+			       d->port[p][port].y + out->x * right };
+}
+
+static double line_width(const struct map_value *sent)
+{
+	return map_is(sent) ? 1.5 + (WIDEST - 1.5) * fmin(fmax(sent->value / LINK_MOST, 0), 1) : 1.5;
+}
+
+/* From a to b, where the arrow points against "in". */
+static void draw_line(const struct drawing *d, int p, int port, struct point a, struct point b,
+		      struct point in, double bend)
+{
+	const struct map_value *used = &d->map->package[p].used[port];
+	const struct map_value *sent = &d->map->package[p].sent[port];
+	const struct point *out = &d->out[p][port];
+	const char *colour = used->state == MAP_ABSENT ? "#c8c8c8" :
+			     map_is(used) ? link_colour(used->value) : "#888888";
+	bool busiest = d->map->busiest.package == p && d->map->busiest.port == port;
+	double width = line_width(sent), head = width / 2 + 4, length = head + 4;
+	struct point end = { b.x + in.x * length, b.y + in.y * length };
+	char path[200];
+	int pass;
+
+	snprintf(path, sizeof(path), "M%.1f,%.1f C%.1f,%.1f %.1f,%.1f %.1f,%.1f", a.x, a.y,
+		 a.x + out->x * bend, a.y + out->y * bend, b.x + in.x * bend, b.y + in.y * bend,
+		 end.x, end.y);
+	/* The busiest one has an edge. */
+	for (pass = !busiest; pass < 2; pass++)
+		fprintf(d->f, "<path d=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"%.1f\"%s/>\n",
+			path, pass ? colour : "#000000", pass ? width : width + 5,
+			!pass ? "" : used->state == MAP_TURNS ? " stroke-dasharray=\"9 5\"" :
+			map_is(used) ? "" : " stroke-dasharray=\"2 6\"");
+	fprintf(d->f, "<path d=\"M%.1f,%.1f L%.1f,%.1f L%.1f,%.1f Z\" fill=\"%s\"%s/>\n", b.x, b.y,
+		end.x - in.y * head, end.y + in.x * head, end.x + in.y * head, end.y - in.x * head,
+		colour, busiest ? " stroke=\"#000000\" stroke-width=\"2.5\"" : "");
+}
+
+static void draw_link(const struct drawing *d, int p, int port)
+{
+	int peer = peer_of(d->map, p, port), back = d->map->topology->link[p][port].port;
+	const struct point *out = &d->out[p][port];
+	const char *name = d->map->topology->link[p][port].peer;
+
+	if (peer >= 0) {
+		double lanes = WIDEST / 2 + 2;
+		struct point a = lane(d, p, port, lanes), b = lane(d, peer, back, -lanes);
+
+		draw_line(d, p, port, a, b, d->out[peer][back], hypot(a.x - b.x, a.y - b.y) * 0.45);
+	} else {
+		struct point a = d->port[p][port], b = { a.x + out->x * STUB, a.y + out->y * STUB };
+
+		draw_line(d, p, port, a, b, (struct point){ -out->x, -out->y }, STUB / 3);
+		label(d->f, b.x + out->x * 6, b.y + 4 + out->y * 10,
+		      out->x < 0 ? "font-size=\"12\" text-anchor=\"end\"" :
+		      out->y ? "font-size=\"12\" text-anchor=\"middle\"" : "font-size=\"12\"",
+		      "%s", *name ? name : "?");
+	}
+}
+
+static void draw_links(const struct drawing *d)
+{
+	int p, i, last;
+
+	/* The busiest one last, above all others. */
+	for (last = 0; last < 2; last++) {
+		for (p = 0; p < d->map->packages; p++) {
+			for (i = 0; i < MAP_PORTS; i++) {
+				bool busiest = d->map->busiest.package == p &&
+					       d->map->busiest.port == i;
+
+				if (d->map->package[p].there && busiest == last)
+					draw_link(d, p, i);
+			}
+		}
+	}
+}
+
+/* ---- around it ---- */
+
+static void draw_head(FILE *f, const struct map *map)
+{
+	int p = map->busiest.package, port = map->busiest.port;
+	const char *peer = p < 0 ? "" : map->topology->link[p][port].peer;
+
+	label(f, 20, 28, "font-size=\"18\" font-weight=\"bold\"", "perf metrics map");
+	if (p < 0)
+		label(f, 20, 50, "font-size=\"14\"", "No link is known to be in use.");
+	else
+		label(f, 20, 50, "font-size=\"14\"",
+		      "Busiest link: S%d qpi%d \u2192 %s, %.0f %% full (black edge).", p, port,
+		      *peer ? peer : "?", map->package[p].used[port].value);
+}
+
+static void draw_legend(FILE *f, const struct map *map, double y)
+{
+	static const struct map_value absent, turns = { .state = MAP_TURNS };
+	static const struct map_value whole = { .state = MAP_WHOLE };
+	static const int percent[] = { 0, 25, 50, 75, 100 };
+	static const double sent[] = { 1.6e9, 6.4e9, 12.8e9 };
+	char text[MAP_NUMBER];
+	int i;
+
+	label(f, 20, y + 12, "font-size=\"12\" font-weight=\"bold\"", "QPI link: how full");
+	for (i = 0; i < 5; i++) {
+		cell(f, 250 + i * 62, y, 22, 14, &whole, link_colour(percent[i]));
+		label(f, 276 + i * 62, y + 12, "font-size=\"12\"", "%d %%", percent[i]);
+	}
+	label(f, 20, y + 38, "font-size=\"12\" font-weight=\"bold\"", "its width: bytes sent");
+	for (i = 0; i < 3; i++) {
+		struct map_value value = { .state = MAP_WHOLE, .value = sent[i] };
+
+		fprintf(f, "<path d=\"M%.1f,%.1f h46\" stroke=\"#666666\" stroke-width=\"%.1f\"/>\n",
+			250.0 + i * 124, y + 34, line_width(&value));
+		label(f, 302 + i * 124, y + 38, "font-size=\"12\"", "%sB/s", map_number(text, sent[i]));
+	}
+	label(f, 20, y + 64, "font-size=\"12\" font-weight=\"bold\"", "C-Boxes: misses/s");
+	for (i = 0; i < 3; i++) {
+		cell(f, 250 + i * 124, y + 52, 22, 14, &whole, miss_colour(i / 2.0));
+		label(f, 276 + i * 124, y + 64, "font-size=\"12\"", "%s",
+		      map_number(text, map->most_miss * i / 2));
+	}
+	cell(f, 20, y + 78, 22, 14, &absent, "");
+	label(f, 46, y + 90, "font-size=\"12\"", "absent");
+	cell(f, 110, y + 78, 22, 14, &turns, "#ffffff");
+	label(f, 136, y + 90, "font-size=\"12\"", "took turns with something else");
+	label(f, 330, y + 90, "font-size=\"12\"", "%s", map->has_topology ?
+	      "Where links lead is said by the topology file." :
+	      "Without a topology file nobody knows where links lead.");
+}
+
+static void draw_matrix(FILE *f, const struct map *map, double y)
+{
+	double w = 66;
+	int p, i;
+
+	label(f, 20, y + 14, "font-size=\"14\" font-weight=\"bold\"",
+	      "Who talks to whom: home requests/s that leave by QPI, from the row to the column");
+	for (i = 0; i < map->columns; i++)
+		label(f, 70 + i * w + w / 2, y + 36, "font-size=\"12\" text-anchor=\"middle\"", "%s",
+		      map->column[i]);
+	for (p = 0; p < map->packages; p++) {
+		double top = y + 42 + p * ROW;
+
+		label(f, 20, top + 16, "font-size=\"12\"", "S%d", p);
+		for (i = 0; i < map->columns; i++) {
+			const struct map_value *to = &map->package[p].to[i];
+			double share = map->most_to > 0 ? to->value / map->most_to : 0;
+			char text[MAP_LABEL];
+
+			cell(f, 70 + i * w, top, w - 2, ROW - 2, to, miss_colour(share));
+			label(f, 70 + i * w + w / 2 - 1, top + 15, map_is(to) && share > 0.6 ?
+			      "font-size=\"12\" text-anchor=\"middle\" fill=\"#ffffff\"" :
+			      "font-size=\"12\" text-anchor=\"middle\"", "%s", map_label(text, to));
+		}
+	}
+}
+
+void map_svg(FILE *f, const struct map *map)
+{
+	struct drawing d = { .f = f, .map = map, .layout = layouts };
+	double width, height, matrix = 0;
+	int p;
+
+	while (d.layout->packages < map->packages)
+		d.layout++;
+	if (map->matrix)
+		matrix = 50 + map->packages * ROW;
+	width = fmax(d.layout->width, map->matrix ? 90 + map->columns * 66 : 0);
+	height = HEAD + d.layout->height + LEGEND + matrix;
+	for (p = 0; p < map->packages; p++)
+		place_ports(&d, p);
+	fprintf(f, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+	fprintf(f, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
+		"viewBox=\"0 0 %.0f %.0f\" font-family=\"DejaVu Sans, Verdana, sans-serif\">\n",
+		width, height, width, height);
+	fprintf(f, "<title>perf metrics map</title>\n");
+	fprintf(f, "<defs><pattern id=\"turns\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
+		"patternTransform=\"rotate(45)\"><path d=\"M0,0 v6\" stroke=\"#222222\" "
+		"stroke-width=\"2\"/></pattern></defs>\n");
+	fprintf(f, "<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n");
+	draw_head(f, map);
+	fprintf(f, "<g transform=\"translate(%.1f,%.1f)\">\n", width / 2,
+		HEAD + d.layout->height / 2);
+	draw_links(&d);
+	for (p = 0; p < map->packages; p++)
+		draw_package(&d, p);
+	fprintf(f, "</g>\n");
+	draw_legend(f, map, HEAD + d.layout->height);
+	if (map->matrix)
+		draw_matrix(f, map, HEAD + d.layout->height + LEGEND);
+	fprintf(f, "</svg>\n");
+}

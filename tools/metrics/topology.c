@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Topology files: which QPI link leads where, and which node is whose. No register tells
+ * that, so somebody who knows the board writes it down. See Documentation/man/perf-metrics.5.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "map.h"
+
+struct port {
+	int package, port;	/* package -1: it is no port */
+};
+
+/* "S0.qpi1" */
+static struct port port_of(const char *word)
+{
+	struct port port = { -1, -1 };
+	int package, number, len = 0;
+
+	if (sscanf(word, "S%d.qpi%d%n", &package, &number, &len) == 2 && !word[len] &&
+	    package >= 0 && package < MAP_PACKAGES && number >= 0 && number < MAP_PORTS)
+		port = (struct port){ package, number };
+	return port;
+}
+
+/* Short enough for the map, and harmless in a picture. */
+static bool is_peer(const char *word)
+{
+	size_t len = strlen(word), i;
+
+	for (i = 0; i < len && isalnum((unsigned char)word[i]); i++)
+		;
+	return len && i == len && len < MAP_NAME;
+}
+
+static char *set_port(struct topology *topology, struct port port, const char *peer, int back)
+{
+	struct link *link = &topology->link[port.package][port.port];
+
+	if (*link->peer)
+		return format("S%d.qpi%d has a link already", port.package, port.port);
+	strcpy(link->peer, peer);
+	link->port = back;
+	return NULL;
+}
+
+static char *read_link(struct topology *topology, const char *a, const char *b)
+{
+	struct port one = port_of(a), other = port_of(b);
+	char name[] = "S0", *error;
+
+	if (one.package < 0)
+		return format("'%s' is no port, which is S0.qpi0 to S%d.qpi%d", a,
+			      MAP_PACKAGES - 1, MAP_PORTS - 1);
+	if (other.package < 0)
+		return is_peer(b) ? set_port(topology, one, b, -1) :
+			format("'%s' is no port, and no name of up to %d letters and digits", b,
+			       MAP_NAME - 1);
+	if (other.package == one.package)
+		return strdup("a link leads to another package");
+	name[1] = '0' + other.package;
+	error = set_port(topology, one, name, other.port);
+	if (error)
+		return error;
+	name[1] = '0' + one.package;
+	return set_port(topology, other, name, one.port);
+}
+
+static char *read_node(struct topology *topology, const char *number, const char *peer)
+{
+	char *end;
+	long node = strtol(number, &end, 10);
+
+	if (!isdigit((unsigned char)*number) || *end || node >= MAP_NODES)
+		return format("'%s' is no node, which is 0 to %d", number, MAP_NODES - 1);
+	if (!is_peer(peer))
+		return format("'%s' is no name of up to %d letters and digits", peer, MAP_NAME - 1);
+	if (*topology->node[node])
+		return format("there is a node %ld already", node);
+	strcpy(topology->node[node], peer);
+	topology->nodes++;
+	return NULL;
+}
+
+/* NULL, or what is wrong with the line. */
+static char *read_line(struct topology *topology, char *text)
+{
+	static const char space[] = " \t\n";
+	char *save, *word[4];
+	int num;
+
+	for (num = 0; num < 4; num++) {
+		word[num] = strtok_r(num ? NULL : text, space, &save);
+		if (!word[num])
+			break;
+	}
+	if (!num || word[0][0] == '#')
+		return NULL;
+	if (num == 3 && !strcmp(word[0], "link"))
+		return read_link(topology, word[1], word[2]);
+	if (num == 3 && !strcmp(word[0], "node"))
+		return read_node(topology, word[1], word[2]);
+	return strdup("a line is 'link S0.qpi0 S1.qpi0', 'link S0.qpi0 NAME' or 'node 0 S0'");
+}
+
+void topology_read(struct topology *topology, const char *path)
+{
+	FILE *f = fopen(path, "re");
+	int number = 0, errors = 0;
+	char *text = NULL;
+	size_t size = 0;
+
+	if (!f)
+		die(STATUS_USAGE, "%s: %s", path, strerror(errno));
+	memset(topology, 0, sizeof(*topology));
+	errno = 0;
+	while (getline(&text, &size, f) >= 0) {
+		char *error = read_line(topology, text);
+
+		number++;
+		if (error) {
+			fprintf(stderr, "%s:%d: %s\n", path, number, error);
+			free(error);
+			errors++;
+		}
+	}
+	if (ferror(f))
+		die(STATUS_USAGE, "%s: %s", path, strerror(errno));
+	fclose(f);
+	free(text);
+	if (errors)
+		die(STATUS_USAGE, "%s: %d %s wrong", path, errors,
+		    errors == 1 ? "line is" : "lines are");
+}
