@@ -12,6 +12,7 @@
 #	make soak		all tests on all kernels, each for as long as it takes: hours
 #	make check		static checks
 #	make bench		MSR accesses and instructions, beside mainline
+#	make export		what Grafana, PCP and others read, from the metric files
 #	make install		install the modules for the running kernel
 #	make dkms-install	let dkms do that for every kernel
 #	make clean
@@ -52,6 +53,10 @@ soak:
 check:
 	tools/check
 
+export:
+	$(MAKE) -s -C tools/metrics export
+	@ls build/metrics/export/*
+
 bench:
 	selftests/bench/run
 
@@ -73,5 +78,5 @@ clean:
 	rm -rf build
 	-$(MAKE) -C $(KDIR) M=$(CURDIR) clean
 
-.PHONY: all modules demo shell test-quick test test-debug soak check bench install \
-	dkms-install clean
+.PHONY: all modules demo shell test-quick test test-debug soak check export bench \
+	install dkms-install clean

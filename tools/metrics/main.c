@@ -17,7 +17,7 @@
 #endif
 
 static const char usage[] =
-"usage: perf metrics list [NAME...]\n"
+"usage: perf metrics list [NAME...] [--json]\n"
 "       perf metrics NAME... [OPTION...] [-- COMMAND...]\n"
 "       perf metrics map [-I MS] [-o FILE.svg] [--matrix] [--topology FILE] [-- COMMAND...]\n"
 "       perf metrics check FILE...\n"
@@ -293,7 +293,7 @@ int main(int argc, char **argv)
 	machine_read();
 	files_read();
 	if (!strcmp(argv[optind], "list")) {
-		output_list(argv + optind + 1, args - optind - 1);
+		list(argv + optind + 1, args - optind - 1, options.form == FORM_JSON);
 		return 0;
 	}
 	if (options.map)

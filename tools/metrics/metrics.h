@@ -9,6 +9,7 @@
  *	count.c		perf stat counts
  *	value.c		what the metrics are
  *	output.c	table, CSV, JSON, OpenMetrics
+ *	list.c		what there is
  *	replace.c	files that others read meanwhile
  *	map.h		the rest draws maps
  */
@@ -233,7 +234,15 @@ void output_values(struct plan *plan, const struct options *options, double time
 char *number_text(double value, const char *unit);
 /* Has there been any value? */
 extern bool output_any;
-void output_list(char **names, int num);
+/* Prints words from column on, in 80 columns; the line is at column already. */
+void print_wrapped(const char *text, int column);
+/* A name as Prometheus wants it: what is measured, then the unit in words. To be freed. */
+char *family(const struct metric *metric);
+
+/* ---- list.c ---- */
+
+/* Lists all metrics, or all that is known of those named; also as JSON. Unknown names end it. */
+void list(char **names, int num, bool json);
 
 /* ---- replace.c ---- */
 

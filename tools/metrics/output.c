@@ -15,8 +15,7 @@ bool output_any;
 
 /* ---- for people ---- */
 
-/* Words from column on; the line is at column already. */
-static void print_wrapped(const char *text, int column)
+void print_wrapped(const char *text, int column)
 {
 	int at = column;
 
@@ -152,8 +151,7 @@ static void print_json(const struct value *values, int num, double time)
 	fflush(stdout);
 }
 
-/* A name as Prometheus wants it: what is measured, then the unit in words. */
-static char *family(const struct metric *metric)
+char *family(const struct metric *metric)
 {
 	static const struct { const char *unit, *word; } words[] = {
 		{ "%", "percent" }, { "B/s", "bytes_per_second" }, { "1/s", "per_second" },
@@ -229,103 +227,4 @@ void output_values(struct plan *plan, const struct options *options, double time
 	else
 		print_table(values, num, time);
 	values_free(values, num);
-}
-
-/* ---- list ---- */
-
-static void print_item(const char *name, const char *text)
-{
-	if (text && *text) {
-		printf("    %-9s ", name);
-		print_wrapped(text, 14);
-	}
-}
-
-static void print_details(const struct metric *metric)
-{
-	static const char * const reduce[] = { "", "mean of ", "max of ", "min of " };
-	char *text;
-	int i;
-
-	printf("%s\n", metric->name);
-	print_item("help", metric->help);
-	print_item("group", metric->group->name);
-	print_item("unit", metric->unit);
-	text = strdup(metric->kind);
-	for (i = 0; i < metric->num_parts; i++) {
-		char *more = format("%s %s", text, metric->part[i]);
-
-		free(text);
-		text = more;
-	}
-	print_item("scope", text);
-	free(text);
-	for (i = 0; i < metric->num_events; i++) {
-		text = format("%s = %s%s", metric->event[i].name, reduce[metric->event[i].reduce],
-			      metric->event[i].text);
-		print_item("event", text);
-		free(text);
-	}
-	print_item("formula", metric->formula.text);
-	if (metric->valid.text) {
-		text = format("%s; otherwise n/a, because %s", metric->valid.text, metric->valid_why);
-		print_item("valid", text);
-		free(text);
-	}
-	if (isfinite(metric->limit[1]))
-		printf("    %-9s %g to %g\n", "limit", metric->limit[0], metric->limit[1]);
-	if (isfinite(metric->plausible[1]))
-		printf("    %-9s %g to %g\n", "plausible", metric->plausible[0],
-		       metric->plausible[1]);
-	print_item("doubt", metric->doubt);
-	print_item("source", metric->source);
-	printf("    %-9s %s:%d\n", "file", metric->file, metric->line);
-}
-
-static void print_groups(void)
-{
-	int g, i;
-
-	for (g = 0; g < num_groups; g++) {
-		bool here = machine_is(groups[g]->machines), any = false;
-		char *head;
-
-		for (i = 0; i < num_metrics; i++)
-			any |= metrics[i]->group == groups[g];
-		if (!any)
-			continue;
-		head = format("%s%s%s", groups[g]->help, here ? "" : "; not for this machine but for ",
-			      here ? "" : groups[g]->machines);
-		printf("%s: ", groups[g]->name);
-		print_wrapped(head, strlen(groups[g]->name) + 2);
-		free(head);
-		for (i = 0; i < num_metrics; i++) {
-			if (metrics[i]->group != groups[g])
-				continue;
-			printf("  %-33s ", metrics[i]->name);
-			if (strlen(metrics[i]->name) > 33)
-				printf("\n%36s", "");
-			print_wrapped(metrics[i]->help, 36);
-		}
-	}
-}
-
-void output_list(char **names, int num)
-{
-	int i, j, found;
-
-	if (!num)
-		print_groups();
-	for (i = 0; i < num; i++) {
-		found = 0;
-		for (j = 0; j < num_metrics; j++) {
-			if (strcmp(metrics[j]->name, names[i]) && strcmp(metrics[j]->group->name, names[i]))
-				continue;
-			print_details(metrics[j]);
-			found++;
-		}
-		if (!found)
-			die(STATUS_USAGE, "there is no metric or group '%s': perf metrics list",
-			    names[i]);
-	}
 }

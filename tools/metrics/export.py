@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""What other programs want to know of the metrics, made from "perf metrics list --json".
+
+	perf-metrics list --json | tools/metrics/export.py grafana >dashboard.json
+	perf-metrics list --json | tools/metrics/export.py pcp >perfevent.conf
+	perf-metrics list --json | tools/metrics/export.py markdown >metrics.md
+
+grafana	a dashboard: a row for each group, a panel for each metric
+pcp	a section of perfevent.conf: each event on each box once
+markdown	a page of all metrics
+
+The same input makes the same bytes.
+"""
+import json
+import re
+import sys
+
+# What the service of tools/metrics/systemd exports comes open, the rest folded.
+OPEN = {'memory', 'llc', 'qpi'}
+UNITS = {'B/s': 'Bps', '%': 'percent', '1/s': 'cps', 'MHz': 'rotmhz', 'entries': 'short',
+         'clocks': 'short', 'core clocks': 'short', '': 'short'}
+SOURCE = {'type': 'prometheus', 'uid': '${source}'}
+# How many boxes of a kind a package has; a PMU of any other name is there once.
+BOXES = {'xeon7500_cbox': 8, 'xeon7500_sbox': 2, 'xeon7500_bbox': 2, 'xeon7500_mbox': 2,
+         'xeon7500_rbox': 2}
+
+
+def groups(metrics):
+    """Metrics of the Xeon 7500 by group, in the order of the files."""
+    found = {}
+    for metric in metrics:
+        if '06_2e' in (metric['machine'] or '').split():
+            found.setdefault(metric['group'], []).append(metric)
+    return found
+
+
+def panel(metric, number, place):
+    box = metric['scope'] != 'package'
+    text = [metric['help'] + '.', f"{metric['name']} = {metric['formula']}"]
+    if metric['doubt']:
+        text.append('Doubt: ' + metric['doubt'])
+    return {
+        'id': number, 'type': 'timeseries', 'title': metric['help'], 'datasource': SOURCE,
+        'description': '\n\n'.join(text),
+        'gridPos': {'h': 8, 'w': 12, 'x': 12 * (place % 2), 'y': 8 * (place // 2)},
+        'fieldConfig': {'defaults': {'unit': UNITS.get(metric['unit'], 'short'), 'min': 0},
+                        'overrides': []},
+        'targets': [{
+            'refId': 'A', 'datasource': SOURCE,
+            'expr': metric['family'] + '{instance=~"$instance"}',
+            'legendFormat': '{{instance}} S{{socket}}' + (' {{box}}' if box else ''),
+        }],
+    }
+
+
+def grafana(metrics):
+    number, panels = 0, []
+    for name, members in groups(metrics).items():
+        number += 1
+        row = {'id': number, 'type': 'row', 'title': members[0]['group_help'],
+               'collapsed': name not in OPEN, 'panels': [],
+               'gridPos': {'h': 1, 'w': 24, 'x': 0, 'y': 0}}
+        inside = []
+        for place, metric in enumerate(members):
+            number += 1
+            inside.append(panel(metric, number, place))
+        panels.append(row)
+        # A folded row keeps its panels, an open one has them behind itself.
+        if row['collapsed']:
+            row['panels'] = inside
+        else:
+            panels.extend(inside)
+    variables = [
+        {'name': 'source', 'type': 'datasource', 'query': 'prometheus', 'label': 'Prometheus'},
+        {'name': 'instance', 'type': 'query', 'datasource': SOURCE, 'label': 'Machine',
+         'query': 'label_values(perf_metrics_memory_bandwidth_bytes_per_second, instance)',
+         'multi': True, 'includeAll': True, 'refresh': 2},
+    ]
+    dashboard = {
+        'uid': 'xeon7500-perf-metrics', 'title': 'Xeon 7500 uncore', 'tags': ['perf-metrics'],
+        'schemaVersion': 37, 'editable': True, 'refresh': '1m',
+        'time': {'from': 'now-1h', 'to': 'now'}, 'templating': {'list': variables},
+        'panels': panels,
+    }
+    json.dump(dashboard, sys.stdout, indent=1)
+    print()
+
+
+def pcp(metrics):
+    """The agent opens each event alone, by PMU and by the name that sysfs has. An event with
+    fields, such as a port, has no name there: it cannot be had this way."""
+    names, left_out = [], []
+    for members in groups(metrics).values():
+        for metric in members:
+            if metric['group'] not in OPEN:
+                continue
+            for event in metric['events']:
+                pmu, name = event['event'].rstrip('/').split('/')
+                if not pmu.startswith('xeon7500_'):
+                    continue
+                if re.search('[,={]', name):
+                    left_out.append(f"{pmu}/{name}/")
+                    continue
+                boxes = [f'{pmu}_{i}' for i in range(BOXES[pmu])] if pmu in BOXES else [pmu]
+                names += [f'{box}.{name}' for box in boxes]
+    print('# Events of memory, LLC and QPI metrics for perfevent.conf of PCP, behind its sections.')
+    print('# Made by tools/metrics/export.py, see perfevent.conf(5).')
+    print('#')
+    print('# An event with fields has no name in sysfs and cannot be had this way:')
+    for name in dict.fromkeys(left_out):
+        print(f'#   {name}')
+    print('[dynamic]')
+    for name in dict.fromkeys(names):
+        print(name)
+
+
+def markdown(metrics):
+    print('# Metrics\n')
+    print('Made from `metrics/*.metric` by `make export`; `perf metrics list NAME` has more.')
+    group = None
+    for metric in metrics:
+        if metric['group'] != group:
+            group = metric['group']
+            print(f"\n## {group}\n\n{metric['group_help']} ({metric['machine'] or 'any machine'}).\n")
+            print('| metric | what | unit | of each | formula |\n|---|---|---|---|---|')
+        print(f"| `{metric['name']}` | {metric['help']} | {metric['unit']} | {metric['scope']} "
+              f"| `{metric['formula']}` |")
+
+
+if __name__ == '__main__':
+    FORMATS = {'grafana': grafana, 'pcp': pcp, 'markdown': markdown}
+    if len(sys.argv) != 2 or sys.argv[1] not in FORMATS:
+        sys.exit(__doc__.rstrip())
+    FORMATS[sys.argv[1]](json.load(sys.stdin))
