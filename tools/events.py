@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Every uncore event by its name in sysfs, with what spec/ says of it.
+
+	tools/events.py >Documentation/events.md
+	tools/events.py --json
+
+The names are those that selftests/vm/conformance.py wants to find, so that a driver whose
+names are others fails there. As JSON: {"PMU": {"name": "description"}} of the Xeon 7500.
+"""
+import json
+import os
+import re
+import sys
+
+TOP = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+sys.path.insert(0, os.path.join(TOP, 'selftests', 'vm'))
+import conformance  # pylint: disable=wrong-import-position
+
+PAGES = {'ubox': 'interrupts, locks, errors', 'cbox': 'last-level cache slices',
+         'sbox': 'between ring and system interface', 'bbox': 'home agents',
+         'mbox': 'memory controllers', 'rbox': 'router', 'wbox': 'power and clock'}
+OWN = {'xbar_mm': 'packets that cross and match the filter'}
+
+
+def plain(text):
+    return re.sub(r'\s+', ' ', text or '').strip().rstrip('.')
+
+
+def description(name, want):
+    """Of the event and, behind it, of the unit mask."""
+    event, sub = want.event, want.umask
+    parts = [OWN.get(name) or plain(event.get('desc')), plain(sub.get('desc')) if sub else '']
+    return ': '.join(dict.fromkeys(p for p in parts if p)) or '(the guide does not describe it)'
+
+
+def names(model):
+    """{kind: {name: (description, scale, doubtful)}}"""
+    conformance.use_model(model)
+    return {kind: {name: (description(name, want), want.scale or '', conformance.is_inferred(want.event))
+                   for name, want in conformance.WANTED[box].items()}
+            for kind, box in conformance.KINDS.items()}
+
+
+def page():
+    first, second = (names(model) for model, _ in conformance.MODELS.values())
+    print('# Events\n')
+    print('Made from `spec/` by `tools/events.py`. What the events are for and how their fields work')
+    print('is on the page of each box. Scale: perf multiplies by it. A name with `?` is one whose')
+    print('encoding the sources leave in doubt. E7: on Xeon E7 only; 7500: not on Xeon E7.')
+    for kind, what in PAGES.items():
+        every = {**second[kind], **first[kind]}
+        print(f'\n## xeon7500_{kind}\n\n{what[0].upper() + what[1:]}, [{kind}]({kind}.md): '
+              f'{len(every)} names.\n')
+        print('| event | scale | what |\n|---|---|---|')
+        for name in sorted(every):
+            text, scale, doubt = every[name]
+            on = '' if name in first[kind] and name in second[kind] else \
+                ' (7500)' if name in first[kind] else ' (E7)'
+            text = text.replace('|', r'\|')
+            print(f"| `{name}`{'?' if doubt else ''}{on} | {scale} | {text} |")
+
+
+if __name__ == '__main__':
+    if sys.argv[1:] == ['--json']:
+        NAMES = names('nhm-ex')
+        json.dump({f'xeon7500_{kind}': {name: row[0] for name, row in rows.items()}
+                   for kind, rows in NAMES.items()}, sys.stdout, indent=1)
+    elif sys.argv[1:]:
+        sys.exit(__doc__.rstrip())
+    else:
+        page()
