@@ -2,6 +2,7 @@
 #
 # Verbs for people; Kbuild is for the kernel.
 #
+#	make help		this
 #	make			modules for the running kernel (or KDIR=...)
 #	make modules KERNEL=6.1	modules for a kernel of the virtual machine, in build/6.1
 #	make demo		what it looks like, on a virtual Xeon 7500
@@ -13,12 +14,19 @@
 #	make check		static checks
 #	make bench		MSR accesses and instructions, beside mainline
 #	make export		what Grafana, PCP and others read, from the metric files
-#	make install		install the modules for the running kernel
-#	make dkms-install	let dkms do that for every kernel
+#	make deb		Debian packages, in build/deb
+#	make install		modules for the running kernel (or KDIR=...), and perf-metrics
+#	make dkms-install	let dkms build the modules for every kernel, and perf-metrics
+#	make uninstall		take away what either of these has installed
 #	make clean
+#
+# DESTDIR, PREFIX (/usr), INSTALL_MOD_PATH (DESTDIR) and INSTALL_MOD_DIR are honoured.
 
 KDIR ?= /lib/modules/$(shell uname -r)/build
 KERNEL ?=
+PREFIX ?= /usr
+INSTALL_MOD_PATH ?= $(DESTDIR)
+MODPROBEDIR ?= /etc/modprobe.d
 
 VERSION := $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
 MODULES := drivers/uncore/xeon7500_uncore.ko drivers/core/intel_core_ext.ko
@@ -60,23 +68,52 @@ export:
 bench:
 	selftests/bench/run
 
-install: modules
-	$(MAKE) -C $(KDIR) M=$(CURDIR) modules_install
+# What is installed beside the modules. A file of the administrator is not overwritten.
+install-conf:
 	install -D -m 644 tools/modprobe.d/xeon7500-uncore.conf \
-		$(DESTDIR)/etc/modprobe.d/xeon7500-uncore.conf
-	depmod -a
+		$(DESTDIR)$(MODPROBEDIR)/xeon7500-uncore.conf
 
-dkms-install:
+install-metrics:
+	$(MAKE) -C tools/metrics install
+
+install-man:
+	install -d $(DESTDIR)$(PREFIX)/share/man/man4
+	install -m 644 Documentation/man/*.4 $(DESTDIR)$(PREFIX)/share/man/man4/
+
+install: modules install-conf install-man install-metrics
+	$(MAKE) -C $(KDIR) M=$(CURDIR) INSTALL_MOD_PATH=$(INSTALL_MOD_PATH) modules_install
+
+dkms-source: install-conf
 	install -d $(DESTDIR)/usr/src/xeon7500-pmu-$(VERSION)
 	cp -r Kbuild dkms.conf Makefile COPYING include drivers \
 		$(DESTDIR)/usr/src/xeon7500-pmu-$(VERSION)/
-	install -D -m 644 tools/modprobe.d/xeon7500-uncore.conf \
-		$(DESTDIR)/etc/modprobe.d/xeon7500-uncore.conf
+
+dkms-install: dkms-source install-man install-metrics
 	dkms install xeon7500-pmu/$(VERSION)
+
+# Modules of the kernel of KDIR; dkms knows where it has put its own.
+uninstall:
+	-[ -n "$(DESTDIR)" ] || ! type dkms >/dev/null 2>&1 || \
+		dkms remove xeon7500-pmu/$(VERSION) --all 2>/dev/null
+	rm -rf $(DESTDIR)/usr/src/xeon7500-pmu-$(VERSION)
+	rm -f $(DESTDIR)$(MODPROBEDIR)/xeon7500-uncore.conf \
+		$(DESTDIR)$(PREFIX)/share/man/man4/xeon7500_uncore.4 \
+		$(DESTDIR)$(PREFIX)/share/man/man4/intel_core_ext.4
+	$(MAKE) -C tools/metrics uninstall
+	release=$$(cat $(KDIR)/include/config/kernel.release) && \
+		find $(INSTALL_MOD_PATH)/lib/modules/$$release -name xeon7500_uncore.ko -delete \
+			-o -name intel_core_ext.ko -delete && \
+		{ [ -n "$(INSTALL_MOD_PATH)" ] || depmod $$release; }
+
+deb:
+	tools/deb
+
+help:
+	@sed -n 's/^#\tmake/make/p; s/^# \(DESTDIR.*\)/\n\1/p' Makefile
 
 clean:
 	rm -rf build
 	-$(MAKE) -C $(KDIR) M=$(CURDIR) clean
 
 .PHONY: all modules demo shell test-quick test test-debug soak check export bench \
-	install dkms-install clean
+	install-conf install-man install-metrics install dkms-source dkms-install uninstall deb help clean

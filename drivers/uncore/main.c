@@ -307,3 +307,4 @@ module_exit(uncore_exit);
 
 MODULE_DESCRIPTION("Intel Xeon 7500 and E7 uncore PMUs");
 MODULE_LICENSE("GPL");
+MODULE_VERSION("0.1");

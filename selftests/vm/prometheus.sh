@@ -46,8 +46,7 @@ print(*[i.getsockname()[1] for i in s])'
 
 # query TEXT: what promtool prints, once there is something.
 query() {
-	local i
-	for i in $(seq 300); do
+	for _ in $(seq 300); do
 		"$PROGRAMS/usr/bin/promtool" query instant "http://127.0.0.1:$server" "$1" >"$DIR/query" \
 			2>"$DIR/query.err" && grep -q '=>' "$DIR/query" && cat "$DIR/query" && return
 		sleep 0.2
@@ -114,7 +113,7 @@ service() {
 	local unit
 	mkdir -p "$DIR/units"
 	for unit in service timer; do
-		sed 's,/usr/bin/perf-metrics,/bin/true,' "$TOP/tools/metrics/systemd/perf-metrics.$unit" \
+		sed 's,/usr/bin/perf-metrics,/bin/true,' "$TOP/tools/metrics/perf-metrics.$unit" \
 			>"$DIR/units/perf-metrics.$unit"
 	done
 	[ -z "$(systemd-analyze verify --man=no "$DIR"/units/perf-metrics.* 2>&1 | tee /dev/stderr)" ]

@@ -16,7 +16,7 @@ import json
 import re
 import sys
 
-# What the service of tools/metrics/systemd exports comes open, the rest folded.
+# What the service exports comes open, the rest folded.
 OPEN = {'memory', 'llc', 'qpi'}
 UNITS = {'B/s': 'Bps', '%': 'percent', '1/s': 'cps', 'MHz': 'rotmhz', 'entries': 'short',
          'clocks': 'short', 'core clocks': 'short', '': 'short'}

@@ -1,0 +1,127 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# make deb, make install and make uninstall. In make soak, also: the packages in a fresh
+# Debian, where dkms builds the modules for both kernels and they load in the virtual machine.
+#
+# KERNELS: 6.1
+set -uo pipefail
+. "$(dirname "$0")/../lib/vm.sh"
+
+need_packages debhelper dh-dkms lintian >/dev/null
+
+packages() { "$TOP/tools/deb" && cp "$TOP"/build/deb/*.deb "$DIR/"; }
+
+# No program in the package of modules and no module in that of the program.
+contents() {
+	dpkg -c "$DIR"/perf-metrics_*.deb | awk '{ print $6 }' >"$DIR/program"
+	dpkg -c "$DIR"/xeon7500-pmu-dkms_*.deb | awk '{ print $6 }' >"$DIR/dkms"
+	cat "$DIR/program" "$DIR/dkms"
+	grep -qx ./usr/bin/perf-metrics "$DIR/program" && grep -q 'man5/perf-metrics.5' "$DIR/program" &&
+		grep -q completions/perf-metrics "$DIR/program" && ! grep -q src "$DIR/program" &&
+		! dpkg -I "$DIR"/perf-metrics_*.deb | grep 'Depends:.*dkms' &&
+		grep -q '/usr/src/xeon7500-pmu-.*/dkms.conf' "$DIR/dkms" &&
+		grep -q '/usr/src/xeon7500-pmu-.*/drivers/uncore/main.c' "$DIR/dkms" &&
+		dpkg -I "$DIR"/xeon7500-pmu-dkms_*.deb postinst | grep -q dkms
+}
+
+# What make install puts below DESTDIR, make uninstall takes away again.
+directories() {
+	local kdir
+	kdir=$("$TOP/tools/vm/kernel" --headers 6.1 | sed -n 's/^KDIR=//p')
+	mkdir "$DIR/tree"
+	(cd "$TOP" && git ls-files -coz --exclude-standard | xargs -0 cp --parents -t "$DIR/tree")
+	make -s -C "$DIR/tree" KDIR="$kdir" DESTDIR="$DIR/root" install >"$DIR/install.log" 2>&1 ||
+		{ tail -n 30 "$DIR/install.log"; return 1; }
+	(cd "$DIR/root" && find . -type f | sort) | tee "$DIR/installed"
+	grep -q '/lib/modules/.*/xeon7500_uncore.ko' "$DIR/installed" &&
+		grep -q '/etc/modprobe.d/' "$DIR/installed" && grep -q /usr/bin/perf-metrics "$DIR/installed" &&
+		[ "$("$DIR/root/usr/bin/perf-metrics" --version)" = "perf metrics $VERSION" ] || return 1
+	make -s -C "$DIR/tree" KDIR="$kdir" DESTDIR="$DIR/root" uninstall >"$DIR/install.log" 2>&1 ||
+		{ tail -n 30 "$DIR/install.log"; return 1; }
+	# What depmod writes is the kernel's.
+	find "$DIR/root" -type f ! -name 'modules.*' | tee /dev/stderr | wc -l | grep -qx 0
+}
+
+# Words, groups and metrics, files where files are wanted.
+completion() {
+	PERF_METRICS_PATH=$TOP/metrics PATH=$TOP/build/metrics:$PATH bash -c '
+	. "'"$TOP"'/tools/metrics/perf-metrics.bash"
+	try() { # WANTED WORD...
+		wanted=$1
+		shift
+		COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+		_perf_metrics "$1" "${@: -1}" "${@: -2:1}"
+		echo "$*: ${COMPREPLY[*]}"
+		[ "${COMPREPLY[*]}" = "$wanted" ]
+	}
+	try "map" perf-metrics ma &&
+		try "llc_miss_ratio llc_miss_rate llc_misses_per_instr" perf-metrics llc_mi &&
+		try "--matrix" perf-metrics map --m &&
+		try "--openmetrics" perf-metrics memory --op &&
+		try "" perf-metrics memory -I "" &&
+		try "'"$TOP"'/README.md" perf-metrics check "'"$TOP"'/READ"'
+}
+
+in_root() { chroot "$DIR/fresh" env DEBIAN_FRONTEND=noninteractive LC_ALL=C "$@"; }
+
+# A fresh Debian with both kernels' headers, our packages, dkms.
+fresh() {
+	local root=$DIR/fresh release k
+	mmdebstrap --variant=apt --include=dkms,gcc,make,libc6-dev,ca-certificates bookworm "$root" \
+		>"$DIR/fresh.log" 2>&1 || { tail "$DIR/fresh.log"; return 1; }
+	echo "deb $(debian_mirror) bookworm-backports main" >>"$root/etc/apt/sources.list"
+	cp "$DIR"/xeon7500-pmu-dkms_*.deb "$DIR"/perf-metrics_*.deb "$root/root/"
+	in_root sh -ec '
+		apt-get update
+		apt-get install -y --no-install-recommends linux-headers-amd64
+		apt-get install -y --no-install-recommends -t bookworm-backports linux-headers-amd64
+		dpkg-query -W | sort >/root/before
+		find / -xdev -type f | grep -v "^/var\|^/root" | sort >/root/files-before
+		apt-get install -y --no-install-recommends /root/*.deb
+	' >"$DIR/fresh.log" 2>&1 || { tail -n 30 "$DIR/fresh.log"; return 1; }
+	for release in "$root"/lib/modules/*; do
+		release=${release##*/}
+		case $release in 6.1.* | 6.12.*) ;; *) continue ;; esac
+		in_root dkms install "xeon7500-pmu/$VERSION" -k "$release" >"$DIR/dkms.log" 2>&1 ||
+			{ tail -n 30 "$DIR/dkms.log"; return 1; }
+		echo "built for $release"
+		k=${release#6.} k=6.${k%%.*}
+		mkdir -p "$DIR/$k"
+		cp "$root/lib/modules/$release/updates/dkms/"*.ko* "$DIR/$k/"
+	done
+	xz -d -f "$DIR"/6.*/*.xz 2>/dev/null
+	ls "$DIR"/6.1/*.ko "$DIR"/6.12/*.ko
+}
+
+# The very modules that dkms has built, on a kernel of that release.
+loads() {
+	vm "loads-$1" --kernel "$1" --driver none --module "$DIR/$1/xeon7500_uncore.ko" -- \
+		perf stat -a -e xeon7500_wbox/uncore_clock/ true
+	ended "loads-$1" 0
+}
+
+gone() {
+	in_root apt-get purge -y xeon7500-pmu-dkms perf-metrics >"$DIR/purge.log" 2>&1 ||
+		{ tail "$DIR/purge.log"; return 1; }
+	in_root sh -c 'find / -xdev -type f | grep -v "^/var\|^/root" | sort' >"$DIR/after"
+	# What depmod writes is the kernel's; what came as a dependency is not ours.
+	grep -i 'xeon7500\|intel_core_ext\|perf-metrics' "$DIR/after" && return 1
+	in_root find /var/lib/dkms /usr/src /lib/modules | grep -i 'xeon7500\|intel_core_ext' && return 1
+	return 0
+}
+
+VERSION=$(sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' "$TOP/dkms.conf")
+make -s -C "$TOP/tools/metrics" >/dev/null
+ktap "packages, and lintian is silent" packages
+ktap "what is in them" contents
+ktap "make install and uninstall" directories
+ktap "completion" completion
+if [ -n "${SOAK:-}" ] && [ "$(id -u)" = 0 ]; then
+	need_packages mmdebstrap >/dev/null
+	ktap "a fresh Debian builds the modules" fresh
+	ktap "they load on 6.1" loads 6.1
+	ktap "they load on 6.12" loads 6.12
+	ktap "purged, and nothing is left" gone
+fi
+ktap_end
