@@ -19,12 +19,13 @@
  *
  *	echo module intel_core_ext +p >/sys/kernel/debug/dynamic_debug/control
  *
- * In /sys/bus/event_source/devices/intel_core_ext:
+ * What is in effect, of this CPU's:
  *
- * caps/	what is in effect
- * ds_repairs	how often the guard had to act
- * pdir_turns	how often PDIR went from one thread of a core to another
- * pdir_disturbed	how often something came to run beside it
+ *	cat /sys/bus/event_source/devices/intel_core_ext/caps/enforce
+ *
+ * Beside caps/ are numbers, where there is something to count: ds_repairs, how often the guard
+ * had to act; pdir_turns, how often PDIR went from one thread of a core to another; and
+ * pdir_disturbed, how often something came to run beside it.
  *
  * See Documentation/goldmont.md and Documentation/sandybridge.md.
  */
@@ -269,4 +270,3 @@ module_exit(core_ext_exit);
 
 MODULE_DESCRIPTION("Offcore response and PEBS extensions of the core x86 PMU");
 MODULE_LICENSE("GPL");
-MODULE_VERSION("0.1");
