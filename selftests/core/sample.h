@@ -78,6 +78,29 @@ static inline bool ring_next(struct ring *r, struct sample *s)
 	return false;
 }
 
+/* A sample of an event that asks for its instruction and its weight, and for nothing else. */
+struct weighed {
+	struct perf_event_header header;
+	uint64_t ip;
+	uint64_t weight;
+};
+
+#define WEIGHED_TYPE	(PERF_SAMPLE_IP | PERF_SAMPLE_WEIGHT)
+
+static inline bool ring_next_weighed(struct ring *r, struct weighed *w)
+{
+	const union ring_record *rec;
+
+	while ((rec = ring_record(r))) {
+		if (rec->header.type != PERF_RECORD_SAMPLE)
+			continue;
+		ktap_require(rec->header.size == sizeof(*w), "%u bytes", rec->header.size);
+		memcpy(w, rec, sizeof(*w));
+		return true;
+	}
+	return false;
+}
+
 /* Sample as often as asked; otherwise the kernel slows down when interrupts take long. */
 static inline void perf_unlimited(void)
 {

@@ -131,6 +131,109 @@ static void is_load(const struct sample *s)
 		   "L2 %d, data source %#llx", l2, (unsigned long long)s->src.val);
 }
 
+/* Pages of which no TLB holds more than a quarter */
+#define PAGES	2304
+
+static uint64_t far[PAGES * 512] __attribute__((aligned(4096)));
+
+/* What bits 4 and 5 of the status say: missed the second-level TLB, locked. */
+static void status(const char *what, unsigned int tlb, unsigned int lock,
+		   void (*run)(uint64_t *array))
+{
+	struct perf_event_attr attr = sample_attr(0x02cd, 2, 97);
+	int num = 0, wrong = 0;
+	struct ring ring;
+	struct sample s;
+
+	/* Pages that are there, in no TLB's memory. */
+	memset(far, 1, sizeof(far));
+	msr_write(0, SYN_MEM_COLD, 1);
+	ring_open(&ring, &attr);
+	perf_enable(ring.fd);
+	run(far);
+	perf_disable(ring.fd);
+	while (ring_next(&ring, &s)) {
+		/* Of the stack there are stores as well. */
+		if (s.addr - (uintptr_t)far >= sizeof(far))
+			continue;
+		num++;
+		wrong += s.src.mem_op != PERF_MEM_OP_STORE || s.src.mem_lock != lock ||
+			 s.src.mem_dtlb != (PERF_MEM_TLB_L2 | tlb);
+	}
+	ktap_check(num >= 50 && !wrong, "%s: %d samples, %d with another status", what, num, wrong);
+	ring_close(&ring);
+}
+
+static void store_near(uint64_t *array)
+{
+	walk(array, from, 512, 1, 100 * 97);
+}
+
+static void store_far(uint64_t *array)
+{
+	unsigned int i;
+
+	for (i = 0; i < 100 * 97; i++)
+		((volatile uint64_t *)array)[i % PAGES * 512] = i;
+}
+
+static void store_locked(uint64_t *array)
+{
+	int i;
+
+	for (i = 0; i < 100 * 97; i++)
+		asm volatile("lock incq %0" : "+m"(array[i & 511]));
+}
+
+static void statuses(void)
+{
+	on_cpu(0);
+	perf_unlimited();
+	/* One page is in the TLB but the first time, for which a period is too long. */
+	status("one page", PERF_MEM_TLB_HIT, 0, store_near);
+	status("many pages", PERF_MEM_TLB_MISS, 0, store_far);
+	status("locked", PERF_MEM_TLB_HIT, PERF_MEM_LOCK_LOCKED, store_locked);
+}
+
+/* The record of a store has no latency: its field is reserved. Loads have theirs. */
+static void weights(void)
+{
+	static const struct { uint64_t config, config1; const char *insn; } of[] = {
+		{ 0x02cd, 0, walk_store }, { 0x01cd, 3, walk_load }
+	};
+	unsigned int i;
+
+	on_cpu(0);
+	perf_unlimited();
+	msr_write(0, SYN_MEM_MODE, SYN_MEM_BY_ADDRESS);
+	msr_write(0, SYN_MEM_MAP, 0x3333333333333333);
+	msr_write(0, SYN_MEM_LATENCY(SYN_LEVEL_L2), 123);
+	for (i = 0; i < 2; i++) {
+		struct perf_event_attr attr = sample_attr(of[i].config, 2, PERIOD);
+		uint64_t want = of[i].insn == walk_load ? 123 : 0;
+		int num = 0, wrong = 0;
+		struct weighed w;
+		struct ring ring;
+
+		attr.config1 = of[i].config1;
+		attr.sample_type = WEIGHED_TYPE;
+		/* One by one: the instruction is found by the last branch. */
+		attr.wakeup_events = 1;
+		ring_open(&ring, &attr);
+		perf_enable(ring.fd);
+		walk(to, from, WORDS, 1, ROUNDS);
+		perf_disable(ring.fd);
+		while (ring_next_weighed(&ring, &w)) {
+			num += w.ip == (uintptr_t)of[i].insn;
+			wrong += w.ip == (uintptr_t)of[i].insn && w.weight != want;
+		}
+		ktap_check(num >= ROUNDS / PERIOD - 2 && !wrong, "%#llx: %d samples, %d wrong",
+			   (unsigned long long)of[i].config, num, wrong);
+		ring_close(&ring);
+	}
+	msr_write(0, SYN_MEM_MODE, SYN_MEM_CACHES);
+}
+
 static void stores(void)
 {
 	on_cpu(0);
@@ -184,10 +287,41 @@ static void pdir(void)
 	ktap_check(!core_stat(0, SYN_CORE_S_V_PDIR), "PDIR beside other counters");
 }
 
+/* PDIR wants counter 1 and PEBS_ENABLE[1] (section 18.9.4.4). */
+static void pdir_counter(void)
+{
+	struct perf_event_attr attr = sample_attr(0x01c0, 2, PERIOD);
+	uint64_t on, select, records;
+	struct ring ring;
+
+	on_cpu(0);
+	perf_unlimited();
+	ring_open(&ring, &attr);
+	perf_enable(ring.fd);
+	on = msr_read(0, 0x3f1);
+	select = msr_read(0, EVTSEL(1));
+	records = core_stat(0, SYN_CORE_S_RECORDS);
+	walk(to, from, WORDS, 1, ROUNDS / 10);
+	ktap_check(core_stat(0, SYN_CORE_S_RECORDS) > records, "no record");
+	/* Without the bit the counter counts on and nothing else. */
+	msr_write(0, 0x3f1, 0);
+	records = core_stat(0, SYN_CORE_S_RECORDS);
+	walk(to, from, WORDS, 1, ROUNDS / 10);
+	ktap_check(core_stat(0, SYN_CORE_S_RECORDS) == records, "records without PEBS");
+	perf_disable(ring.fd);
+	ring_close(&ring);
+	ktap_check(on == 1 << 1 && (select & 0xffff) == 0x01c0 && select & ENABLE,
+		   "PEBS_ENABLE %#llx, select of counter 1 %#llx", (unsigned long long)on,
+		   (unsigned long long)select);
+}
+
 KTAP_MAIN_UNLESS(silicon_missing() ?: core_missing("2a 2d"),
 		 { "user counts are exact", exact },
 		 { "registers fault as they should", regs },
 		 { "offcore responses", responses },
 		 { "precise store", stores },
+		 { "precise store: TLB and lock", statuses },
+		 { "weight of loads and stores", weights },
 		 { "load latency", loads },
-		 { "PDIR", pdir })
+		 { "PDIR", pdir },
+		 { "PDIR's counter and bit", pdir_counter })

@@ -11,7 +11,7 @@
 #define DS_PEBS_INDEX	0x28
 #define DS_PEBS_RESET	0x40
 
-/* Fields Goldmont documents as reserved: no zeros, to catch those who look. */
+/* Reserved fields: no zeros, to catch those who look. */
 #define RESERVED_FIELD	0x5a5a5a5a5a5a5a5aull
 
 struct management {
@@ -106,7 +106,8 @@ static void fill(struct core *k, unsigned int i, const struct core_sample *s, st
 	memcpy(r->r8, &env->regs[8], sizeof(r->r8));
 	if (k->model->kind == KIND_GOLDMONT) {
 		r->address = s->va;
-		r->source = r->latency = RESERVED_FIELD;
+		/* The manual does not say what a core without transactions has at B8H. */
+		r->source = r->latency = r->tx = RESERVED_FIELD;
 		return;
 	}
 	/* The load latency and precise store facilities, where they are on. */
@@ -114,7 +115,7 @@ static void fill(struct core *k, unsigned int i, const struct core_sample *s, st
 	    s->va && (k->pebs_enable >> (32 + i) & 1)) {
 		r->address = s->va;
 		r->source = source(s);
-		r->latency = s->store ? 0 : s->mem.latency;
+		r->latency = s->store ? RESERVED_FIELD : s->mem.latency;
 	}
 }
 
