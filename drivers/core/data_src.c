@@ -5,6 +5,9 @@
  * an event that asks for PERF_SAMPLE_DATA_SRC get just that; what the event does not
  * say stays N/A.
  *
+ * Nor has it a latency. The kernel takes the weight of a sample from the field where other
+ * CPUs have that of a transaction, and Goldmont has none. So there is no weight.
+ *
  * Nothing is allocated or looked up per sample but the event's row in the table. The
  * handler only needs to know where the sample goes next, which is one of two
  * functions of perf: events that have another handler are left alone.
@@ -72,8 +75,13 @@ static u64 data_src_of(const struct perf_event *event)
 static void data_src_overflow(struct perf_event *event, struct perf_sample_data *data,
 			      struct pt_regs *regs)
 {
-	data->data_src.val = data_src_complete(data_src_of(event));
-	data->sample_flags |= PERF_SAMPLE_DATA_SRC;
+	u64 source = data_src_of(event);
+
+	if (source) {
+		data->data_src.val = data_src_complete(source);
+		data->sample_flags |= PERF_SAMPLE_DATA_SRC;
+	}
+	data->weight.full = 0;
 	data_src_output[is_write_backward(event)](event, data, regs);
 }
 
@@ -113,6 +121,16 @@ static int data_src_attach(struct perf_event *event)
 	return 0;
 }
 
+/* Do the samples show a field of the record that means nothing here? */
+static bool data_src_wanted(const struct perf_event *event)
+{
+	u64 type = event->attr.sample_type;
+
+	return event->attr.precise_ip &&
+	       (type & PERF_SAMPLE_WEIGHT_TYPE ||
+		(type & PERF_SAMPLE_DATA_SRC && data_src_of(event)));
+}
+
 /**
  * core_ext_data_src_init() - event_init, and the data source if it is wanted
  * @event: a new event
@@ -126,8 +144,7 @@ int core_ext_data_src_init(struct perf_event *event, int (*event_init)(struct pe
 	u32 watermark = event->attr.watermark;
 	int err;
 
-	if (!event->attr.precise_ip || !(event->attr.sample_type & PERF_SAMPLE_DATA_SRC) ||
-	    !data_src_of(event))
+	if (!data_src_wanted(event))
 		return event_init(event);
 
 	/*

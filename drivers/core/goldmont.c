@@ -13,6 +13,9 @@
 #define HIT(_level)	(PERF_MEM_S(LVL, HIT) | PERF_MEM_S(LVL, _level))
 #define MISS(_level)	(PERF_MEM_S(LVL, MISS) | PERF_MEM_S(LVL, _level))
 #define FROM(_level)	PERF_MEM_S(LVLNUM, _level)
+/* Of another core of this chip, of its L1 or of its module's L2 */
+#define OTHER_CORE	(PERF_MEM_S(LVL, HIT) | PERF_MEM_S(LVL, REM_CCE1) | FROM(ANY_CACHE) | \
+			 PERF_MEM_S(REMOTE, REMOTE) | PERF_MEM_S(HOPS, 0))
 /* The data TLB stands behind the micro-TLB, so it is the second level. */
 #define DTLB_MISS	(PERF_MEM_S(TLB, MISS) | PERF_MEM_S(TLB, L2))
 
@@ -38,7 +41,7 @@ static const struct core_ext_event goldmont_events[] = {
 	{ "mem_load_uops_retired.l2_hit",		0x02d1, LOAD | HIT(L2) | FROM(L2) },
 	{ "mem_load_uops_retired.l1_miss",		0x08d1, LOAD | MISS(L1) },
 	{ "mem_load_uops_retired.l2_miss",		0x10d1, LOAD | MISS(L2) },
-	{ "mem_load_uops_retired.hitm",			0x20d1, LOAD | PERF_MEM_S(SNOOP, HITM) },
+	{ "mem_load_uops_retired.hitm",			0x20d1, LOAD | OTHER_CORE | PERF_MEM_S(SNOOP, HITM) },
 	{ "mem_load_uops_retired.wcb_hit",		0x40d1, LOAD | HIT(LFB) | FROM(LFB) },
 	{ "mem_load_uops_retired.dram_hit",		0x80d1, LOAD | HIT(LOC_RAM) | FROM(RAM) },
 	{}

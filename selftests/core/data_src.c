@@ -53,7 +53,8 @@ static const struct source {
 	  PERF_MEM_LVL_MISS | PERF_MEM_LVL_L1, 0, 0, 0, 0 },
 	{ 0x10d1, L(L3) | L(HITM) | L(DRAM), PERF_MEM_OP_LOAD,
 	  PERF_MEM_LVL_MISS | PERF_MEM_LVL_L2, 0, 0, 0, 0 },
-	{ 0x20d1, L(HITM), PERF_MEM_OP_LOAD, 0, 0, PERF_MEM_SNOOP_HITM, 0, 0 },
+	{ 0x20d1, L(HITM), PERF_MEM_OP_LOAD, PERF_MEM_LVL_HIT | PERF_MEM_LVL_REM_CCE1,
+	  PERF_MEM_LVLNUM_ANY_CACHE, PERF_MEM_SNOOP_HITM, 0, 0 },
 	{ 0x40d1, L(FILL), PERF_MEM_OP_LOAD, PERF_MEM_LVL_HIT | PERF_MEM_LVL_LFB,
 	  PERF_MEM_LVLNUM_LFB, 0, 0, 0 },
 	{ 0x80d1, L(DRAM), PERF_MEM_OP_LOAD, PERF_MEM_LVL_HIT | PERF_MEM_LVL_LOC_RAM,
@@ -100,11 +101,16 @@ static uint64_t or_na(unsigned int val, unsigned int na)
 
 static bool source_is(const struct source *want, union perf_mem_data_src src)
 {
+	/* A cache that is not in the way of this core: another core's, of the same chip. */
+	bool other = want->num == PERF_MEM_LVLNUM_ANY_CACHE;
+
 	return src.mem_op == want->op && src.mem_lvl == or_na(want->lvl, PERF_MEM_LVL_NA) &&
 	       src.mem_lvl_num == or_na(want->num, PERF_MEM_LVLNUM_NA) &&
 	       src.mem_snoop == or_na(want->snoop, PERF_MEM_SNOOP_NA) &&
 	       src.mem_lock == or_na(want->lock, PERF_MEM_LOCK_NA) &&
-	       src.mem_dtlb == or_na(want->dtlb, PERF_MEM_TLB_NA);
+	       src.mem_dtlb == or_na(want->dtlb, PERF_MEM_TLB_NA) &&
+	       src.mem_remote == (other ? PERF_MEM_REMOTE_REMOTE : 0) &&
+	       src.mem_hops == (other ? PERF_MEM_HOPS_0 : 0);
 }
 
 static bool source_na(union perf_mem_data_src src)
@@ -238,10 +244,44 @@ static void inherited(void)
 	ring_close(&ring);
 }
 
+/* No record has a latency, so nobody must see one, whatever the CPU writes in its place. */
+static void weights(uint64_t config)
+{
+	struct perf_event_attr attr = sample_attr(config, 2, PERIOD);
+	int num = 0, wrong = 0, pass;
+	struct weighed w;
+
+	attr.sample_type = WEIGHED_TYPE;
+	for (pass = 0; pass < 2; pass++) {
+		attr.wakeup_events = pass;
+		ring_open(&ring, &attr);
+		perf_enable(ring.fd);
+		walk(to, from, WORDS, 1, ROUNDS);
+		perf_disable(ring.fd);
+		while (ring_next_weighed(&ring, &w)) {
+			num++;
+			wrong += !!w.weight;
+		}
+		ring_close(&ring);
+	}
+	ktap_check(num && !wrong, "%#llx: %d samples, %d with a weight",
+		   (unsigned long long)config, num, wrong);
+}
+
+static void no_weight(void)
+{
+	ext_load("data_src=1");
+	weights(0x81d0);
+	weights(0x82d0);
+	weights(0x00c0);
+	weights(0x00c4);
+}
+
 CORE_MAIN("5c 5f",
 	{ "N/A from the kernel alone", kernel_alone },
 	{ "N/A without data_src", not_asked_for },
 	{ "by the event, fixed period", fixed_period },
 	{ "by the event, frequency", frequency },
 	{ "by the event, ring written backward", backward },
-	{ "by the event, inherited", inherited })
+	{ "by the event, inherited", inherited },
+	{ "no weight", no_weight })
