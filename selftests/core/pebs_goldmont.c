@@ -288,6 +288,65 @@ static void prepare(void)
 	msr_write(0, SYN_MEM_MODE, SYN_MEM_BY_ADDRESS);
 }
 
+/* Loads, and the time stamp counter before each and after the last. */
+#define STAMPS		20000
+
+static uint64_t stamps[STAMPS + 1];
+
+extern const char stamp_load[];
+void stamp(uint64_t *stamps, uint64_t num);
+
+asm("	.text\n"
+    "stamp:	mov %rsi, %r8\n"
+    "	xor %ecx, %ecx\n"
+    "1:	rdtsc\n"
+    "	shl $32, %rdx\n"
+    "	or %rdx, %rax\n"
+    "	mov %rax, (%rdi,%rcx,8)\n"
+    "stamp_load: mov (%rdi,%rcx,8), %rax\n"
+    "	inc %rcx\n"
+    "	cmp %r8, %rcx\n"
+    "	jbe 1b\n"
+    "	ret\n");
+
+/* The kernel's time of a time stamp, as the user page says. */
+static uint64_t time_of(const struct perf_event_mmap_page *page, uint64_t tsc)
+{
+	uint64_t quot = tsc >> page->time_shift;
+	uint64_t rem = tsc & ((1ull << page->time_shift) - 1);
+
+	return page->time_zero + quot * page->time_mult + ((rem * page->time_mult) >> page->time_shift);
+}
+
+/*
+ * The record's own time (C0H) is the time stamp counter when it was made: after the load it is
+ * about and before the next time the counter is read. Here it comes out of the buffer much later.
+ */
+static void time_stamps(void)
+{
+	struct perf_event_attr attr = sample_attr(0x81d0, 2, PERIOD);
+	struct perf_event_mmap_page *page;
+	int num = 0, wrong = 0;
+	struct sample s;
+
+	ring_open(&ring, &attr);
+	page = ring.page;
+	ktap_require(page->cap_user_time_zero, "no time of the kernel from the TSC");
+	perf_enable(ring.fd);
+	stamp(stamps, STAMPS);
+	perf_disable(ring.fd);
+	while (ring_next(&ring, &s)) {
+		uint64_t i = s.reg[REG_CX];
+
+		if (s.ip != (uintptr_t)stamp_load || i >= STAMPS)
+			continue;
+		num++;
+		wrong += s.time < time_of(page, stamps[i]) || s.time > time_of(page, stamps[i + 1]);
+	}
+	ktap_check(num >= STAMPS / PERIOD - 2 && !wrong, "%d samples, %d at another time", num, wrong);
+	ring_close(&ring);
+}
+
 #define CASES(_with)								\
 	{ "prepare: " _with, prepare },						\
 	{ "loads: instruction and address, " _with, loads },			\
@@ -296,6 +355,7 @@ static void prepare(void)
 	{ "loads and stores in one, " _with, both },				\
 	{ "instructions, " _with, instructions },				\
 	{ "branches, " _with, branches },					\
+	{ "time stamps, " _with, time_stamps },					\
 	{ "no skid, " _with, skid },						\
 	{ "records = samples, " _with, accounted_plain },		\
 	{ "records = samples, one by one, " _with, accounted_one_by_one }, \
