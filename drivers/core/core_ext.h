@@ -11,21 +11,53 @@
 #include <linux/perf_event.h>
 #include <linux/types.h>
 
-/* Which of the named fields of config1 a model has; MSR_OFFCORE_RSPx is config1. */
-#define CORE_EXT_LDLAT			BIT(0)
-#define CORE_EXT_OCR_REQ		BIT(1)
-#define CORE_EXT_OCR_RSP		BIT(2)
-#define CORE_EXT_OCR_OUTSTANDING	BIT(3)
+/* The fields of config1, which is what MSR_OFFCORE_RSPx holds. */
+enum core_ext_field_id {
+	CORE_EXT_LDLAT,
+	CORE_EXT_OCR_REQ,
+	CORE_EXT_OCR_RSP,
+	CORE_EXT_OCR_OUTSTANDING,
+	CORE_EXT_NUM_FIELDS
+};
 
 /**
- * struct core_ext_event - an event with a name
- * @name: name in sysfs
+ * struct core_ext_field - one of them: all that is known of it is here
+ * @name: in sysfs
+ * @lo: its lowest bit
+ * @hi: its highest bit
+ */
+struct core_ext_field {
+	const char *name;
+	unsigned int lo;
+	unsigned int hi;
+};
+
+extern const struct core_ext_field core_ext_fields[CORE_EXT_NUM_FIELDS];
+
+static inline u64 core_ext_field_get(enum core_ext_field_id id, u64 config1)
+{
+	const struct core_ext_field *f = &core_ext_fields[id];
+
+	return (config1 & GENMASK_ULL(f->hi, f->lo)) >> f->lo;
+}
+
+/**
+ * struct core_ext_event - a name
+ * @name: in sysfs
  * @select: umask in the second byte, event code in the first
- * @source: what the event itself says about the access it samples, as in
- *	PERF_SAMPLE_DATA_SRC; 0 if nothing
  */
 struct core_ext_event {
 	const char *name;
+	u16 select;
+};
+
+/**
+ * struct core_ext_precise - an event whose record is about the instruction that caused it
+ * @select: as above
+ * @source: what the event itself says about the access it samples, as in
+ *	PERF_SAMPLE_DATA_SRC; 0 if nothing
+ */
+struct core_ext_precise {
 	u16 select;
 	u64 source;
 };
@@ -88,15 +120,15 @@ struct core_ext_offcore {
 /**
  * struct core_ext_model - one kind of CPU
  * @name: for messages
- * @fields: fields of config1 that mean something
+ * @fields: bit n: field n means something
  * @events: named events, closed by an empty one
  * @responses: offcore responses
  * @requests: offcore requests, closed by an empty one
  * @selections: further offcore events, closed by an empty one; NULL: there are none
  * @available: bit n: the CPU has response n
  * @offcore: the two offcore registers
- * @reduced_skid: selects of the events that can keep what precise_ip=3 promises, closed by
- *	0; NULL if the kernel does not offer it
+ * @precise: the events that can keep what precise_ip=3 promises, closed by an empty one; NULL
+ *	if the kernel does not offer it, and has the data source
  * @pdir: event select of the event whose precise use tolerates no other
  *	programmable counter in the core, 0 if there is none
  * @guarded: counters whose PEBS records the DS buffer guard looks after: those
@@ -111,7 +143,7 @@ struct core_ext_model {
 	const struct core_ext_selection *selections;
 	u32 available;
 	struct core_ext_offcore offcore[2];
-	const u16 *reduced_skid;
+	const struct core_ext_precise *precise;
 	u16 pdir;
 	unsigned long guarded;
 };
@@ -121,6 +153,17 @@ extern const struct core_ext_model core_ext_sandybridge;
 extern const struct core_ext_model core_ext_sandybridge_x;
 
 #define CORE_EXT_SELECT_MASK	0xffff
+
+/* NULL: not precise, or this CPU has no list of them. */
+static inline const struct core_ext_precise *
+core_ext_find_precise(const struct core_ext_model *model, u64 select)
+{
+	const struct core_ext_precise *p = model->precise;
+
+	while (p && p->select && p->select != select)
+		p++;
+	return p && p->select ? p : NULL;
+}
 
 /* Say why an event is refused (dynamic debug; anybody may try often), and refuse it. */
 #define core_ext_refuse(event, err, fmt, ...)				\

@@ -60,16 +60,13 @@ static u64 data_src_complete(u64 source)
 
 static u64 data_src_of(const struct perf_event *event)
 {
-	const struct core_ext_event *row;
 	u64 config = event->attr.config;
+	const struct core_ext_precise *p;
 
 	if (event->attr.type != event->pmu->type || config & NOT_PER_ACCESS)
 		return 0;
-	for (row = data_src_model->events; row->name; row++) {
-		if (row->select == (config & CORE_EXT_SELECT_MASK))
-			return row->source;
-	}
-	return 0;
+	p = core_ext_find_precise(data_src_model, config & CORE_EXT_SELECT_MASK);
+	return p ? p->source : 0;
 }
 
 static void data_src_overflow(struct perf_event *event, struct perf_sample_data *data,
@@ -172,13 +169,7 @@ int core_ext_data_src_init(struct perf_event *event, int (*event_init)(struct pe
  */
 bool core_ext_data_src_known(const struct core_ext_model *model)
 {
-	const struct core_ext_event *row;
-
-	for (row = model->events; row->name; row++) {
-		if (row->source)
-			return true;
-	}
-	return false;
+	return model->precise;
 }
 
 /**

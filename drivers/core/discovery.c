@@ -15,25 +15,16 @@
 
 #include "core_ext.h"
 
-/* The only description of the fields, in the order of the CORE_EXT_ bits. */
-static const struct core_ext_field {
-	const char *name;
-	unsigned int lo;
-	unsigned int hi;
-} core_ext_fields[] = {
-	{ "ldlat", 0, 15 },
-	{ "ocr_req", 0, 15 },
-	{ "ocr_rsp", 16, 37 },
-	{ "ocr_outstanding", 38, 38 },
+const struct core_ext_field core_ext_fields[CORE_EXT_NUM_FIELDS] = {
+	[CORE_EXT_LDLAT] = { "ldlat", 0, 15 },
+	[CORE_EXT_OCR_REQ] = { "ocr_req", 0, 15 },
+	[CORE_EXT_OCR_RSP] = { "ocr_rsp", 16, 37 },
+	[CORE_EXT_OCR_OUTSTANDING] = { "ocr_outstanding", 38, 38 },
 };
 
-static u64 core_ext_field_get(const struct core_ext_field *field, u64 config1)
-{
-	return (config1 & GENMASK_ULL(field->hi, field->lo)) >> field->lo;
-}
-
 /* The fields that events are spelt with. */
-#define OCR_FIELDS	(CORE_EXT_OCR_REQ | CORE_EXT_OCR_RSP | CORE_EXT_OCR_OUTSTANDING)
+#define OCR_FIELDS	(BIT(CORE_EXT_OCR_REQ) | BIT(CORE_EXT_OCR_RSP) | \
+			 BIT(CORE_EXT_OCR_OUTSTANDING))
 
 struct core_ext_attr {
 	struct device_attribute attr;
@@ -158,7 +149,7 @@ static int core_ext_add_event(char *name, u16 select, u64 config1)
 
 	len = scnprintf(text, sizeof(text), "event=%#x,umask=%#x", select & 0xff, select >> 8);
 	for (i = 0; i < ARRAY_SIZE(core_ext_fields); i++) {
-		u64 val = core_ext_field_get(&core_ext_fields[i], config1);
+		u64 val = core_ext_field_get(i, config1);
 
 		if (!val || !(OCR_FIELDS & BIT(i)))
 			continue;

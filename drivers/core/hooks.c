@@ -136,7 +136,7 @@ static void core_ext_read(struct perf_event *event)
 	hooks.read(event);
 }
 
-static void core_ext_hook(void **slot, void *ours, void **found)
+static void core_ext_hook_slot(void **slot, void *ours, void **found)
 {
 	/* A module that comes at this moment makes the notifier read the list. */
 	mutex_lock(&hooks.lock);
@@ -147,6 +147,15 @@ static void core_ext_hook(void **slot, void *ours, void **found)
 	} while (cmpxchg(slot, *found, ours) != *found);
 	mutex_unlock(&hooks.lock);
 }
+
+/* All three are of one type. */
+#define core_ext_hook(_slot, _ours, _found)				\
+do {									\
+	typeof(_slot) __slot = (_slot), __found = (_found);		\
+	typeof(*__slot) __ours = (_ours);				\
+									\
+	core_ext_hook_slot((void **)__slot, __ours, (void **)__found);	\
+} while (0)
 
 /* Neither ours nor what we found: somebody is on top of us. */
 static bool core_ext_buried(void)
@@ -239,18 +248,16 @@ int core_ext_hooks_start(struct pmu *core, const struct core_ext_model *model,
 
 	if (hooks.pdir) {
 		/* del first: it must see whatever add has noted. */
-		core_ext_hook((void **)&core->del, core_ext_pdir_del, (void **)&hooks.del);
-		core_ext_hook((void **)&core->add, core_ext_pdir_add, (void **)&hooks.add);
+		core_ext_hook(&core->del, core_ext_pdir_del, &hooks.del);
+		core_ext_hook(&core->add, core_ext_pdir_add, &hooks.add);
 		core_ext_pdir_catch_up();
 	}
 	if (core_ext_ds_guard_active()) {
-		core_ext_hook((void **)&core->read, core_ext_read, (void **)&hooks.read);
-		core_ext_hook((void **)&core->pmu_disable, core_ext_pmu_disable,
-			      (void **)&hooks.pmu_disable);
+		core_ext_hook(&core->read, core_ext_read, &hooks.read);
+		core_ext_hook(&core->pmu_disable, core_ext_pmu_disable, &hooks.pmu_disable);
 	}
 	if (enforce || data_src)
-		core_ext_hook((void **)&core->event_init, core_ext_event_init,
-			      (void **)&hooks.event_init);
+		core_ext_hook(&core->event_init, core_ext_event_init, &hooks.event_init);
 	return 0;
 }
 

@@ -7,19 +7,17 @@
 
 #include "core_ext.h"
 
-/* Where all registers have them */
-#define OCR_REQUESTS	GENMASK_ULL(15, 0)
-
 static int core_ext_check_offcore(const struct core_ext_offcore *reg,
 				  const struct perf_event *event)
 {
 	u64 val = event->attr.config1;
+	u64 request = core_ext_field_get(CORE_EXT_OCR_REQ, val);
 
-	if (val & OCR_REQUESTS & ~reg->request)
+	if (request & ~reg->request)
 		return core_ext_refuse(event, -EINVAL,
 				       "offcore: request type %#llx is not in this register",
-				       val & OCR_REQUESTS & ~reg->request);
-	if (!(val & reg->request))
+				       request & ~reg->request);
+	if (!request)
 		return core_ext_refuse(event, -EINVAL, "offcore: no request type");
 	if (val & reg->outstanding) {
 		if (val & (reg->any | reg->supplier | reg->snoop))
@@ -97,7 +95,8 @@ static bool core_ext_no_quotient(const struct core_ext_model *model, u64 a, u64 
 	u64 outstanding = model->offcore[0].outstanding;
 
 	return ((a & outstanding && b & model->offcore[0].any) ||
-		(b & outstanding && a & model->offcore[0].any)) && (a ^ b) & OCR_REQUESTS;
+		(b & outstanding && a & model->offcore[0].any)) &&
+	       core_ext_field_get(CORE_EXT_OCR_REQ, a ^ b);
 }
 
 /**
@@ -143,14 +142,9 @@ int core_ext_check_latency(const struct core_ext_model *model, struct perf_event
  */
 int core_ext_check_precise(const struct core_ext_model *model, struct perf_event *event)
 {
-	const u16 *select = model->reduced_skid;
-
-	if (event->attr.precise_ip < 3 || !select)
+	if (event->attr.precise_ip < 3 || !model->precise ||
+	    core_ext_find_precise(model, event->hw.config & SELECT_ALL))
 		return 0;
-	for (; *select; select++) {
-		if ((event->hw.config & SELECT_ALL) == *select)
-			return 0;
-	}
 	return core_ext_undo_init(event, core_ext_refuse(event, -EOPNOTSUPP,
 		"reduced skid is for the precise events"));
 }

@@ -149,7 +149,7 @@ static const struct core_ext_selection sandybridge_x_selections[] = {
 
 const struct core_ext_model core_ext_sandybridge = {
 	.name = "Sandy Bridge",
-	.fields = CORE_EXT_LDLAT | CORE_EXT_OCR_REQ | CORE_EXT_OCR_RSP,
+	.fields = BIT(CORE_EXT_LDLAT) | BIT(CORE_EXT_OCR_REQ) | BIT(CORE_EXT_OCR_RSP),
 	.events = sandybridge_events,
 	.responses = sandybridge_responses,
 	.requests = sandybridge_requests,
@@ -164,7 +164,7 @@ const struct core_ext_model core_ext_sandybridge = {
 
 const struct core_ext_model core_ext_sandybridge_x = {
 	.name = "Sandy Bridge server",
-	.fields = CORE_EXT_LDLAT | CORE_EXT_OCR_REQ | CORE_EXT_OCR_RSP,
+	.fields = BIT(CORE_EXT_LDLAT) | BIT(CORE_EXT_OCR_REQ) | BIT(CORE_EXT_OCR_RSP),
 	.events = sandybridge_events,
 	.responses = sandybridge_responses,
 	.requests = sandybridge_requests,

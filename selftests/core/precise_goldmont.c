@@ -268,10 +268,12 @@ static uint64_t seldom(uint16_t config)
 /* The place, BEGIN if it has none in a loop, END if it is in no loop. */
 static enum place place_of(uint64_t ip)
 {
-	const struct row *r;
+	size_t i, rows = ((uintptr_t)__stop_places - (uintptr_t)__start_places) / sizeof(struct row);
 	bool inside = false;
 
-	for (r = __start_places; r < __stop_places; r++) {
+	for (i = 0; i < rows; i++) {
+		const struct row *r = &__start_places[i];
+
 		if (r->ip == ip && r->place != BEGIN && r->place != END)
 			return r->place;
 		if (r->place == BEGIN)
