@@ -270,3 +270,4 @@ module_exit(core_ext_exit);
 
 MODULE_DESCRIPTION("Offcore response and PEBS extensions of the core x86 PMU");
 MODULE_LICENSE("GPL");
+MODULE_VERSION("0.1");

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# LIKWID, unmodified, from Debian: its uncore events on each model of the CPU, every seventh or
+# LIKWID, unmodified, from Debian: its uncore events on each model of the CPU, every nineteenth or
 # in "make soak" all of them. The cases are in selftests/guest/likwid/guest.c.
 #
 # KERNELS: 6.1

@@ -224,7 +224,7 @@ static void find_ours(struct event *e)
 /* All of them take minutes. */
 static int stride(void)
 {
-	return soak() ? 1 : 7;
+	return soak() ? 1 : 19;
 }
 
 static void list_read(void)
