@@ -100,7 +100,7 @@ uninstall:
 		$(DESTDIR)$(PREFIX)/share/man/man4/xeon7500_uncore.4 \
 		$(DESTDIR)$(PREFIX)/share/man/man4/intel_core_ext.4
 	$(MAKE) -C tools/metrics uninstall
-	release=$$(cat $(KDIR)/include/config/kernel.release) && \
+	release=$$(sed -n 's/^#define UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h) && \
 		find $(INSTALL_MOD_PATH)/lib/modules/$$release -name xeon7500_uncore.ko -delete \
 			-o -name intel_core_ext.ko -delete && \
 		{ [ -n "$(INSTALL_MOD_PATH)" ] || depmod $$release; }

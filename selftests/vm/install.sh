@@ -18,6 +18,7 @@ contents() {
 	dpkg -c "$DIR"/xeon7500-pmu-dkms_*.deb | awk '{ print $6 }' >"$DIR/dkms"
 	cat "$DIR/program" "$DIR/dkms"
 	grep -qx ./usr/bin/perf-metrics "$DIR/program" && grep -q 'man5/perf-metrics.5' "$DIR/program" &&
+		grep -q 'man4/xeon7500_uncore.4' "$DIR/dkms" &&
 		grep -q completions/perf-metrics "$DIR/program" && ! grep -q src "$DIR/program" &&
 		! dpkg -I "$DIR"/perf-metrics_*.deb | grep 'Depends:.*dkms' &&
 		grep -q '/usr/src/xeon7500-pmu-.*/dkms.conf' "$DIR/dkms" &&
