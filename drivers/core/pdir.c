@@ -183,23 +183,27 @@ static bool pdir_waits(struct pdir_cpu *c, unsigned int kind)
 	return here || there;
 }
 
-/* An event has come to run: does it run beside PDIR, or PDIR beside others? */
+/*
+ * An event has come to run: does it run beside PDIR, or PDIR beside others? Not unless one of
+ * them is pinned. Of the rest each waits for the other, and may be noted just to find that out.
+ */
 static bool pdir_disturbs(unsigned int kind)
 {
-	unsigned int pdir_events = 0, others = 0;
+	unsigned int pdir_events = 0, others = 0, pinned = 0;
 	int cpu;
 
 	if (kind < PDIR_PROGRAMMABLE)
 		return false;
 	for_each_cpu(cpu, topology_sibling_cpumask(smp_processor_id())) {
 		const struct pdir_cpu *c = &per_cpu(pdir_cpus, cpu);
+		unsigned int pinned_events = READ_ONCE(c->of_kind[PDIR_PINNED_EVENT]);
+		unsigned int pinned_others = READ_ONCE(c->of_kind[PDIR_PINNED_PROGRAMMABLE]);
 
-		pdir_events += READ_ONCE(c->of_kind[PDIR_EVENT]);
-		pdir_events += READ_ONCE(c->of_kind[PDIR_PINNED_EVENT]);
-		others += READ_ONCE(c->of_kind[PDIR_PROGRAMMABLE]);
-		others += READ_ONCE(c->of_kind[PDIR_PINNED_PROGRAMMABLE]);
+		pdir_events += READ_ONCE(c->of_kind[PDIR_EVENT]) + pinned_events;
+		others += READ_ONCE(c->of_kind[PDIR_PROGRAMMABLE]) + pinned_others;
+		pinned += pinned_events + pinned_others;
 	}
-	return pdir_events && pdir_events + others > 1;
+	return pinned && pdir_events && pdir_events + others > 1;
 }
 
 static void pdir_forget(struct pdir_cpu *c, const struct perf_event *event)

@@ -402,6 +402,8 @@ static void precise_generic(void)
 	unsigned int config;
 	int fd, want;
 
+	/* perf record asks for a rate that must not become too high just then. */
+	perf_unlimited();
 	ext_load("enforce=1");
 	for (config = PERF_COUNT_HW_CPU_CYCLES; config <= PERF_COUNT_HW_INSTRUCTIONS; config++) {
 		attr = core_attr(config, 0, 3);
