@@ -169,7 +169,7 @@ static void draw_legend(FILE *f, const struct map *map)
 	fprintf(f, "C misses/s of each C-Box, from . to @ (%s), and their sum\n",
 		map_number(most, map->most_miss));
 	fprintf(f, "M B/s each M-Box reads and writes   ~ /: took turns   blank -: absent   ?: n/a\n");
-	fprintf(f, "q QPI link > where it leads%s: how much of it is full%s\n",
+	fprintf(f, "q QPI link > where it leads%s, how full%s\n",
 		map->has_topology ? "" : " (? without a topology file)",
 		across(map) < 3 ? ", B/s sent" : "");
 }
