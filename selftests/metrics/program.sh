@@ -189,31 +189,19 @@ no_permission() {
 	return $s
 }
 
-# Ctrl-C goes to the whole foreground: what has been counted until then is told.
-interrupt() {
+# It is ended and tells what has been counted until then. Ctrl-C goes to the whole foreground,
+# a signal of kill to the program alone.
+ended_by() { # SIGNAL STATUS [-]: to all
 	rm -f $T/started
-	setsid sh -c "exec perf-metrics memory --csv -- sh -c 'echo >$T/started; exec sleep 1000'" \
+	setsid perf-metrics memory --csv -- sh -c "echo >$T/started; exec sleep 1000" \
 		>$T/out 2>$T/err &
 	pid=$!
 	while [ ! -e $T/started ]; do sleep 0.1; done
-	kill -INT -$pid
+	kill "-$1" "$3$pid"
 	wait $pid
 	s=$?
 	echo "status $s"; cat $T/out $T/err
-	[ $s = 130 ] && [ "$(grep -c '^machine,memory_.*,100.00$' $T/out)" = 4 ]
-}
-
-# The same by SIGTERM, to the program alone.
-terminate() {
-	rm -f $T/started
-	perf-metrics memory --csv -- sh -c "echo >$T/started; exec sleep 1000" >$T/out 2>$T/err &
-	pid=$!
-	while [ ! -e $T/started ]; do sleep 0.1; done
-	kill -TERM $pid
-	wait $pid
-	s=$?
-	echo "status $s"; cat $T/out $T/err
-	[ $s = 143 ] && [ "$(grep -c '^machine,memory_.*,100.00$' $T/out)" = 4 ]
+	[ $s = "$2" ] && [ "$(grep -c '^machine,memory_.*,100.00$' $T/out)" = 4 ]
 }
 
 # A package loses its CPUs meanwhile: no number that is not right, and no end before its time.
@@ -242,7 +230,7 @@ ktap "unknown names, wrong usage" unknown
 ktap "nothing to count" nothing
 ktap "perf is missing" no_perf
 ktap "no permission" no_permission
-ktap "Ctrl-C" interrupt
-ktap "SIGTERM" terminate
+ktap "Ctrl-C" ended_by INT 130 -
+ktap "SIGTERM" ended_by TERM 143 ""
 ktap "a package goes offline" offline
 ktap_end
