@@ -161,12 +161,24 @@ static unsigned int uncore_overflow_walk(struct uncore_package *pkg, u32 status,
 	return pmis + uncore_overflow_boxes(pkg, boxes, frozen, regs);
 }
 
+/* Does an overflow freeze the package? */
+static bool uncore_overflow_freezes(const struct uncore_package *pkg)
+{
+	return pkg->global_ctl & U_GLOBAL_CTL_FRZ_ALL;
+}
+
+/* What hardware is about to do, and has done already as a rule. */
+static void uncore_overflow_freeze(const struct uncore_package *pkg)
+{
+	uncore_package_override_ctl(pkg->global_ctl & ~U_GLOBAL_CTL_EN_ALL);
+}
+
 /* Is the package frozen? If so, nothing counts before the next write of U_GLOBAL_CTL. */
 static bool uncore_overflow_frozen(const struct uncore_package *pkg)
 {
 	u64 ctl;
 
-	if (!(pkg->global_ctl & U_GLOBAL_CTL_FRZ_ALL))
+	if (!uncore_overflow_freezes(pkg))
 		return false;
 	rdmsrl(U_MSR_PMON_GLOBAL_CTL, ctl);
 	return !(ctl & U_GLOBAL_CTL_EN_ALL);
@@ -180,33 +192,37 @@ static bool uncore_overflow_frozen(const struct uncore_package *pkg)
  *
  * In a package that runs, a further overflow may come at any time: LVTPC and the U level
  * are cleared before the boxes, and looked at again after them, so that none goes unnoticed
- * whether the U level latches or follows what is below.
+ * whether the U level latches or follows what is below. In a frozen one nothing follows. It
+ * is asked for that first, so that what froze it is seen, and handled before it is let go; one
+ * that is about to freeze is not waited for.
  *
  * Return: whether there was anything to handle.
  */
 bool uncore_overflow_handle(struct uncore_package *pkg, struct pt_regs *regs, unsigned int *pmis)
 {
-	bool frozen = uncore_overflow_frozen(pkg);
 	u64 since = pkg->freezing ? ktime_get_mono_fast_ns() : 0;
+	bool frozen = false;
 	unsigned int pass;
 	u32 status;
 
 	*pmis = 0;
 	uncore_delivery_unmask();
-	for (pass = 0; pass < UNCORE_MAX_PASSES; pass++) {
+	for (pass = 0; !frozen && pass < UNCORE_MAX_PASSES; pass++) {
+		frozen = uncore_overflow_frozen(pkg);
 		status = uncore_global_status();
 		if (!status)
 			break;
+		if (!frozen && uncore_overflow_freezes(pkg)) {
+			uncore_overflow_freeze(pkg);
+			frozen = true;
+		}
 		if (status & ~U_GLOBAL_OV_U)
 			uncore_clear_global_status(status);
 		/* What else there is but what we know of was left by someone else. */
 		*pmis += uncore_overflow_walk(pkg, status, pass ? pkg->present : pkg->used, frozen,
 					      regs);
-		if (frozen)
-			break;
 	}
-	/* A freeze may take a moment from the overflow on. */
-	if (!frozen && !uncore_overflow_frozen(pkg))
+	if (!frozen)
 		return pass;
 	uncore_package_write_ctl(pkg);
 	atomic64_add(ktime_get_mono_fast_ns() - since, &pkg->totals.frozen_ns);
@@ -220,7 +236,8 @@ bool uncore_overflow_handle(struct uncore_package *pkg, struct pt_regs *regs, un
  *
  * They happened in the very call that is here now, or just before.
  *
- * Return: whether there were any. The hardware may tell of them still.
+ * Return: whether there were any. The hardware may tell of them still; a package that freezes
+ * stands, and uncore_overflow_handle() lets it go.
  */
 bool uncore_overflow_deliver(struct uncore_package *pkg, struct uncore_box *box)
 {
@@ -236,7 +253,10 @@ bool uncore_overflow_deliver(struct uncore_package *pkg, struct uncore_box *box)
 	if (!due)
 		return false;
 	perf_fetch_caller_regs(&regs);
-	uncore_package_hold(pkg, box, held | due);
+	if (uncore_overflow_freezes(pkg))
+		uncore_overflow_freeze(pkg);
+	else
+		uncore_package_hold(pkg, box, held | due);
 	for_each_set_bit(idx, &due, UNCORE_MAX_COUNTERS) {
 		struct uncore_counter *c = &box->counter[idx];
 

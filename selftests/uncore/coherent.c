@@ -247,7 +247,7 @@ static void sampled_group(const char *pmu, const char *event, int num, uint64_t 
 	struct group g;
 	struct ring *r;
 
-	sampling_start();
+	silicon_start();
 	sampling_limit(1000000);
 	r = open_sampled(pmu, event, num, period, cpu);
 	perf_enable(r->fd);
@@ -278,6 +278,37 @@ static void sampled_groups(void)
 }
 
 /*
+ * An overflow, and so the freeze, at each instruction of a handler that has found a package
+ * which runs: each NMI comes again after 10 us, and the next overflow some cycles later each
+ * time.
+ */
+static void freeze_in_the_handler(void)
+{
+	struct seen seen = { .num = 6 };
+	int cpu = package_cpu(0);
+	uint64_t period, doubled;
+	struct ring *r;
+
+	silicon_start();
+	sampling_limit(1000000);
+	msr_write(0, SYN_FAULT_DOUBLE, 1ull << 40);
+	run_on(cpu);
+	r = open_sampled("xeon7500_mbox_1", "cycles", 6, 100003, cpu);
+	for (period = 12000; period < 30000; period += soak() ? 1 : 7) {
+		ktap_require(!ioctl(r->fd, PERF_EVENT_IOC_PERIOD, &period), "%s", strerror(errno));
+		perf_enable(r->fd);
+		spin_us(30);
+		perf_disable(r->fd);
+		ring_drain(r, check_group, &seen);
+	}
+	run_on(-1);
+	doubled = msr_read(cpu, SYN_PMI(SYN_PMI_DOUBLED));
+	msr_write(0, SYN_FAULT_DOUBLE, 0);
+	ktap_note("%llu samples, %llu NMIs came twice", (ull)seen.samples, (ull)doubled);
+	ktap_check(doubled && doubled <= seen.samples);
+}
+
+/*
  * Samples that interrupt reads of the very group, at any instruction: from the CPU of
  * the package, so that they are served there. The samples are coherent; of the reads
  * perf can only promise that they do not go backwards, since a sample between two
@@ -291,7 +322,7 @@ static void reads_and_samples(void)
 	struct ring *r;
 	int n;
 
-	sampling_start();
+	silicon_start();
 	sampling_limit(1000000);
 	run_on(package_cpu(1));
 	r = open_sampled("xeon7500_cbox_3", "llc_hits.all", 6, 7001, package_cpu(1));
@@ -321,4 +352,5 @@ SILICON_MAIN({ "the same event several times", each_box },
 	     { "part of a group", part_of_a_group },
 	     { "what it costs", cost },
 	     { "groups in samples", sampled_groups },
+	     { "an overflow in the middle of the handler", freeze_in_the_handler },
 	     { "samples in the middle of reads", reads_and_samples })
