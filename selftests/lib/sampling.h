@@ -8,7 +8,6 @@
 #ifndef SELFTESTS_SAMPLING_H
 #define SELFTESTS_SAMPLING_H
 
-#include "ring.h"
 #include "silicon.h"
 
 #ifndef PERF_FORMAT_LOST
@@ -16,7 +15,6 @@
 #endif
 
 #define SAMPLE_MAX_VALUES	16
-#define RING_MAX		128
 
 /* What every sample of ours carries; PERF_SAMPLE_READ and _CALLCHAIN may be added. */
 #define SAMPLE_BASE	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |	\
@@ -36,35 +34,6 @@ struct sample {
 	uint64_t chain_len;
 	uint64_t chain[128];
 };
-
-/* Unmapped by the next case, as open_events[]. */
-static struct ring rings[RING_MAX];
-static int num_rings;
-
-static inline void ring_close_all(void)
-{
-	while (num_rings)
-		ring_unmap(&rings[--num_rings]);
-}
-
-/* A case begins. */
-static inline void sampling_start(void)
-{
-	ring_close_all();
-	silicon_start();
-}
-
-/* pages: a power of two. */
-static inline struct ring *ring_open(int fd, uint64_t type, unsigned int pages)
-{
-	struct ring *r = &rings[num_rings];
-
-	ktap_require(num_rings < RING_MAX, "too many rings");
-	ring_map(r, fd, pages);
-	r->type = type;
-	num_rings++;
-	return r;
-}
 
 static inline const uint64_t *sample_take_chain(struct sample *s, const uint64_t *p)
 {
@@ -167,7 +136,7 @@ static inline struct ring *sampling_open(const char *pmu, const char *event, uin
 {
 	struct perf_event_attr attr = sampling_attr(pmu, event, period);
 
-	return ring_open(event_open_attr(&attr, cpu, -1), attr.sample_type, pages);
+	return event_ring(event_open_attr(&attr, cpu, -1), attr.sample_type, pages);
 }
 
 static inline void sysctl_perf(const char *name, unsigned int val)

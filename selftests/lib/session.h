@@ -89,7 +89,6 @@ static inline void overflow_cost(const char *pmu)
 	uint64_t overflows;
 	unsigned int num;
 
-	ring_close_all();
 	silicon_start();
 	sampling_limit(1000000);
 	/* Where the PMIs go: each is handled before we go on. */

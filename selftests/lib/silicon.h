@@ -21,6 +21,7 @@
 
 #include "msr.h"
 #include "perf.h"
+#include "ring.h"
 #include "synthetic.h"
 
 #define SYSFS_PMU		"/sys/bus/event_source/devices"
@@ -392,8 +393,20 @@ static inline struct perf_event_attr attr_of(const char *pmu, const char *event)
 static int open_events[256];
 static int num_open_events;
 
+/* Their rings: an event lives on, and counts, as long as its ring is mapped. */
+#define RING_MAX	128
+static struct ring rings[RING_MAX];
+static int num_rings;
+
+static inline void ring_close_all(void)
+{
+	while (num_rings)
+		ring_unmap(&rings[--num_rings]);
+}
+
 static inline void event_close_all(void)
 {
+	ring_close_all();
 	while (num_open_events)
 		close(open_events[--num_open_events]);
 }
@@ -422,6 +435,18 @@ static inline int event_open_attr(struct perf_event_attr *attr, int cpu, int gro
 	ktap_require(num_open_events < 256, "too many events");
 	open_events[num_open_events++] = fd;
 	return fd;
+}
+
+/* pages: a power of two. type: sample_type of the event. */
+static inline struct ring *event_ring(int fd, uint64_t type, unsigned int pages)
+{
+	struct ring *r = &rings[num_rings];
+
+	ktap_require(num_rings < RING_MAX, "too many rings");
+	ring_map(r, fd, pages);
+	r->type = type;
+	num_rings++;
+	return r;
 }
 
 /* Opens an event by name, disabled unless it is to follow a group leader. */

@@ -230,7 +230,7 @@ static struct ring *open_sampled(const char *pmu, const char *event, int num, ui
 	attr.sample_type |= PERF_SAMPLE_READ;
 	attr.read_format = PERF_FORMAT_GROUP;
 	leader = event_open_attr(&attr, cpu, -1);
-	r = ring_open(leader, attr.sample_type, 256);
+	r = event_ring(leader, attr.sample_type, 256);
 	attr = event_attr(pmu, event);
 	attr.read_format = PERF_FORMAT_GROUP;
 	attr.disabled = 0;

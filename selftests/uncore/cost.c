@@ -55,7 +55,6 @@ static void idle(void)
 	perf_enable(sampling_open("xeon7500_cbox_0", "occupancy_irq", 1000003, package_cpu(0), 8)->fd);
 	sleep_us(1000);
 	ktap_check(timers() == 2, "an event that samples: %d timers", timers());
-	ring_close_all();
 	check_idle("after an event that samples");
 }
 
@@ -100,7 +99,6 @@ static void idle_beside_core(void)
 	core_pmis("after an event");
 	perf_enable(sampling_open("xeon7500_cbox_0", "occupancy_irq", 1000003, package_cpu(0), 8)->fd);
 	sleep_us(1000);
-	ring_close_all();
 	event_close_all();
 	sleep_us(120000);
 	core_pmis("after an event that samples");

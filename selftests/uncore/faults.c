@@ -58,7 +58,6 @@ static void clear_faults(void)
 
 static void close_all(void)
 {
-	ring_close_all();
 	event_close_all();
 }
 
@@ -70,7 +69,7 @@ static void reload(void)
 
 static void start(void)
 {
-	sampling_start();
+	silicon_start();
 	clear_faults();
 	sampling_limit(1000000);
 	kmsg_mark();
@@ -235,7 +234,7 @@ static void at_a_frequency(unsigned int fault, uint64_t n, unsigned int stat)
 	attr = sampling_attr("xeon7500_wbox", "uncore_clock", 0);
 	attr.freq = 1;
 	attr.sample_freq = 5000;
-	r = ring_open(event_open_attr(&attr, 0, -1), attr.sample_type, 256);
+	r = event_ring(event_open_attr(&attr, 0, -1), attr.sample_type, 256);
 	run_on(0);	/* ticks stop on an idle CPU */
 	gates_install();
 	perf_enable(r->fd);

@@ -18,12 +18,11 @@
 static void start(void)
 {
 	/* From here on what a case finds is what a case has made. */
-	ring_close_all();
 	event_close_all();
 	module_unload();
 	foreign_clean(0);
 	module_load("");
-	sampling_start();
+	silicon_start();
 	kmsg_mark();
 }
 
@@ -64,7 +63,6 @@ static void count_beside_sampling(const char *what)
 	ktap_check(sum == truth, "%s: %llu in all, truth %llu", what, (ull)sum, (ull)truth);
 	rings_drain();
 	ktap_check(rings[0].samples, "%s: no sample of the neighbour", what);
-	ring_close_all();
 	event_close_all();
 }
 
@@ -94,7 +92,7 @@ static void sample_all(const char *what, const char *pmu, const char *event, uin
 	open_events[num_open_events++] = fd;
 	silicon_clear();
 	lost_open();
-	ring_open(fd, attr.sample_type, 64);
+	event_ring(fd, attr.sample_type, 64);
 	perf_enable(fd);
 	sleep_us(20000);
 	perf_disable(fd);
@@ -103,7 +101,6 @@ static void sample_all(const char *what, const char *pmu, const char *event, uin
 		   (ull)rings[0].samples);
 	ktap_check(!box_truth(0, SYN_SKIPPED, pmu), "%s: %s: %llu overflows found their bit set",
 		   what, pmu, (ull)box_truth(0, SYN_SKIPPED, pmu));
-	ring_close_all();
 	event_close_all();
 }
 
@@ -469,7 +466,6 @@ static void use_all(void)
 
 static void close_all(void)
 {
-	ring_close_all();
 	event_close_all();
 }
 

@@ -43,7 +43,7 @@ static void samples_make_the_count(void)
 		uint64_t count, told, lost;
 		struct ring *r;
 
-		sampling_start();
+		silicon_start();
 		run_on(cpus[i]);
 		lost_open();
 		r = sampling_open(WBOX, CLOCK ",freeze=1", period, cpus[i], 64);

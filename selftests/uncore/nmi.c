@@ -23,7 +23,6 @@
 
 static void close_all(void)
 {
-	ring_close_all();
 	event_close_all();
 }
 
@@ -33,7 +32,7 @@ static void start(void)
 	module_unload();
 	msr_write(0, SYN_FAULT_LOSE, 0);
 	module_load("");
-	sampling_start();
+	silicon_start();
 	sampling_limit(1000000);
 	kmsg_mark();
 }

@@ -50,7 +50,7 @@ static uint64_t rate(const char *pmu, const char *event, int cpu)
 
 static void start(void)
 {
-	sampling_start();
+	silicon_start();
 	sampling_limit(1000000);
 	lost_open();
 }
@@ -384,7 +384,7 @@ static void frequency(void)
 	attr.sample_freq = 5000;
 	attr.sample_type = SAMPLE_BASE;
 	attr.read_format = PERF_FORMAT_LOST;
-	r = ring_open(event_open_attr(&attr, package_cpu(0), -1), attr.sample_type, 256);
+	r = event_ring(event_open_attr(&attr, package_cpu(0), -1), attr.sample_type, 256);
 	run_on(package_cpu(0));	/* ticks stop on an idle CPU, and perf counts on them */
 	gates_install();
 	perf_enable(r->fd);
@@ -502,7 +502,7 @@ static void where_and_when(void)
 	attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
 	attr.use_clockid = 1;
 	attr.clockid = CLOCK_MONOTONIC;
-	r = ring_open(event_open_attr(&attr, package_cpu(0), -1), attr.sample_type, 64);
+	r = event_ring(event_open_attr(&attr, package_cpu(0), -1), attr.sample_type, 64);
 	perf_enable(r->fd);
 	w.from = clock_ns();
 	for (spin = 0; spin < 3000000; spin++)

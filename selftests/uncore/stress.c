@@ -75,7 +75,7 @@ static void core_open(int cpu)
 	};
 
 	if (with_core)
-		ring_open(event_open_attr(&attr, cpu, -1), attr.sample_type, 8);
+		event_ring(event_open_attr(&attr, cpu, -1), attr.sample_type, 8);
 }
 
 /* What a CPU has told the kernel as PMIs of its core PMU. */
@@ -160,7 +160,7 @@ static void lost_open_first(int packages)
 static void start(int packages)
 {
 	all_online(CPUS);
-	sampling_start();
+	silicon_start();
 	memset(&gone, 0, sizeof(gone));
 	core_samples = 0;
 	/* 20 in a tick of 4 ms. */

@@ -218,7 +218,7 @@ static void keeper_open(void)
 		.read_format = PERF_FORMAT_LOST,
 	};
 
-	keeper = ring_open(event_open_attr(&attr, runner_cpu, -1), SAMPLE_BASE, 64);
+	keeper = event_ring(event_open_attr(&attr, runner_cpu, -1), SAMPLE_BASE, 64);
 }
 
 static uint64_t group_value(void)
@@ -240,7 +240,7 @@ static void call_sweep(const struct call *c, int step, int from, unsigned int la
 	char what[120];
 	struct sweep s;
 
-	sampling_start();
+	silicon_start();
 	sampling_limit(1000000);
 	runner_cpu = package_cpu(runner_package);
 	run_on(from);
@@ -450,7 +450,7 @@ static void moves(void)
 	int i, num = soak() ? 500 : 8, bad = 0;
 	struct marks a, b;
 
-	sampling_start();
+	silicon_start();
 	sampling_limit(1000000);
 	all_online(4);
 	runner_package = 1;

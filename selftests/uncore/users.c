@@ -21,12 +21,11 @@
 
 static void start(const char *parameters)
 {
-	ring_close_all();
 	event_close_all();
 	all_online(CPUS);
 	module_unload();
 	module_load(parameters);
-	sampling_start();
+	silicon_start();
 }
 
 /* -errno or a file that the next case closes. */
@@ -112,7 +111,7 @@ static void any_cpu_samples(void)
 	if (!ktap_check(fd >= 0, "on CPU 6: %s", strerror(-fd)))
 		return;
 	open_events[num_open_events++] = fd;
-	ring_open(fd, attr.sample_type, 8);
+	event_ring(fd, attr.sample_type, 8);
 	perf_enable(fd);
 	sleep_us(20000);
 	perf_disable(fd);

@@ -150,7 +150,6 @@ static void check_same(const struct rates *r, const char *when)
 
 static void start(void)
 {
-	ring_close_all();
 	event_close_all();
 	module_unload();
 	foreign_clean(0);

@@ -70,7 +70,7 @@ static void begin(void)
 {
 	int i, p;
 
-	sampling_start();
+	silicon_start();
 	sampling_limit(1000000);
 	/* After the witness: it is told after us. */
 	ktap_require(!system("modprobe -r " OURS " && modprobe " OURS), "cannot be loaded");
@@ -146,7 +146,6 @@ static void restart(void)
 	check_counts("restart");
 	check_books("restart");
 	kmsg_no_unknown_nmi();
-	ring_close_all();
 	event_close_all();
 	ktap_require(!system("modprobe -r " OURS " && modprobe " OURS), "cannot be loaded");
 }

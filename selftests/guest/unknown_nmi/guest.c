@@ -30,11 +30,10 @@ static unsigned int seen(const char *what)
 
 static void start(void)
 {
-	ring_close_all();
 	event_close_all();
 	module_unload();
 	module_load("");
-	sampling_start();
+	silicon_start();
 	sampling_limit(1000000);
 	srand(1);
 }
@@ -106,7 +105,6 @@ static void while_sampling(void)
 		nmis(cpu, NMIS, 0);
 		check_arrived(cpu ? "on CPU 1" : "on CPU 0", seen("unknown") - before, NMIS);
 		check_sampled("at 1 kHz");
-		ring_close_all();
 		event_close_all();
 		silicon_clear();
 	}
