@@ -112,6 +112,13 @@ static inline const char *uncore_missing(void)
 	return e ? NULL : "needs the driver xeon7500_uncore";
 }
 
+/* Likewise, to test perf metrics against the silicon. */
+static inline const char *metrics_missing(void)
+{
+	return silicon_missing() ?: uncore_missing() ?:
+	       system("perf metrics --version >/dev/null 2>&1") ? "needs perf-metrics" : NULL;
+}
+
 #define MACHINE_MAIN(...)						\
 	KTAP_MAIN_UNLESS(uncore_missing(), __VA_ARGS__,			\
 		  { "no access against the rules of the silicon", silicon_no_violation })

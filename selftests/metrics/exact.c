@@ -474,13 +474,7 @@ static void absent(void)
 	silicon_forgive();
 }
 
-static const char *missing(void)
-{
-	return silicon_missing() ?: uncore_missing() ?:
-	       system("perf metrics --version >/dev/null 2>&1") ? "needs perf-metrics" : NULL;
-}
-
-KTAP_MAIN_UNLESS(missing(),
+KTAP_MAIN_UNLESS(metrics_missing(),
 	{ "random traffic, all boxes, packages and the machine", all_values },
 	{ "intervals add up", intervals },
 	{ "what takes turns", turns },

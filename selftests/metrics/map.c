@@ -348,13 +348,7 @@ static void redrawn(void)
 	ends_by(0, SIGINT);
 }
 
-static const char *missing(void)
-{
-	return silicon_missing() ?: uncore_missing() ?:
-	       system("perf metrics --version >/dev/null 2>&1") ? "needs perf-metrics" : NULL;
-}
-
-KTAP_MAIN_UNLESS(missing(),
+KTAP_MAIN_UNLESS(metrics_missing(),
 	{ "each value is in its place", places },
 	{ "who talks to whom", matrix },
 	{ "absent boxes", absent },

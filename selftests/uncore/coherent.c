@@ -239,6 +239,14 @@ static struct ring *open_sampled(const char *pmu, const char *event, int num, ui
 	return r;
 }
 
+static void sample_for(struct ring *r, struct seen *seen, unsigned int us)
+{
+	perf_enable(r->fd);
+	spin_us(us);
+	perf_disable(r->fd);
+	ring_drain(r, check_group, seen);
+}
+
 static void sampled_group(const char *pmu, const char *event, int num, uint64_t period, int cpu,
 			  unsigned int us)
 {
@@ -296,16 +304,73 @@ static void freeze_in_the_handler(void)
 	r = open_sampled("xeon7500_mbox_1", "cycles", 6, 100003, cpu);
 	for (period = 12000; period < 30000; period += soak() ? 1 : 7) {
 		ktap_require(!ioctl(r->fd, PERF_EVENT_IOC_PERIOD, &period), "%s", strerror(errno));
-		perf_enable(r->fd);
-		spin_us(30);
-		perf_disable(r->fd);
-		ring_drain(r, check_group, &seen);
+		sample_for(r, &seen, 30);
 	}
 	run_on(-1);
 	doubled = msr_read(cpu, SYN_PMI(SYN_PMI_DOUBLED));
 	msr_write(0, SYN_FAULT_DOUBLE, 0);
 	ktap_note("%llu samples, %llu NMIs came twice", (ull)seen.samples, (ull)doubled);
 	ktap_check(doubled && doubled <= seen.samples);
+}
+
+/* The freeze comes so late that the handler is there before it, and has ended. */
+static void freeze_after_the_handler(void)
+{
+	struct seen seen = { .num = 6 };
+	int cpu = package_cpu(0);
+	uint64_t usual = msr_read(cpu, SYN_FREEZE_LATENCY), cycles;
+	struct ring *r;
+
+	silicon_start();
+	sampling_limit(1000000);
+	run_on(cpu);
+	r = open_sampled("xeon7500_mbox_1", "cycles", 6, 12007, cpu);
+	for (cycles = usual; cycles < 16000; cycles += soak() ? 1 : 37) {
+		msr_write(cpu, SYN_FREEZE_LATENCY, cycles);
+		sample_for(r, &seen, 30);
+	}
+	msr_write(cpu, SYN_FREEZE_LATENCY, usual);
+	run_on(-1);
+	ktap_check(seen.samples > 400, "%llu samples", (ull)seen.samples);
+}
+
+/*
+ * Both the freeze and the NMI come late. A read has seen the overflow, and the sample that is
+ * owed is given as soon as somebody else uses the box.
+ */
+static void sample_before_the_freeze(void)
+{
+	struct seen seen = { .num = 5 };
+	int cpu = package_cpu(0), neighbour, i;
+	uint64_t usual = msr_read(cpu, SYN_FREEZE_LATENCY), period = 400003;
+	struct group g;
+	struct ring *r;
+
+	silicon_start();
+	sampling_limit(1000000);
+	neighbour = event_open("xeon7500_mbox_1", "cycles", cpu, -1);
+	run_on(cpu);
+	r = open_sampled("xeon7500_mbox_1", "cycles", 5, period, cpu);
+	msr_write(cpu, SYN_FREEZE_LATENCY, 1000000);
+	msr_write(0, SYN_FAULT_DELAY_NS, 300000);
+	for (i = 0; i < 20; i++) {
+		/* A whole one, which takes 177 us. */
+		ktap_require(!ioctl(r->fd, PERF_EVENT_IOC_PERIOD, &period), "%s", strerror(errno));
+		perf_enable(r->fd);
+		spin_us(200);
+		read_group(r->fd, &g, 5);
+		perf_enable(neighbour);
+		perf_disable(neighbour);
+		ring_drain(r, check_group, &seen);
+		ktap_check(seen.samples == (uint64_t)i + 1, "%llu samples of %d overflows",
+			   (ull)seen.samples, i + 1);
+		perf_disable(r->fd);
+		/* Freeze and NMI come here, and find nothing that counts. */
+		spin_us(500);
+	}
+	msr_write(0, SYN_FAULT_DELAY_NS, 0);
+	msr_write(cpu, SYN_FREEZE_LATENCY, usual);
+	run_on(-1);
 }
 
 /*
@@ -353,4 +418,6 @@ SILICON_MAIN({ "the same event several times", each_box },
 	     { "what it costs", cost },
 	     { "groups in samples", sampled_groups },
 	     { "an overflow in the middle of the handler", freeze_in_the_handler },
+	     { "a freeze after the handler", freeze_after_the_handler },
+	     { "a sample before the freeze", sample_before_the_freeze },
 	     { "samples in the middle of reads", reads_and_samples })

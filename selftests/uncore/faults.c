@@ -56,14 +56,9 @@ static void clear_faults(void)
 		msr_write(0, msr, 0);
 }
 
-static void close_all(void)
-{
-	event_close_all();
-}
-
 static void reload(void)
 {
-	close_all();
+	event_close_all();
 	ktap_require(!system("modprobe -r " OURS " && modprobe " OURS), "cannot be loaded again");
 }
 
@@ -356,7 +351,7 @@ static void sample_with_late_pmis(unsigned int late_ms, const char *what)
 	sampling_begin(",freeze=1");
 	sleep_us(3000);
 	sampling_end(what);
-	close_all();
+	event_close_all();
 }
 
 /* So late that the overflow was handled without it, and nobody lets it in any more. */
@@ -433,7 +428,7 @@ static void try_with(unsigned int fault, uint64_t n, bool samples)
 {
 	start();
 	ktap_note("tried with fault %u, %llu", fault - SYN_FAULT_LOSE, (ull)n);
-	close_all();
+	event_close_all();
 	ktap_require(!system("modprobe -r " OURS), "in use");
 	load_quietly();
 	msr_write(0, fault, n);
@@ -468,7 +463,7 @@ static void deaf(void)
 	int i, lines = 0, fd[COUNTED], err;
 
 	start();
-	close_all();
+	event_close_all();
 	ktap_require(!system("modprobe -r " OURS), "in use");
 	msr_write(0, SYN_FAULT_DEBUGCTL, 1);
 	load_quietly();

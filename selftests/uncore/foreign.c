@@ -464,30 +464,25 @@ static void use_all(void)
 	sleep_us(5000);
 }
 
-static void close_all(void)
-{
-	event_close_all();
-}
-
 static void idle_is_clean(void)
 {
 	start();
 	check_clean(0, "after load");
 	/* In the order of a user who is in a hurry: nothing is disabled first. */
 	use_all();
-	close_all();
+	event_close_all();
 	check_clean(0, "after a session");
 	use_all();
 	msr_write(0, SYN_FAULT_LOSE, 1ull << 40);
 	sleep_us(5000);
-	close_all();
+	event_close_all();
 	msr_write(0, SYN_FAULT_LOSE, 0);
 	check_clean(0, "after a session whose last PMIs got lost");
 	/* A stranger's other counters of a box that we have used. */
 	leave_running("xeon7500_cbox_0", MISSES);
 	foreign_overflow(0, "xeon7500_cbox_0", 0xd1b, MISSES);
 	use_all();
-	close_all();
+	event_close_all();
 	check_stopped(0, "after a session that found a stranger's leftovers");
 }
 
@@ -495,7 +490,7 @@ static void unload_is_clean(void)
 {
 	start();
 	use_all();
-	close_all();
+	event_close_all();
 	module_unload();
 	check_clean(0, "after unload");
 	module_load("");

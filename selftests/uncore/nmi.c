@@ -21,14 +21,9 @@
 /* From now on no uncore PMI arrives, though nothing shows it. */
 #define ALL_LOST	(1ull << 40)
 
-static void close_all(void)
-{
-	event_close_all();
-}
-
 static void start(void)
 {
-	close_all();
+	event_close_all();
 	module_unload();
 	msr_write(0, SYN_FAULT_LOSE, 0);
 	module_load("");
@@ -152,7 +147,7 @@ static void counting(void)
 	sleep_us(2000);
 	ktap_check(!(msr_read(0, 0xd10) & 1 << 20), "%#llx beside sampling",
 		   (ull)msr_read(0, 0xd10));
-	close_all();
+	event_close_all();
 }
 
 /* ---- the proof ---- */
@@ -299,7 +294,7 @@ static void several_boxes(const char *what, bool or, int num, const char *option
 		   (ull)b.overflows, (ull)due);
 	ktap_check(!or || *options || msr_read(0, SYN_PMI(SYN_PMI_NO_EDGE)),
 		   "%s: it did not happen", what);
-	close_all();
+	event_close_all();
 	msr_write(0, SYN_OV_IS_OR, 0);
 	kmsg_no_unknown_nmi();
 }
@@ -346,7 +341,7 @@ static void let_in_again(void)
 	msr_write(0, DEBUGCTL, msr_read(0, DEBUGCTL) & ~UNCORE_PMI);
 	perf_enable(rings[0].fd);
 	ktap_check(listens(0), "PMIs are kept out when it starts again");
-	close_all();
+	event_close_all();
 }
 
 /* Somebody else counts on the package, and sees all of it. */
@@ -377,7 +372,7 @@ static void freeze_is_asked_for(void)
 			ktap_check(!msr_read(0, SYN_FREEZES) && windows == 1,
 				   "unasked: %llu freezes; a neighbour that counts was stopped %llu times",
 				   (ull)msr_read(0, SYN_FREEZES), (ull)windows - 1);
-		close_all();
+		event_close_all();
 	}
 }
 
