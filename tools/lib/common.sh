@@ -81,6 +81,28 @@ private_apt() {
 	fi
 }
 
+# unpack_closure DIRECTORY SUITE PACKAGE...: unpack it and all it depends on, for what this
+# machine's Debian is too old for. Nothing is installed.
+unpack_closure() (
+	dir=$1 suites=$2
+	shift 2
+	once apt
+	# shellcheck disable=SC2086 # a list
+	private_apt $suites
+	say "fetching $* and what it needs"
+	mkdir -p "$dir/debs"
+	apt-get "${APT_OPTS[@]}" install -s --no-install-recommends "$@" >"$dir/closure.log" 2>&1 || true
+	list=$(sed -n 's/^Inst \([^ ]*\) (\([^ ]*\) .*/\1=\2/p' "$dir/closure.log")
+	[ -n "$list" ] || { cat "$dir/closure.log" >&2; die "cannot get $*"; }
+	(
+		cd "$dir/debs" || exit
+		# shellcheck disable=SC2086 # a list
+		run_logged ../fetch.log apt-get "${APT_OPTS[@]}" download $list
+	)
+	for d in "$dir"/debs/*.deb; do dpkg-deb -x "$d" "$dir"; done
+	rm -rf "$dir/debs" "$dir/usr/share/doc" "$dir/usr/share/man"
+)
+
 # content_key FILE...: a name for what was built from these files.
 content_key() { sha256sum "$@" | awk '{ print $1 }' | sha256sum | cut -c1-16; }
 
