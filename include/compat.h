@@ -1,21 +1,115 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What differs between the kernels we support (6.1 to 6.12), and nothing else.
- * Drivers hold no version test.
+ * What differs between the kernels we support (6.1 to 7.3), and nothing else.
+ *
+ * Drivers hold no version test and are written for the newest kernel: what is here for an
+ * older one goes with it.
  */
 #ifndef COMPAT_H
 #define COMPAT_H
 
-#include <linux/version.h>
+#include <linux/hrtimer.h>
 #include <linux/perf_event.h>
+#include <linux/syscore_ops.h>
+#include <linux/version.h>
+#include <asm/msr.h>
+#include <asm/processor.h>
+/* cpuid_eax() has a header of its own since 6.16. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
+#include <asm/cpuid/api.h>
+#endif
 
-/* perf_event_attr.config3 came with 6.3. */
-static inline u64 perf_attr_config3(const struct perf_event_attr *attr)
+/* A fix may bring a new function to an old kernel: where we define it, ours hides that one. */
+
+/* Function and clock in one call came with 6.13. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
+static inline void compat_hrtimer_setup(struct hrtimer *timer,
+					enum hrtimer_restart (*function)(struct hrtimer *),
+					clockid_t clock, enum hrtimer_mode mode)
 {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
-	return attr->config3;
+	hrtimer_init(timer, clock, mode);
+	timer->function = function;
+}
+
+#define hrtimer_setup	compat_hrtimer_setup
+#endif
+
+/* 64 bits have been called q since 6.16. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 16, 0)
+#undef rdmsrq
+#define rdmsrq		rdmsrl
+#define wrmsrq		wrmsrl
+#define rdmsrq_safe	rdmsrl_safe
+#define wrmsrq_safe	wrmsrl_safe
+#endif
+
+/*
+ * A syscore was its own list of functions, which got no argument. Fixes have brought the
+ * change to old kernels, so Kbuild looks for it. We have one.
+ */
+#ifndef HAVE_STRUCT_SYSCORE
+struct compat_syscore_ops {
+	int (*suspend)(void *data);
+	void (*resume)(void *data);
+};
+
+struct syscore {
+	const struct compat_syscore_ops *ops;
+	void *data;
+};
+
+static struct syscore *compat_syscore;
+
+static inline int compat_syscore_suspend(void)
+{
+	return compat_syscore->ops->suspend(compat_syscore->data);
+}
+
+static inline void compat_syscore_resume(void)
+{
+	compat_syscore->ops->resume(compat_syscore->data);
+}
+
+static struct syscore_ops compat_syscore_listed = {
+	.suspend = compat_syscore_suspend,
+	.resume = compat_syscore_resume,
+};
+
+static inline void register_syscore(struct syscore *syscore)
+{
+	compat_syscore = syscore;
+	register_syscore_ops(&compat_syscore_listed);
+}
+
+static inline void unregister_syscore(struct syscore *syscore)
+{
+	unregister_syscore_ops(&compat_syscore_listed);
+}
+
+#define syscore_ops	compat_syscore_ops
+#endif
+
+/* config3 came with 6.3 and config4 with 6.18. Both are in what user space knows, too. */
+static inline u64 perf_attr_config_rest(const struct perf_event_attr *attr)
+{
+	u64 rest = 0;
+
+#ifdef PERF_ATTR_SIZE_VER8
+	rest |= attr->config3;
+#endif
+#ifdef PERF_ATTR_SIZE_VER9
+	rest |= attr->config4;
+#endif
+	return rest;
+}
+
+/* How many perf_pmu_disable() have had no perf_pmu_enable() yet, on this CPU. */
+static inline int *perf_pmu_disable_depth(struct pmu *pmu)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 15, 0)
+	return this_cpu_ptr(pmu->pmu_disable_count);
 #else
-	return 0;
+	return &(*this_cpu_ptr(pmu->cpu_pmu_context))->pmu_disable_count;
 #endif
 }
 
@@ -26,12 +120,13 @@ static inline u64 perf_attr_config3(const struct perf_event_attr *attr)
  * @to: CPU that takes over
  * @events: how many events there can be on @from
  *
- * Since 6.2 a call moves no more than the first group: the walk over the tree of groups
- * goes on from the node it has just taken out. Each call that finds one waits for RCU.
+ * From 6.2 on a call moves no more than the first group: the walk over the tree of groups
+ * goes on from the node it has just taken out. Each call that finds one waits for RCU. 7.3
+ * walks over a list.
  */
 static inline void perf_pmu_migrate_all(struct pmu *pmu, int from, int to, int events)
 {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0) && LINUX_VERSION_CODE < KERNEL_VERSION(7, 3, 0)
 	while (events-- > 0)
 		perf_pmu_migrate_context(pmu, from, to);
 #else

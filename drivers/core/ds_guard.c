@@ -22,6 +22,7 @@
 #include <asm/nmi.h>
 #include <asm/perf_event.h>
 
+#include "compat.h"
 #include "core_ext.h"
 
 /*
@@ -62,7 +63,7 @@ static bool ds_guard_stuck(int idx, u64 enabled, u64 *val)
 {
 	u64 select;
 
-	rdmsrl(MSR_ARCH_PERFMON_EVENTSEL0 + idx, select);
+	rdmsrq(MSR_ARCH_PERFMON_EVENTSEL0 + idx, select);
 	if (!(select & ARCH_PERFMON_EVENTSEL_ENABLE))
 		return false;
 	/*
@@ -71,7 +72,7 @@ static bool ds_guard_stuck(int idx, u64 enabled, u64 *val)
 	 */
 	if (!(enabled & BIT_ULL(idx)) && select & ARCH_PERFMON_EVENTSEL_INT)
 		return false;
-	rdmsrl(MSR_ARCH_PERFMON_PERFCTR0 + idx, *val);
+	rdmsrq(MSR_ARCH_PERFMON_PERFCTR0 + idx, *val);
 	return !(*val & ds_guard.sign);
 }
 
@@ -102,7 +103,7 @@ static void ds_guard_put_right(struct debug_store *ds, u64 enabled)
 		u64 val;
 
 		if (ds_guard_stuck(idx, enabled, &val))
-			wrmsrl(ds_guard.counter_msr + idx,
+			wrmsrq(ds_guard.counter_msr + idx,
 			       ds_guard_reload(ds->pebs_event_reset[idx], val));
 	}
 	this_cpu_inc(ds_guard_count);
@@ -116,7 +117,7 @@ static void ds_guard_repair(struct debug_store *ds)
 	u64 area, enabled, running;
 
 	/* While the kernel sets the buffer up or takes it down it is not in use. */
-	rdmsrl(MSR_IA32_DS_AREA, area);
+	rdmsrq(MSR_IA32_DS_AREA, area);
 	if (area != (unsigned long)ds)
 		return;
 
@@ -125,13 +126,13 @@ static void ds_guard_repair(struct debug_store *ds)
 	 * PEBS: a counter that overflows without it makes neither a record nor an interrupt.
 	 * In the interrupt they still run.
 	 */
-	rdmsrl(MSR_IA32_PEBS_ENABLE, enabled);
-	rdmsrl(MSR_CORE_PERF_GLOBAL_CTRL, running);
-	wrmsrl(MSR_CORE_PERF_GLOBAL_CTRL, 0);
+	rdmsrq(MSR_IA32_PEBS_ENABLE, enabled);
+	rdmsrq(MSR_CORE_PERF_GLOBAL_CTRL, running);
+	wrmsrq(MSR_CORE_PERF_GLOBAL_CTRL, 0);
 	/* An overflow until now has brought the interrupt, in which all was put right. */
 	if (ds_guard_out_of_bounds(ds))
 		ds_guard_put_right(ds, enabled);
-	wrmsrl(MSR_CORE_PERF_GLOBAL_CTRL, running);
+	wrmsrq(MSR_CORE_PERF_GLOBAL_CTRL, running);
 }
 
 /**
@@ -199,16 +200,16 @@ bool core_ext_ds_guard_useful(const struct core_ext_model *model)
  */
 int core_ext_ds_guard_start(const struct core_ext_model *model)
 {
-	struct x86_pmu_capability cap;
+	union cpuid10_eax eax = { .full = cpuid_eax(10) };
+	unsigned int width = eax.split.bit_width;
 	u64 caps = 0;
 	int cpu, err;
 
-	perf_get_x86_pmu_capability(&cap);
 	if (boot_cpu_has(X86_FEATURE_PDCM))
-		rdmsrl(MSR_IA32_PERF_CAPABILITIES, caps);
+		rdmsrq(MSR_IA32_PERF_CAPABILITIES, caps);
 	ds_guard.counters = model->guarded;
-	ds_guard.sign = BIT_ULL(cap.bit_width_gp - 1);
-	ds_guard.mask = GENMASK_ULL(cap.bit_width_gp - 1, 0);
+	ds_guard.sign = BIT_ULL(width - 1);
+	ds_guard.mask = GENMASK_ULL(width - 1, 0);
 	ds_guard.counter_msr = MSR_ARCH_PERFMON_PERFCTR0;
 	if (caps & PERF_CAP_FULL_WIDTH_WRITE)
 		ds_guard.counter_msr = MSR_IA32_PMC0;

@@ -18,6 +18,7 @@
 #include <linux/mutex.h>
 #include <linux/notifier.h>
 
+#include "compat.h"
 #include "core_ext.h"
 
 /**
@@ -123,7 +124,7 @@ static void core_ext_read(struct perf_event *event)
 	int *stopped;
 
 	if (core_ext_ds_guard_due()) {
-		stopped = this_cpu_ptr(pmu->pmu_disable_count);
+		stopped = perf_pmu_disable_depth(pmu);
 		if (in_nmi() || *stopped) {
 			core_ext_ds_guard_check();
 		} else {

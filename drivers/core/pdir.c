@@ -30,6 +30,7 @@
 #include <linux/smp.h>
 #include <linux/topology.h>
 
+#include "compat.h"
 #include "core_ext.h"
 
 /* What an event needs. PINNED_ ones are of no concern but to be counted. */
@@ -402,8 +403,7 @@ int core_ext_pdir_start(struct pmu *core, const struct core_ext_model *model)
 	for_each_possible_cpu(cpu) {
 		struct pdir_cpu *c = &per_cpu(pdir_cpus, cpu);
 
-		hrtimer_init(&c->turn, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
-		c->turn.function = pdir_turn;
+		hrtimer_setup(&c->turn, pdir_turn, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 		INIT_CSD(&c->give_way, pdir_give_way, NULL);
 		INIT_CSD(&c->take, pdir_take, NULL);
 	}

@@ -5,6 +5,7 @@
 #include <asm/msr.h>
 
 #include "box.h"
+#include "compat.h"
 #include "decode.h"
 #include "xeon7500/ubox.h"
 
@@ -65,10 +66,10 @@ u64 uncore_box_status(const struct uncore_box *box)
 	u64 status;
 
 	if (box->type->enabled_by_package) {
-		rdmsrl(U_MSR_PMON_GLOBAL_STATUS, status);
+		rdmsrq(U_MSR_PMON_GLOBAL_STATUS, status);
 		return status & U_GLOBAL_OV_U;
 	}
-	rdmsrl(uncore_box_ctl_msr(box) + UNCORE_STATUS, status);
+	rdmsrq(uncore_box_ctl_msr(box) + UNCORE_STATUS, status);
 	return status;
 }
 
@@ -76,9 +77,9 @@ u64 uncore_box_status(const struct uncore_box *box)
 void uncore_box_clear_ov(const struct uncore_box *box, u64 bits)
 {
 	if (box->type->enabled_by_package)
-		wrmsrl(U_MSR_PMON_GLOBAL_OVF_CTL, bits);
+		wrmsrq(U_MSR_PMON_GLOBAL_OVF_CTL, bits);
 	else
-		wrmsrl(uncore_box_ctl_msr(box) + UNCORE_OVF_CTL, bits);
+		wrmsrq(uncore_box_ctl_msr(box) + UNCORE_OVF_CTL, bits);
 }
 
 static bool uncore_counter_wanted(const struct uncore_box *box, const struct uncore_counter *c)
@@ -108,7 +109,7 @@ void uncore_box_write_enable(struct uncore_box *box)
 		return;
 	box->enabled = enable;
 	if (!box->type->enabled_by_package)
-		wrmsrl(uncore_box_ctl_msr(box), uncore_box_bits(box, enable));
+		wrmsrq(uncore_box_ctl_msr(box), uncore_box_bits(box, enable));
 }
 
 /** uncore_box_runs() - has it a counter that is to run? */
@@ -169,7 +170,7 @@ static void uncore_counter_program(struct uncore_box *box, struct uncore_counter
 	} else {
 		uncore_event_set_start(event, 0);
 	}
-	wrmsrl(uncore_ctl_msr(box, c), uncore_counter_ctl(box, c));
+	wrmsrq(uncore_ctl_msr(box, c), uncore_counter_ctl(box, c));
 }
 
 /**
@@ -261,7 +262,7 @@ static void uncore_counter_check(struct uncore_box *box, struct uncore_counter *
 	u64 unsure = box->type->quirks ? box->type->quirks->ctl_unsure : 0;
 	u64 ctl;
 
-	rdmsrl(uncore_ctl_msr(box, c), ctl);
+	rdmsrq(uncore_ctl_msr(box, c), ctl);
 	if ((ctl ^ uncore_counter_ctl(box, c)) & ~unsure)
 		uncore_box_foreign(box, uncore_ctl_msr(box, c));
 }
@@ -282,10 +283,10 @@ void uncore_box_check(struct uncore_box *box)
 		unsigned int msr = uncore_box_ctl_msr(box);
 		u64 ctl;
 
-		rdmsrl(msr, ctl);
+		rdmsrq(msr, ctl);
 		if (ctl != uncore_box_bits(box, box->enabled)) {
 			uncore_box_foreign(box, msr);
-			wrmsrl(msr, uncore_box_bits(box, box->enabled));
+			wrmsrq(msr, uncore_box_bits(box, box->enabled));
 		}
 	}
 }
@@ -309,7 +310,7 @@ void uncore_box_finish(struct uncore_box *box, bool check)
 		uncore_event_update(c->event);
 		if (check)
 			uncore_counter_check(box, c);
-		wrmsrl(uncore_ctl_msr(box, c), 0);
+		wrmsrq(uncore_ctl_msr(box, c), 0);
 		if (uncore_event_interrupts(c->event) || to_uncore_event(c->event)->wrapped)
 			uncore_box_clear_ov(box, uncore_counter_row(box, c)->bit);
 	}
@@ -345,7 +346,7 @@ bool uncore_box_clean(struct uncore_box *box)
 {
 	u64 status;
 
-	if (!box->type->enabled_by_package && wrmsrl_safe(uncore_box_ctl_msr(box), 0))
+	if (!box->type->enabled_by_package && wrmsrq_safe(uncore_box_ctl_msr(box), 0))
 		return false;
 	status = uncore_box_status(box);
 	if (status)
@@ -363,9 +364,9 @@ bool uncore_box_probe(struct uncore_box *box)
 	u64 val;
 
 	if (wrmsr_safe(ctr, lower_32_bits(UNCORE_PROBE_PATTERN),
-		       upper_32_bits(UNCORE_PROBE_PATTERN)) || rdmsrl_safe(ctr, &val))
+		       upper_32_bits(UNCORE_PROBE_PATTERN)) || rdmsrq_safe(ctr, &val))
 		return false;
-	if (val != UNCORE_PROBE_PATTERN || wrmsrl_safe(ctr, 0))
+	if (val != UNCORE_PROBE_PATTERN || wrmsrq_safe(ctr, 0))
 		return false;
 	return uncore_box_clean(box);
 }

@@ -30,7 +30,7 @@ static ssize_t uncore_emit_cpus(char *buf, unsigned long boxes)
 		if (cpu >= 0 && pkg->present & boxes)
 			cpumask_set_cpu(cpu, mask);
 	}
-	len = cpumap_print_to_pagebuf(true, buf, mask);
+	len = sysfs_emit(buf, "%*pbl\n", cpumask_pr_args(mask));
 	free_cpumask_var(mask);
 	return len;
 }

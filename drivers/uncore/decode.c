@@ -72,7 +72,7 @@ static bool uncore_fields_known(const struct uncore_box_type *type, unsigned int
 				rest[f->word] &= ~GENMASK_ULL(f->hi, f->lo);
 		}
 	}
-	return !(rest[0] | rest[1] | rest[2] | perf_attr_config3(attr));
+	return !(rest[0] | rest[1] | rest[2] | perf_attr_config_rest(attr));
 }
 
 /* The counters the user leaves the choice of. */

@@ -13,6 +13,7 @@
 #include <asm/apic.h>
 #include <asm/msr.h>
 
+#include "compat.h"
 #include "delivery.h"
 #include "xeon7500/cbox.h"
 #include "xeon7500/ubox.h"
@@ -45,7 +46,7 @@ u32 uncore_global_status(void)
 {
 	u64 status;
 
-	rdmsrl(U_MSR_PMON_GLOBAL_STATUS, status);
+	rdmsrq(U_MSR_PMON_GLOBAL_STATUS, status);
 	return status & (U_GLOBAL_PMI | U_GLOBAL_OV_ALL) ? status : 0;
 }
 
@@ -55,7 +56,7 @@ u32 uncore_global_status(void)
  */
 void uncore_clear_global_status(u32 status)
 {
-	wrmsrl(U_MSR_PMON_GLOBAL_OVF_CTL, status & ~U_GLOBAL_OV_U);
+	wrmsrq(U_MSR_PMON_GLOBAL_OVF_CTL, status & ~U_GLOBAL_OV_U);
 }
 
 /** uncore_delivery_unmask() - the local APIC has masked the entry with the interrupt */
@@ -69,7 +70,7 @@ bool uncore_delivery_listening(void)
 {
 	u64 debugctl;
 
-	return !rdmsrl_safe(MSR_IA32_DEBUGCTLMSR, &debugctl) &&
+	return !rdmsrq_safe(MSR_IA32_DEBUGCTLMSR, &debugctl) &&
 	       debugctl & DEBUGCTL_UNCORE_PMI_EN;
 }
 
@@ -85,12 +86,12 @@ bool uncore_delivery_listen(bool on)
 {
 	u64 debugctl, val;
 
-	if (rdmsrl_safe(MSR_IA32_DEBUGCTLMSR, &debugctl))
+	if (rdmsrq_safe(MSR_IA32_DEBUGCTLMSR, &debugctl))
 		return false;
 	val = on ? debugctl | DEBUGCTL_UNCORE_PMI_EN : debugctl & ~DEBUGCTL_UNCORE_PMI_EN;
 	if (val == debugctl)
 		return on;
-	if (wrmsrl_safe(MSR_IA32_DEBUGCTLMSR, val))
+	if (wrmsrq_safe(MSR_IA32_DEBUGCTLMSR, val))
 		return false;
 	if (on)
 		uncore_delivery_unmask();
@@ -159,9 +160,9 @@ static int uncore_proof_overflow(const struct uncore_proof *proof, u64 pmi_en, i
 	uncore_proof_clear(proof);
 	wrmsr(proof->base + C_MSR_PMON_CTR(proof->idx), lower_32_bits(UNCORE_PROOF_START),
 	      upper_32_bits(UNCORE_PROOF_START));
-	wrmsrl(ctl, UNCORE_PROOF_EVT_SEL | pmi_en);
+	wrmsrq(ctl, UNCORE_PROOF_EVT_SEL | pmi_en);
 	this_cpu_write(uncore_proof_nmis, &nmis);
-	wrmsrl(proof->base + C_MSR_PMON_GLOBAL_CTL, enabled | BIT(proof->idx));
+	wrmsrq(proof->base + C_MSR_PMON_GLOBAL_CTL, enabled | BIT(proof->idx));
 	uncore_package_override_ctl(proof->global_ctl | proof->core_sel);
 	for (us = 0; us < UNCORE_PROOF_OVERFLOW && !overflown; us++) {
 		udelay(1);
@@ -169,8 +170,8 @@ static int uncore_proof_overflow(const struct uncore_proof *proof, u64 pmi_en, i
 	}
 	for (us = 0; us < wait && !READ_ONCE(nmis); us++)
 		udelay(1);
-	wrmsrl(proof->base + C_MSR_PMON_GLOBAL_CTL, enabled);
-	wrmsrl(ctl, 0);
+	wrmsrq(proof->base + C_MSR_PMON_GLOBAL_CTL, enabled);
+	wrmsrq(ctl, 0);
 	/* From here on an NMI finds nothing below it. */
 	uncore_proof_clear(proof);
 	this_cpu_write(uncore_proof_nmis, NULL);
@@ -261,7 +262,7 @@ int uncore_delivery_prove(struct uncore_package *pkg)
 	uncore_package_write_ctl(pkg);
 	if (held)
 		uncore_proof_hold(pkg, false);
-	wrmsrl(proof.base + C_MSR_PMON_CTR(proof.idx), 0);
+	wrmsrq(proof.base + C_MSR_PMON_CTR(proof.idx), 0);
 	uncore_delivery_listen(false);
 	return proved ? 0 : -EOPNOTSUPP;
 }

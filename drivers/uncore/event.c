@@ -12,6 +12,7 @@
 #include <asm/msr.h>
 
 #include "box.h"
+#include "compat.h"
 
 /* No sampling period is shorter: the counter must not pass it while it is written. */
 #define UNCORE_MIN_PERIOD	3
@@ -36,7 +37,7 @@ static u64 uncore_read_counter(const struct uncore_box *box, unsigned int msr, u
 {
 	u64 count;
 
-	rdmsrl(msr, count);
+	rdmsrq(msr, count);
 	if (box->type->quirks && box->type->quirks->read)
 		count = box->type->quirks->read(count, before);
 	return count & UNCORE_COUNTER_MASK;
@@ -113,7 +114,7 @@ void uncore_event_set_start(struct perf_event *event, u64 start)
 		start = ue->box->type->quirks->start(start);
 	ue->start = (tag & UNCORE_TAG) | start;
 	local64_set(&event->hw.prev_count, ue->start | UNCORE_NEW_START);
-	wrmsrl(event->hw.event_base, start);
+	wrmsrq(event->hw.event_base, start);
 	local64_set(&event->hw.prev_count, ue->start);
 }
 

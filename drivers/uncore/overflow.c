@@ -20,6 +20,7 @@
 #include <linux/kprobes.h>
 #include <asm/msr.h>
 
+#include "compat.h"
 #include "delivery.h"
 #include "overflow.h"
 #include "xeon7500/sbox.h"
@@ -138,7 +139,7 @@ static unsigned long uncore_side_find(const struct uncore_package *pkg, int side
 	/* No need to ask, or nobody who can be asked. */
 	if (!(boxes & (boxes - 1)) || !test_bit(UNCORE_SBOX + side, &pkg->present))
 		return boxes;
-	rdmsrl(uncore_summary_msr[side], summary);
+	rdmsrq(uncore_summary_msr[side], summary);
 	return boxes & uncore_side_boxes(side, summary);
 }
 
@@ -180,7 +181,7 @@ static bool uncore_overflow_frozen(const struct uncore_package *pkg)
 
 	if (!uncore_overflow_freezes(pkg))
 		return false;
-	rdmsrl(U_MSR_PMON_GLOBAL_CTL, ctl);
+	rdmsrq(U_MSR_PMON_GLOBAL_CTL, ctl);
 	return !(ctl & U_GLOBAL_CTL_EN_ALL);
 }
 

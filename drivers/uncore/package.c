@@ -10,6 +10,7 @@
 #include <linux/topology.h>
 #include <asm/msr.h>
 
+#include "compat.h"
 #include "package.h"
 #include "xeon7500/ubox.h"
 
@@ -96,7 +97,7 @@ static u32 uncore_package_wanted_ctl(const struct uncore_package *pkg)
 void uncore_package_write_ctl(struct uncore_package *pkg)
 {
 	pkg->global_ctl = uncore_package_wanted_ctl(pkg);
-	wrmsrl(U_MSR_PMON_GLOBAL_CTL, pkg->global_ctl);
+	wrmsrq(U_MSR_PMON_GLOBAL_CTL, pkg->global_ctl);
 }
 
 /**
@@ -105,7 +106,7 @@ void uncore_package_write_ctl(struct uncore_package *pkg)
  */
 void uncore_package_override_ctl(u32 val)
 {
-	wrmsrl(U_MSR_PMON_GLOBAL_CTL, val);
+	wrmsrq(U_MSR_PMON_GLOBAL_CTL, val);
 }
 
 /* What stops the whole package goes first, what starts it last: all counters at once. */
@@ -265,7 +266,7 @@ bool uncore_package_probe(struct uncore_package *pkg)
 {
 	int id;
 
-	if (wrmsrl_safe(U_MSR_PMON_GLOBAL_CTL, 0))
+	if (wrmsrq_safe(U_MSR_PMON_GLOBAL_CTL, 0))
 		return false;
 	for (id = 0; id < UNCORE_NUM_BOXES; id++) {
 		struct uncore_box *box = &pkg->box[id];

@@ -213,7 +213,7 @@ static int uncore_package_event_init(struct perf_event *event)
 	if (is_sampling_event(event))
 		return uncore_refuse(event, -EOPNOTSUPP, "does not overflow");
 	if (attr->config < UNCORE_GATE || attr->config > UNCORE_LOST || attr->config1 ||
-	    attr->config2 || perf_attr_config3(attr))
+	    attr->config2 || perf_attr_config_rest(attr))
 		return uncore_refuse(event, -EINVAL, "no such event");
 	pkg = uncore_package_of(event->cpu);
 	if (!pkg || READ_ONCE(pkg->cpu) < 0)

@@ -14,6 +14,7 @@
 #include <asm/nmi.h>
 #include <asm/x86_init.h>
 
+#include "compat.h"
 #include "delivery.h"
 #include "overflow.h"
 #include "pmi.h"
@@ -286,8 +287,7 @@ static int uncore_pmi_alloc(struct uncore_package *pkg)
 		return -ENOMEM;
 	uncore_timer_init(pkg);
 	pmi->pkg = pkg;
-	hrtimer_init(&pmi->watch, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
-	pmi->watch.function = uncore_pmi_timer;
+	hrtimer_setup(&pmi->watch, uncore_pmi_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 	init_irq_work(&pmi->deferred, uncore_pmi_deferred);
 	pkg->pmi = pmi;
 	return 0;

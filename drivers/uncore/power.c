@@ -9,8 +9,8 @@
  * Counts leave out the time in between.
  */
 #include <linux/reboot.h>
-#include <linux/syscore_ops.h>
 
+#include "compat.h"
 #include "pmi.h"
 #include "power.h"
 #include "proof.h"
@@ -47,7 +47,7 @@ void uncore_package_wake(struct uncore_package *pkg)
 }
 
 /* On the last CPU, with interrupts off. */
-static int uncore_suspend(void)
+static int uncore_suspend(void *data)
 {
 	int cpu = smp_processor_id();
 	struct uncore_package *pkg = uncore_package_of(cpu);
@@ -57,7 +57,7 @@ static int uncore_suspend(void)
 	return 0;
 }
 
-static void uncore_resume(void)
+static void uncore_resume(void *data)
 {
 	int cpu = smp_processor_id();
 	struct uncore_package *pkg = uncore_package_of(cpu);
@@ -66,9 +66,13 @@ static void uncore_resume(void)
 		uncore_package_wake(pkg);
 }
 
-static struct syscore_ops uncore_syscore_ops = {
+static const struct syscore_ops uncore_syscore_ops = {
 	.suspend	= uncore_suspend,
 	.resume		= uncore_resume,
+};
+
+static struct syscore uncore_syscore = {
+	.ops		= &uncore_syscore_ops,
 };
 
 static void uncore_package_shutdown(void *info)
@@ -96,13 +100,13 @@ int uncore_power_init(void)
 	int err = register_reboot_notifier(&uncore_reboot_nb);
 
 	if (!err)
-		register_syscore_ops(&uncore_syscore_ops);
+		register_syscore(&uncore_syscore);
 	return err;
 }
 
 /** uncore_power_exit() - undo uncore_power_init() */
 void uncore_power_exit(void)
 {
-	unregister_syscore_ops(&uncore_syscore_ops);
+	unregister_syscore(&uncore_syscore);
 	unregister_reboot_notifier(&uncore_reboot_nb);
 }

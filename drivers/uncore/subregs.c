@@ -13,6 +13,7 @@
 #include <asm/msr.h>
 
 #include "box.h"
+#include "compat.h"
 
 static unsigned int uncore_subreg_msr(const struct uncore_box *box, unsigned int reg)
 {
@@ -51,7 +52,7 @@ static int uncore_subreg_set(struct uncore_box *box, unsigned int reg, u64 val)
 	if (uncore_subreg_is(box, reg, val))
 		return 0;
 	__clear_bit(reg, s->known);
-	if (wrmsrl_safe(uncore_subreg_msr(box, reg), val)) {
+	if (wrmsrq_safe(uncore_subreg_msr(box, reg), val)) {
 		pr_warn_once("%s %u: register %#x does not take %#llx\n", box->type->name,
 			     box->instance, uncore_subreg_msr(box, reg), val);
 		return -EIO;
@@ -124,7 +125,7 @@ bool uncore_subregs_try(struct uncore_box *box, const struct uncore_config *conf
 
 			for (reg = desc->reg; reg < desc->reg + desc->num_regs; reg++) {
 				if (!__test_and_set_bit(reg, s->tried) &&
-				    rdmsrl_safe(uncore_subreg_msr(box, reg), &val))
+				    rdmsrq_safe(uncore_subreg_msr(box, reg), &val))
 					__set_bit(reg, s->bad);
 				good &= !test_bit(reg, s->bad);
 			}

@@ -5,6 +5,7 @@
  */
 #include <asm/msr.h>
 
+#include "compat.h"
 #include "timer.h"
 #include "xeon7500/ubox.h"
 
@@ -23,7 +24,7 @@ static void uncore_timer_check(struct uncore_package *pkg)
 	u64 ctl;
 	int id;
 
-	rdmsrl(U_MSR_PMON_GLOBAL_CTL, ctl);
+	rdmsrq(U_MSR_PMON_GLOBAL_CTL, ctl);
 	if ((ctl ^ pkg->global_ctl) & ~may_differ) {
 		uncore_box_foreign(&pkg->box[UNCORE_UBOX], U_MSR_PMON_GLOBAL_CTL);
 		uncore_package_write_ctl(pkg);
@@ -71,6 +72,5 @@ void uncore_timer_cancel(struct uncore_package *pkg)
 /** uncore_timer_init() - before the package is used */
 void uncore_timer_init(struct uncore_package *pkg)
 {
-	hrtimer_init(&pkg->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
-	pkg->timer.function = uncore_timer;
+	hrtimer_setup(&pkg->timer, uncore_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 }

@@ -6,6 +6,7 @@
 #include <asm/msr.h>
 
 #include "box.h"
+#include "compat.h"
 
 /**
  * uncore_box_to_try() - does an event need what may not be there?
@@ -43,7 +44,7 @@ bool uncore_box_try(struct perf_event *event)
 
 		if (!row->pmi_inferred || !uncore_event_interrupts(event))
 			continue;
-		if (wrmsrl_safe(msr, row->enable | row->pmi_en) || wrmsrl_safe(msr, 0))
+		if (wrmsrq_safe(msr, row->enable | row->pmi_en) || wrmsrq_safe(msr, 0))
 			return false;
 	}
 	return uncore_subregs_try(box, &ue->config);

@@ -11,8 +11,8 @@
 #include <linux/kallsyms.h>
 #include <linux/module.h>
 #include <linux/reboot.h>
-#include <linux/syscore_ops.h>
-#include <asm/msr.h>
+
+#include "compat.h"
 
 #define U_GLOBAL_CTL	0xc00
 
@@ -21,19 +21,23 @@ module_param(global_ctl, ulong, 0444);
 static unsigned long debugctl = ~0UL;
 module_param(debugctl, ulong, 0444);
 
-static int witness_suspend(void)
+static int witness_suspend(void *data)
 {
 	u64 val;
 
-	rdmsrl(U_GLOBAL_CTL, val);
+	rdmsrq(U_GLOBAL_CTL, val);
 	global_ctl = val;
-	rdmsrl(MSR_IA32_DEBUGCTLMSR, val);
+	rdmsrq(MSR_IA32_DEBUGCTLMSR, val);
 	debugctl = val;
 	return 0;
 }
 
-static struct syscore_ops witness_syscore_ops = {
+static const struct syscore_ops witness_syscore_ops = {
 	.suspend = witness_suspend,
+};
+
+static struct syscore witness_syscore = {
+	.ops = &witness_syscore_ops,
 };
 
 static int witness_notified(struct notifier_block *nb, unsigned long action, void *data)
@@ -74,14 +78,14 @@ static int __init witness_init(void)
 	int err = register_reboot_notifier(&witness_nb);
 
 	if (!err)
-		register_syscore_ops(&witness_syscore_ops);
+		register_syscore(&witness_syscore);
 	return err;
 }
 module_init(witness_init);
 
 static void __exit witness_exit(void)
 {
-	unregister_syscore_ops(&witness_syscore_ops);
+	unregister_syscore(&witness_syscore);
 	unregister_reboot_notifier(&witness_nb);
 }
 module_exit(witness_exit);

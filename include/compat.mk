@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# For each Kbuild: where our headers are, and what compat.h cannot find out by itself.
+compat-include := $(dir $(lastword $(MAKEFILE_LIST)))
+ccflags-y += -I$(compat-include)
+ifneq ($(shell grep 'struct syscore {' $(srctree)/include/linux/syscore_ops.h),)
+ccflags-y += -DHAVE_STRUCT_SYSCORE
+endif
