@@ -37,8 +37,21 @@ static const u16 uncore_summary_msr[2] = {
 	S0_MSR_PMON_BASE + S_MSR_PMON_SUMMARY, S1_MSR_PMON_BASE + S_MSR_PMON_SUMMARY,
 };
 
+/* perf may stop and start events of the package meanwhile, this one and others. */
+static int uncore_overflow_tell(struct uncore_package *pkg, struct perf_event *event,
+				struct perf_sample_data *data, struct pt_regs *regs)
+{
+	int stop;
+
+	WRITE_ONCE(pkg->telling, smp_processor_id());
+	stop = uncore_overflow(event, data, regs);
+	WRITE_ONCE(pkg->telling, -1);
+	return stop;
+}
+
 /* One overflow, if it is one, and a new start value; the counter does not count. */
-static void uncore_overflow_sample(struct uncore_counter *c, struct pt_regs *regs)
+static void uncore_overflow_sample(struct uncore_package *pkg, struct uncore_counter *c,
+				   struct pt_regs *regs)
 {
 	struct perf_event *event = c->event;
 	struct perf_sample_data data;
@@ -52,7 +65,7 @@ static void uncore_overflow_sample(struct uncore_counter *c, struct pt_regs *reg
 	if (!overdue)
 		return;
 	perf_sample_data_init(&data, 0, period);
-	if (uncore_overflow(event, &data, regs) && c->state == UNCORE_RUNNING) {
+	if (uncore_overflow_tell(pkg, event, &data, regs) && c->state == UNCORE_RUNNING) {
 		uncore_event_settle_period(event);
 		uncore_counter_set(c, UNCORE_STOPPED);
 	}
@@ -70,7 +83,7 @@ static void uncore_overflow_last_sample(struct uncore_package *pkg, struct perf_
 		return;
 	}
 	perf_sample_data_init(&data, 0, event->hw.last_period);
-	uncore_overflow(event, &data, regs);
+	uncore_overflow_tell(pkg, event, &data, regs);
 }
 
 /* Counters of a box have overflowed. Returns for how many there has been a PMI. */
@@ -96,7 +109,7 @@ static unsigned int uncore_overflow_box(struct uncore_package *pkg, struct uncor
 	if (due && !frozen)
 		uncore_package_hold(pkg, box, held | due);
 	for_each_set_bit(idx, &due, UNCORE_MAX_COUNTERS)
-		uncore_overflow_sample(&box->counter[idx], regs);
+		uncore_overflow_sample(pkg, &box->counter[idx], regs);
 	uncore_box_clear_ov(box, status);
 	if (due)
 		uncore_package_hold(pkg, box, held);
@@ -264,7 +277,7 @@ bool uncore_overflow_deliver(struct uncore_package *pkg, struct uncore_box *box)
 		if (c->state == UNCORE_LEFT)
 			uncore_overflow_last_sample(pkg, c->event, &regs);
 		else
-			uncore_overflow_sample(c, &regs);
+			uncore_overflow_sample(pkg, c, &regs);
 	}
 	uncore_package_hold(pkg, box, held);
 	return true;

@@ -292,6 +292,7 @@ static struct uncore_package *uncore_package_alloc(const struct uncore_box_type 
 		return NULL;
 	raw_spin_lock_init(&pkg->lock);
 	pkg->cpu = -1;
+	pkg->telling = -1;
 	for (type = types; *type; type++) {
 		for (n = 0; n < (*type)->num_boxes; n++) {
 			pkg->box[(*type)->first + n].type = *type;

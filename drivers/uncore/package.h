@@ -75,6 +75,7 @@ struct uncore_pmi;
  * @totals: what has been counted besides
  * @proof: is it proved that they interrupt?
  * @pmi: what pmi.c knows of it
+ * @telling: the CPU on which perf takes a sample, with the package locked; -1 if none does
  * @box: all boxes, also absent ones
  */
 struct uncore_package {
@@ -94,6 +95,7 @@ struct uncore_package {
 	struct uncore_totals totals;
 	enum uncore_proof_state proof;
 	struct uncore_pmi *pmi;
+	int telling;
 	struct uncore_box box[UNCORE_NUM_BOXES];
 };
 

@@ -108,40 +108,76 @@ static void uncore_event_del(struct perf_event *event, int flags)
 	raw_spin_unlock_irqrestore(&pkg->lock, irq);
 }
 
+/*
+ * While perf takes a sample it stops the event, and its group, if they have too many. That is
+ * below our own handler, which has the lock.
+ */
+static bool uncore_event_in_sample(const struct uncore_package *pkg)
+{
+	return READ_ONCE(pkg->telling) == smp_processor_id();
+}
+
+static void uncore_event_start_locked(struct uncore_package *pkg, struct perf_event *event,
+				      int flags)
+{
+	struct uncore_counter *c = uncore_event_counter(event);
+
+	if (c->state != UNCORE_STOPPED)
+		return;
+	if (flags & PERF_EF_RELOAD && is_sampling_event(event))
+		uncore_event_set_period(event);
+	uncore_counter_set(c, UNCORE_RUNNING);
+	uncore_package_apply(pkg, to_uncore_event(event)->box);
+}
+
 static void uncore_event_start(struct perf_event *event, int flags)
 {
 	struct uncore_package *pkg = uncore_event_package(event);
-	struct uncore_counter *c = uncore_event_counter(event);
-	struct uncore_box *box = to_uncore_event(event)->box;
 	unsigned long irq;
 
-	raw_spin_lock_irqsave(&pkg->lock, irq);
-	if (c->state == UNCORE_STOPPED) {
-		if (flags & PERF_EF_RELOAD && is_sampling_event(event))
-			uncore_event_set_period(event);
-		uncore_counter_set(c, UNCORE_RUNNING);
-		uncore_package_apply(pkg, box);
+	if (uncore_event_in_sample(pkg)) {
+		uncore_event_start_locked(pkg, event, flags);
+		return;
 	}
+	raw_spin_lock_irqsave(&pkg->lock, irq);
+	/* What it owes since it was stopped within the sample of another. */
+	if (!(flags & PERF_EF_RELOAD))
+		uncore_pmi_deliver(pkg, to_uncore_event(event)->box);
+	uncore_event_start_locked(pkg, event, flags);
 	raw_spin_unlock_irqrestore(&pkg->lock, irq);
+}
+
+static void uncore_event_stop_locked(struct uncore_package *pkg, struct perf_event *event,
+				     bool in_sample)
+{
+	struct uncore_counter *c = uncore_event_counter(event);
+	struct uncore_box *box = to_uncore_event(event)->box;
+
+	if (c->state == UNCORE_RUNNING) {
+		uncore_counter_set(c, UNCORE_STOPPED);
+		uncore_package_apply(pkg, box);
+		uncore_event_update(event);
+	} else if (c->state != UNCORE_STOPPED) {
+		return;
+	}
+	if (!in_sample)
+		uncore_pmi_deliver(pkg, box);
+	uncore_event_settle_period(event);
 }
 
 static void uncore_event_stop(struct perf_event *event, int flags)
 {
 	struct uncore_package *pkg = uncore_event_package(event);
-	struct uncore_counter *c = uncore_event_counter(event);
-	struct uncore_box *box = to_uncore_event(event)->box;
 	unsigned long irq;
 
-	raw_spin_lock_irqsave(&pkg->lock, irq);
-	if (c->state == UNCORE_NEW)
-		uncore_pmi_settle(pkg, box, true);
-	if (c->state == UNCORE_RUNNING) {
-		uncore_counter_set(c, UNCORE_STOPPED);
-		uncore_package_apply(pkg, box);
-		uncore_event_update(event);
-		uncore_pmi_deliver(pkg, box);
-		uncore_event_settle_period(event);
+	if (uncore_event_in_sample(pkg)) {
+		uncore_event_stop_locked(pkg, event, true);
+		return;
 	}
+	raw_spin_lock_irqsave(&pkg->lock, irq);
+	if (uncore_event_counter(event)->state == UNCORE_NEW)
+		uncore_pmi_settle(pkg, to_uncore_event(event)->box, true);
+	uncore_event_stop_locked(pkg, event, false);
 	raw_spin_unlock_irqrestore(&pkg->lock, irq);
 }
 
