@@ -2,6 +2,7 @@
 /*
  * VM: --machine goldmont
  * PUT: lib/walker.c lib/sharer.c
+ * PERF: both
  *
  * perf mem, perf c2c and perf record as people use them.
  */

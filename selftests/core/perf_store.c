@@ -2,6 +2,7 @@
 /*
  * VM: --machine sandybridge --cores 2 --threads 2
  * PUT: lib/walker.c
+ * PERF: both
  *
  * Precise store on Sandy Bridge, with perf as people use it.
  */

@@ -16,9 +16,10 @@ a status other than 0, prints one of BAD_TEXTS, or records no sample.
 What begins with "make", "tools/" or "selftests/" is for the developer's machine. See
 on_host() for what is run of it and what is only looked at, and why.
 
-That commands which do not work fail is tried as well: WRONG.
+That commands which do not work fail is tried as well: WRONG. make soak has all of it on each
+kernel with each perf.
 
-KERNELS: 6.1 6.12
+KERNELS: 6.1 6.12 newest
 """
 import glob
 import os
@@ -206,7 +207,7 @@ def named_in(command):
     return ' '.join(sorted(set(pmus))), ' '.join(sorted(set(events)))
 
 
-def run_in(kernel, machine, commands, directory):
+def run_in(on, machine, commands, directory):
     """Run them all in one boot. Returns the status of the machine, what it said on stderr,
     and {command: (status, output)} of those that ended."""
     shared = os.path.join(directory, machine)
@@ -223,7 +224,7 @@ def run_in(kernel, machine, commands, directory):
     subprocess.run(['gcc', '-O2', '-static', '-o', walker,
                     os.path.join(vm.TOP, 'selftests', 'lib', 'walker.c')], check=True)
     done = subprocess.run(
-        [os.path.join(vm.TOP, 'tools', 'vm', 'run'), '--kernel', kernel, '--timeout', vm.TIMEOUT,
+        [os.path.join(vm.TOP, 'tools', 'vm', 'run'), *on, '--timeout', vm.TIMEOUT,
          *SIZE, *vm.PTI, *MACHINES[machine], '--put', shared + ':/t', '--put', walker + ':/t/walker',
          '--', '/t/all'],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -256,15 +257,16 @@ def unless(text, said):
     return [] if any(text in line for line in said) else [f'not said: {text}', *said]
 
 
-def test_machine(ktap, kernel, machine, commands, directory):
+def test_machine(ktap, on, machine, commands, directory):
     wrong = WRONG if machine == 'xeon7500' else {}
     every = [*commands, *(command for command, _ in wrong.values())]
-    status, stderr, ended = run_in(kernel, machine, every, directory)
+    status, stderr, ended = run_in(on, machine, every, directory)
+    which = ' '.join(on)
     for command, where in commands.items():
-        ktap.result(f'{where}: {command}', judge(command, ended.get(command)))
+        ktap.result(f'{which}, {where}: {command}', judge(command, ended.get(command)))
     for what, (command, text) in wrong.items():
-        ktap.result(f'{what} is noticed', unless(text, judge(command, ended.get(command))))
-    ktap.result(f'{machine}: the machine itself, for {len(commands)} commands',
+        ktap.result(f'{which}, {what} is noticed', unless(text, judge(command, ended.get(command))))
+    ktap.result(f'{which}, {machine}: the machine itself, for {len(commands)} commands',
                 [f'status {status}', *stderr.splitlines()[-30:]] if status else [])
 
 
@@ -343,7 +345,10 @@ def test_host(ktap, commands, directory):
 def main():
     ktap = Ktap()
     found = collect()
-    kernel = vm.kernels(__file__)[0]
+    kernels = vm.kernels(__file__)
+    ways = [('--kernel', kernels[0])]
+    if vm.SOAK:
+        ways = [('--kernel', k, '--perf', p) for k in kernels for p in ('6.1', 'newest')]
     host = found.pop('host')
     # What a line for tools/vm/run does in its machine is run with those of the pages.
     for command, where in host.items():
@@ -353,8 +358,9 @@ def main():
             found[machine.group(1) if machine else 'xeon7500'].setdefault(inner, where)
     with tempfile.TemporaryDirectory() as directory:
         test_host(ktap, host, directory)
-        for machine, commands in found.items():
-            test_machine(ktap, kernel, machine, commands, directory)
+        for on in ways:
+            for machine, commands in found.items():
+                test_machine(ktap, on, machine, commands, directory)
     return ktap.end()
 
 
