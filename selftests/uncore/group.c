@@ -2,7 +2,7 @@
 /*
  * Groups: what fits counts over the very same cycles, what cannot fit is refused.
  *
- * TIER: quick
+ * TIER: quick newest
  * VM: --sockets 2 --cores 2
  */
 #include "silicon.h"

@@ -3,7 +3,7 @@
  * Sampling against the truth: every overflow of the silicon is a sample, or one of
  * which perf or the driver says that it is none; and the count is what happened.
  *
- * TIER: quick
+ * TIER: quick newest
  * VM: --sockets 2 --cores 2 --icount
  */
 #include "sampling.h"

@@ -15,7 +15,7 @@ Where the spec settles nothing, or only infers, somebody has made a choice that 
 and this test share. That proves nothing; such choices are the READINGS. They are printed
 with what rests on each, and one that nothing rests on any more is an error.
 
-KERNELS: 6.1 6.12
+KERNELS: 6.1 6.12 newest
 TIER: quick
 """
 import collections

@@ -7,7 +7,7 @@ this test reads only the JSON.
 On each kernel one model of each machine, by turns, since the driver's names do not
 depend on which; in soak all.
 
-KERNELS: 6.1 6.12
+KERNELS: 6.1 6.12 newest
 """
 import json
 import os

@@ -8,7 +8,7 @@ sub-register and each filter that both drivers can express. A difference is an e
 unless DIFFERENCES names it, with its reason; and so is one named there that does not
 occur any more.
 
-KERNELS: 6.1 6.12
+KERNELS: 6.1 6.12 newest
 """
 import json
 import os
