@@ -29,8 +29,10 @@ run_logged() {
 need_packages() {
 	local missing=() p
 	for p in "$@"; do
-		dpkg-query -W -f='${db:Status-Status}\n' "$p" 2>/dev/null |
-			grep -qx installed || missing+=("$p")
+		dpkg-query -W -f='${db:Status-Status}\n' "$p" 2>/dev/null | grep -qx installed && continue
+		# By another name, as libelf1t64 is libelf1 in Debian 13.
+		dpkg-query -W -f='${db:Status-Status}, ${Provides}\n' |
+			grep -E "^installed,(.*,)? $p( \\(|,|\$)" >/dev/null || missing+=("$p")
 	done
 	[ ${#missing[@]} -eq 0 ] && return
 	[ "$(id -u)" = 0 ] ||
