@@ -62,12 +62,15 @@ static struct syscore *compat_syscore;
 
 static inline int compat_syscore_suspend(void)
 {
+	if (!compat_syscore->ops->suspend)
+		return 0;
 	return compat_syscore->ops->suspend(compat_syscore->data);
 }
 
 static inline void compat_syscore_resume(void)
 {
-	compat_syscore->ops->resume(compat_syscore->data);
+	if (compat_syscore->ops->resume)
+		compat_syscore->ops->resume(compat_syscore->data);
 }
 
 static struct syscore_ops compat_syscore_listed = {
