@@ -221,6 +221,58 @@ static void tiny_periods(void)
 }
 
 /*
+ * A group whose members overflow at the same moment again and again. When one of them has
+ * too many samples, kernels since 6.16 stop all of it, also those that owe one of that moment.
+ */
+static void throttled_group(void)
+{
+	static const char * const options[] = { "trans_maf,freeze=1", "trans_maf" };
+	static const uint64_t periods[][3] = {
+		{ 50, 50, 50 }, { 100, 50, 25 }, { 31, 37, 41 }, { 500, 50, 499 },
+	};
+	unsigned int i, j, k;
+
+	for (i = 0; i < sizeof(periods) / sizeof(periods[0]); i++) {
+		for (j = 0; j < 2; j++) {
+			int cpu = package_cpu(j), leader = -1;
+			uint64_t count = 0;
+			struct books b;
+			char what[80];
+
+			start();
+			sampling_limit(50000);
+			for (k = 0; k < 3; k++) {
+				struct perf_event_attr attr;
+				int fd;
+
+				attr = sampling_attr("xeon7500_cbox_4", options[j], periods[i][k]);
+				attr.disabled = leader == -1;
+				fd = event_open_attr(&attr, cpu, leader);
+				event_ring(fd, attr.sample_type, 256);
+				if (leader == -1)
+					leader = fd;
+			}
+			run_on(cpu);
+			gates_install();
+			perf_enable(leader);
+			gates_open();
+			spin_us(13000);
+			gates_close();
+			perf_disable(leader);
+			run_on(-1);
+			snprintf(what, sizeof(what), "%s every %llu, %llu, %llu", options[j],
+				 (ull)periods[i][0], (ull)periods[i][1], (ull)periods[i][2]);
+			b = check_books(what);
+			ktap_check(b.rings.throttles >= 2, "%s: %llu throttles", what,
+				   (ull)b.rings.throttles);
+			for (k = 0; k < 3; k++)
+				count += perf_value(rings[k].fd);
+			ktap_check(count == box_truth(cpu, SYN_EVENTS, "xeon7500_cbox_4"));
+		}
+	}
+}
+
+/*
  * A period of more than a counter holds takes several overflows. Behind a gate the counter
  * is moved close to each of them.
  */
@@ -524,6 +576,7 @@ SILICON_MAIN({ "each kind of box, package 0, with freeze", each_kind_first },
 	     { "each kind of box, without freeze", each_kind_unfrozen },
 	     { "many periods", many_periods },
 	     { "periods too small to serve", tiny_periods },
+	     { "a throttled group", throttled_group },
 	     { "a period longer than a counter", long_period },
 	     { "all kinds of boxes of two packages at once", all_kinds_at_once },
 	     { "all counters of two boxes", all_counters_of_a_box },
