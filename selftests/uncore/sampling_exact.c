@@ -221,55 +221,59 @@ static void tiny_periods(void)
 }
 
 /*
- * A group whose members overflow at the same moment again and again. When one of them has
- * too many samples, kernels since 6.16 stop all of it, also those that owe one of that moment.
+ * When one of a group has too many samples, kernels since 6.16 stop all of it, within that
+ * sample. Another that overflows just then gives its own later, and goes on.
  */
+static void throttled_group_by(const char *event, uint64_t period, unsigned int apart)
+{
+	int cpu = package_cpu(0), leader = -1, k;
+	struct books b;
+	char what[80];
+
+	start();
+	sampling_limit(5000);	/* 20 in a tick of 4 ms */
+	snprintf(what, sizeof(what), "%s every %llu and %u more", event, (ull)period, apart);
+	for (k = 0; k < 3; k++) {
+		struct perf_event_attr attr = sampling_attr("xeon7500_cbox_4", event,
+							    period + k * apart);
+		int fd;
+
+		attr.disabled = leader == -1;
+		fd = event_open_attr(&attr, cpu, leader);
+		event_ring(fd, attr.sample_type, 16);
+		if (leader == -1)
+			leader = fd;
+	}
+	run_on(cpu);
+	gates_install();
+	perf_enable(leader);
+	gates_open();
+	spin_us(9000);
+	gates_close();
+	perf_disable(leader);
+	run_on(-1);
+	b = check_books(what);
+	ktap_check(b.rings.throttles >= 2, "%s: %llu throttles", what, (ull)b.rings.throttles);
+	for (k = 0; k < 3; k++) {
+		uint64_t count = perf_value(rings[k].fd);
+		uint64_t periods = count / (period + k * apart);
+
+		ktap_check(rings[k].samples == periods, "%s: %llu samples of %d in %llu periods",
+			   what, (ull)rings[k].samples, k, (ull)periods);
+	}
+}
+
 static void throttled_group(void)
 {
-	static const char * const options[] = { "trans_maf,freeze=1", "trans_maf" };
-	static const uint64_t periods[][3] = {
-		{ 50, 50, 50 }, { 100, 50, 25 }, { 31, 37, 41 }, { 500, 50, 499 },
-	};
-	unsigned int i, j, k;
+	/* 100 ns after 20 samples, which is less than from the look at the box to the stop. */
+	unsigned int i, step = soak() ? 8 : 80;
+	uint64_t period;
 
-	for (i = 0; i < sizeof(periods) / sizeof(periods[0]); i++) {
-		for (j = 0; j < 2; j++) {
-			int cpu = package_cpu(j), leader = -1;
-			uint64_t count = 0;
-			struct books b;
-			char what[80];
-
-			start();
-			sampling_limit(50000);
-			for (k = 0; k < 3; k++) {
-				struct perf_event_attr attr;
-				int fd;
-
-				attr = sampling_attr("xeon7500_cbox_4", options[j], periods[i][k]);
-				attr.disabled = leader == -1;
-				fd = event_open_attr(&attr, cpu, leader);
-				event_ring(fd, attr.sample_type, 256);
-				if (leader == -1)
-					leader = fd;
-			}
-			run_on(cpu);
-			gates_install();
-			perf_enable(leader);
-			gates_open();
-			spin_us(13000);
-			gates_close();
-			perf_disable(leader);
-			run_on(-1);
-			snprintf(what, sizeof(what), "%s every %llu, %llu, %llu", options[j],
-				 (ull)periods[i][0], (ull)periods[i][1], (ull)periods[i][2]);
-			b = check_books(what);
-			ktap_check(b.rings.throttles >= 2, "%s: %llu throttles", what,
-				   (ull)b.rings.throttles);
-			for (k = 0; k < 3; k++)
-				count += perf_value(rings[k].fd);
-			ktap_check(count == box_truth(cpu, SYN_EVENTS, "xeon7500_cbox_4"));
-		}
-	}
+	start();
+	/* Every 60 us or so. */
+	period = rate("xeon7500_cbox_4", "trans_maf", package_cpu(0)) * 137;
+	for (i = 0; i < 1600; i += step)
+		throttled_group_by(i / step % 4 ? "trans_maf" : "trans_maf,freeze=1", period, i);
 }
 
 /*
