@@ -25,7 +25,7 @@
 #include "synthetic.h"
 
 #define SYSFS_PMU		"/sys/bus/event_source/devices"
-#define SILICON_MAX_PACKAGES	4
+#define SILICON_MAX_PACKAGES	8
 #define SILICON_MAX_COUNTERS	8
 
 /* ---- the model ---- */

@@ -180,6 +180,11 @@ static void add_node(struct map *map, struct map_package *package, const struct 
 	both[0] = *to;
 	set(&both[1], value, NULL);
 	*to = map_sum(both, 2);
+	/* One reason is enough. */
+	if (both[1].why != to->why)
+		free(both[1].why);
+	if (both[0].why != to->why)
+		free(both[0].why);
 	map->most_to = fmax(map->most_to, to->value);
 }
 
@@ -232,13 +237,29 @@ static void find_busiest(struct map *map)
 	}
 }
 
-/* Those of another map are lost; they are few. */
+static void forget(struct map_value *values, int num)
+{
+	while (num--)
+		free(values[num].why);
+}
+
+/* What was on it before is forgotten. */
 static void map_make(struct map *map, const struct plan *plan, const struct options *options)
 {
 	struct options by_box = { .per_box = true };
 	struct value *values;
 	int num, i;
 
+	for (i = 0; i < MAP_PACKAGES; i++) {
+		struct map_package *package = &map->package[i];
+
+		forget(package->miss, MAP_CBOXES);
+		forget(package->read, MAP_MBOXES);
+		forget(package->write, MAP_MBOXES);
+		forget(package->sent, MAP_PORTS);
+		forget(package->used, MAP_PORTS);
+		forget(package->to, MAP_NODES);
+	}
 	memset(map, 0, sizeof(*map));
 	map->topology = &topology;
 	map->has_topology = has_topology;

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * perf metrics: each value is what follows from the traffic, to the last digit; on 4 packages.
+ *
+ * VM: --sockets 4 --cores 1 --memory 1G
+ * TIER: soak
+ */
+#define PACKAGES	4
+#include "exact.h"
+
+KTAP_MAIN_UNLESS(metrics_missing(),
+	{ "random traffic, all boxes, packages and the machine", all_values },
+	{ "no access against the rules of the silicon", silicon_no_violation })

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * perf metrics: each value is what follows from the traffic, to the last digit; on 8 packages.
+ *
+ * VM: --sockets 8 --cores 1 --memory 1G
+ */
+#define PACKAGES	8
+#include "exact.h"
+
+KTAP_MAIN_UNLESS(metrics_missing(),
+	{ "random traffic, all boxes, packages and the machine", all_values },
+	{ "no access against the rules of the silicon", silicon_no_violation })
