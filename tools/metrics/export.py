@@ -4,14 +4,17 @@
 
 	perf-metrics list --json | tools/metrics/export.py grafana >dashboard.json
 	perf-metrics list --json | tools/metrics/export.py pcp >perfevent.conf
+	perf-metrics list --json | tools/metrics/export.py perf >perf.patch
 	perf-metrics list --json | tools/metrics/export.py markdown >metrics.md
 
 grafana	a dashboard: a row for each group, a panel for each metric
 pcp	a section of perfevent.conf: each event on each box once
+perf	a patch for the kernel's tools/perf, so that a rebuilt perf has them for perf stat -M
 markdown	a page of all metrics
 
 The same input makes the same bytes.
 """
+import itertools
 import json
 import re
 import sys
@@ -21,9 +24,12 @@ OPEN = {'memory', 'llc', 'qpi'}
 UNITS = {'B/s': 'Bps', '%': 'percent', '1/s': 'cps', 'MHz': 'rotmhz', 'entries': 'short',
          'clocks': 'short', 'core clocks': 'short', '': 'short'}
 SOURCE = {'type': 'prometheus', 'uid': '${source}'}
-# How many boxes of a kind a package has; a PMU of any other name is there once.
-BOXES = {'xeon7500_cbox': 8, 'xeon7500_sbox': 2, 'xeon7500_bbox': 2, 'xeon7500_mbox': 2,
+# How many boxes of a kind a package has, at most; a PMU of any other name is there once.
+BOXES = {'xeon7500_cbox': 10, 'xeon7500_sbox': 2, 'xeon7500_bbox': 2, 'xeon7500_mbox': 2,
          'xeon7500_rbox': 2}
+# Directories of perf, and how many C-Boxes a package has there.
+PERF_MACHINES = {'nehalemex': 8, 'westmereex': 10}
+PERF_UNITS = {'B/s': '1e-6MB/s', '%': '1%', '1/s': '1/s', 'MHz': '1MHz'}
 
 
 def groups(metrics):
@@ -115,6 +121,66 @@ def pcp(metrics):
         print(name)
 
 
+class Unsaid(Exception):
+    """What perf's expressions cannot say."""
+
+
+def perf_event(text):
+    """PMU/terms/ as an expression has it: what means something there is escaped."""
+    pmu, terms = text.rstrip('/').split('/')
+    return pmu + '@' + re.sub(r'([,=-])', r'\\\1', terms) + '@'
+
+
+def perf_sum(metric, event, boxes):
+    """An event of all boxes and parts. perf adds up boxes by itself; what is there once for a
+    package counts once for each box or part, as in perf metrics."""
+    pmu = event['event'].split('/')[0]
+    if event['of'] in ('max', 'min'):
+        raise Unsaid
+    parts = metric['parts'] or ['']
+    mark = '{%s}' % metric['scope']
+    if mark in event['event']:
+        all_parts = [perf_event(event['event'].replace(mark, part)) for part in parts]
+        number = len(parts) if event['of'] == 'mean' else 1
+        text = all_parts[0] if len(all_parts) == 1 else '(' + ' + '.join(all_parts) + ')'
+        return f'({text} / {number})' if number > 1 else text
+    times = len(parts)
+    if metric['scope'] == 'box' and pmu not in BOXES:
+        times = max(boxes.get(e['event'].split('/')[0], 1) for e in metric['events'])
+    return perf_event(event['event']) if times == 1 else f"({perf_event(event['event'])} * {times})"
+
+
+def perf_metric(metric, boxes):
+    names = {event['name']: perf_sum(metric, event, boxes) for event in metric['events']}
+    names['seconds'] = 'duration_time'
+    if re.search('[&|<>=?]', metric['formula']):
+        raise Unsaid
+    text = re.sub(r'[A-Za-z_]\w*', lambda m: names[m.group()], metric['formula'])
+    row = {'BriefDescription': metric['help'], 'MetricExpr': text, 'MetricGroup': metric['group'],
+           'MetricName': metric['name']}
+    if metric['unit'] in PERF_UNITS:
+        row['ScaleUnit'] = PERF_UNITS[metric['unit']]
+    return row
+
+
+def perf(metrics):
+    """New files only. A metric that an expression cannot say is left out."""
+    for machine, cboxes in PERF_MACHINES.items():
+        boxes, rows = {**BOXES, 'xeon7500_cbox': cboxes}, []
+        for metric in itertools.chain.from_iterable(groups(metrics).values()):
+            try:
+                # perf opens all that a metric needs at once: 32 nodes would be 128 events.
+                if len(metric['parts']) * len(metric['events']) <= 16:
+                    rows.append(perf_metric(metric, boxes))
+            except Unsaid:
+                pass
+        text = json.dumps(rows, indent=4).splitlines()
+        path = f'tools/perf/pmu-events/arch/x86/{machine}/xeon7500-metrics.json'
+        print(f'--- /dev/null\n+++ b/{path}\n@@ -0,0 +1,{len(text)} @@')
+        for line in text:
+            print('+' + line)
+
+
 def markdown(metrics):
     print('# Metrics\n')
     print('Made from `metrics/*.metric` by `make export`; `perf metrics list NAME` has more.')
@@ -129,7 +195,7 @@ def markdown(metrics):
 
 
 if __name__ == '__main__':
-    FORMATS = {'grafana': grafana, 'pcp': pcp, 'markdown': markdown}
+    FORMATS = {'grafana': grafana, 'pcp': pcp, 'perf': perf, 'markdown': markdown}
     if len(sys.argv) != 2 or sys.argv[1] not in FORMATS:
         sys.exit(__doc__.rstrip())
     FORMATS[sys.argv[1]](json.load(sys.stdin))
