@@ -53,6 +53,38 @@ static void intervals(void)
 	}
 }
 
+/*
+ * Nine events on four counters take three turns. The clock has a counter of its own, so it needs
+ * none; and the last turn has room for some of the others.
+ */
+static void all_turns(void)
+{
+	double share, running;
+	const char *at;
+	int num = 0;
+
+	plant_all();
+	run("uncore_clock_mhz prochot_share core_throttle_share --plan");
+	ktap_check(!strncmp(answer, "3 passes\n", 9), "%s", answer);
+	for (at = answer; (at = strstr(at, "    uncore_clock\n")); at++)
+		num++;
+	ktap_check(num == 3, "the clock is in %d passes", num);
+	num = 0;
+	for (at = answer; (at = strstr(at, "    c_throttle_tmp.c")); at++)
+		num++;
+	for (at = answer; (at = strstr(at, "    prochot\n")); at++)
+		num++;
+	ktap_check(num == 3 * 4, "%d events have a turn", num);
+	run("uncore_clock_mhz prochot_share core_throttle_share --json --per-socket -- sleep 0.2");
+	running = number_of("S0", "uncore_clock_mhz", "running");
+	ktap_check(running > 80 && running <= 100, "the clock runs %g %%", running);
+	running = number_of("S0", "core_throttle_share", "running");
+	ktap_check(running < 60, "the rarest core runs %g %%", running);
+	share = 100.0 * rate[0].prochot / (1 << TRAFFIC_PERIOD_LOG2);
+	ktap_check(fabs(number_of("S0", "prochot_share", "value") - share) < share / 100, "%s, not %g",
+		   text_of(answer, "S0", "prochot_share", "value"), share);
+}
+
 /* What the hardware cannot count at once takes turns, and says so. */
 static void turns(void)
 {
@@ -162,6 +194,7 @@ KTAP_MAIN_UNLESS(metrics_missing(),
 	{ "random traffic, all boxes, packages and the machine", all_values },
 	{ "intervals add up", intervals },
 	{ "what takes turns", turns },
+	{ "what fits into several turns has all of them", all_turns },
 	{ "n/a, because", not_available },
 	{ "absent boxes", absent },
 	{ "no access against the rules of the silicon", silicon_no_violation })

@@ -155,12 +155,18 @@ struct counter {
 	} *reading;
 };
 
+/* An event on one PMU: its counters, one for each pass that counts it for the metric. */
+struct source {
+	int *counter;
+	int num;
+};
+
 /* One place a metric has a value of its own. */
 struct cell {
 	char *name;		/* "mbox_0"; NULL for a package as a whole */
-	/* The counters of each event; num 0 if there is none */
+	/* Where each event comes from; num 0 if from nowhere */
 	struct {
-		int *counter;
+		struct source *source;
 		int num;
 	} event[MAX_EVENTS];
 	char *why;		/* there is no value here */

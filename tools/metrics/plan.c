@@ -4,9 +4,9 @@
  *
  * What a metric needs of one PMU has to be counted at the same time, so it goes into one
  * group of perf. Groups of several metrics are merged where the hardware can count both;
- * what is left takes turns. Nobody knows better what fits than the driver, which refuses
- * a group that can never be counted: so groups are opened, disabled, and closed again.
- * That programs nothing.
+ * what is left takes turns, and who fits into several of the groups is in all of them.
+ * Nobody knows better what fits than the driver, which refuses a group that can never be
+ * counted: so groups are opened, disabled, and closed again. That programs nothing.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,7 +25,8 @@ struct item {
 	char *terms[MAX_EVENTS];
 	int num;
 	int event;	/* that has it for itself, or -1 */
-	int pass;
+	int *pass;	/* that it is counted in */
+	int num_passes;
 	char *why;	/* it cannot be counted */
 };
 
@@ -132,6 +133,12 @@ struct search {
 	int tries;	/* that are left */
 };
 
+static void pass_of(struct item *item, int pass)
+{
+	item->pass = grow(item->pass, item->num_passes, sizeof(*item->pass));
+	item->pass[item->num_passes++] = pass;
+}
+
 /* Puts items from @at on into passes. Empty passes are alike, so one of them is tried. */
 static bool place(struct search *search, int at, int used)
 {
@@ -147,7 +154,8 @@ static bool place(struct search *search, int at, int used)
 		if (pass_add(search->plan, &search->pass[pass], item->pmu, item->terms, item->num))
 			continue;
 		if (place(search, at + 1, pass == used ? used + 1 : used)) {
-			item->pass = pass;
+			item->num_passes = 0;
+			pass_of(item, pass);
 			return true;
 		}
 		pass_cut(&search->pass[pass], before);
@@ -175,6 +183,29 @@ static int by_size(const void *a, const void *b)
 	return y->num - x->num;
 }
 
+/* Who has a turn in one pass takes part in others where there is room. */
+static void fill(const struct search *search, int passes)
+{
+	struct pass all = {};
+	struct item *item;
+	int pass, i;
+
+	for (pass = 0; pass < passes; pass++) {
+		for (i = 0; i < search->num; i++) {
+			item = search->item[i];
+			if (item->pass[0] == pass)
+				pass_add(search->plan, &all, item->pmu, item->terms, item->num);
+		}
+		for (i = 0; i < search->num; i++) {
+			item = search->item[i];
+			if (item->pass[0] != pass &&
+			    !pass_add(search->plan, &all, item->pmu, item->terms, item->num))
+				pass_of(item, pass);
+		}
+		pass_cut(&all, 0);
+	}
+}
+
 /*
  * The items of one PMU into as few passes as there can be. As many passes as items always do;
  * then one less than were needed, until that fails.
@@ -183,7 +214,7 @@ static void pack(const struct plan *plan, struct item **items, int num)
 {
 	struct search search = { .plan = plan, .item = allocate((num + 1) * sizeof(*items)),
 				 .pass = allocate(num * sizeof(*search.pass)) };
-	int passes, tries = num * num, i;
+	int passes, needed = 0, tries = num * num, i;
 
 	for (i = 0; i < num; i++) {
 		items[i]->why = alone(plan, items[i]);
@@ -194,14 +225,17 @@ static void pack(const struct plan *plan, struct item **items, int num)
 	for (passes = search.num; passes && placed(&search, passes, tries); passes--) {
 		passes = 0;
 		for (i = 0; i < search.num; i++) {
-			if (search.item[i]->pass >= passes)
-				passes = search.item[i]->pass + 1;
+			if (search.item[i]->pass[0] >= passes)
+				passes = search.item[i]->pass[0] + 1;
 		}
+		needed = passes;
 		tries = MAX_TRIES;
 		/* Who fits into one pass was put there at once. */
 		if (passes <= 2)
 			break;
 	}
+	if (needed > 1)
+		fill(&search, needed);
 	free(search.item);
 	free(search.pass);
 }
@@ -246,6 +280,7 @@ static void pack_all(struct planner *planner)
 		    same_items(items, last, num)) {
 			for (i = 0; i < num; i++) {
 				items[i]->pass = last[i]->pass;
+				items[i]->num_passes = last[i]->num_passes;
 				items[i]->why = last[i]->why;
 			}
 		} else {
@@ -461,16 +496,22 @@ static void bind(struct planner *planner)
 		const struct use *use = &planner->use[i];
 		const struct item *item = &planner->item[use->item];
 		struct cell *cell = &plan->metric[use->metric].cell[use->cell];
-		int *num = &cell->event[use->event].num;
+		int *num = &cell->event[use->event].num, pass;
+		struct source source = {};
 
 		if (item->why && !cell->why)
 			cell->why = strdup(item->why);
 		if (cell->why)
 			continue;
-		cell->event[use->event].counter = grow(cell->event[use->event].counter, *num,
-						       sizeof(int));
-		cell->event[use->event].counter[(*num)++] =
-			counter_add(plan, item->pmu, item->terms[use->at], item->pass);
+		for (pass = 0; pass < item->num_passes; pass++) {
+			source.counter = grow(source.counter, source.num, sizeof(int));
+			source.counter[source.num++] = counter_add(plan, item->pmu,
+								   item->terms[use->at],
+								   item->pass[pass]);
+		}
+		cell->event[use->event].source = grow(cell->event[use->event].source, *num,
+						      sizeof(source));
+		cell->event[use->event].source[(*num)++] = source;
 	}
 }
 
@@ -487,7 +528,7 @@ static bool wants_gate(const struct plan *plan)
 			for (e = 0; e < plan->metric[m].metric->num_events; e++) {
 				for (i = 0; i < cell->event[e].num; i++) {
 					const struct counter *counter =
-						&plan->counter[cell->event[e].counter[i]];
+						&plan->counter[cell->event[e].source[i].counter[0]];
 
 					if (counter->pmu->core)
 						continue;
@@ -534,14 +575,16 @@ static int by_pmu_and_pass(const void *a, const void *b)
 static void sort_counters(struct planner *planner)
 {
 	struct plan *plan = planner->plan;
-	int i;
+	int i, pass;
 
 	for (i = 0; i < planner->num_uses; i++) {
 		const struct use *use = &planner->use[i];
 		const struct item *item = &planner->item[use->item];
 
-		if (!item->why && !plan->metric[use->metric].cell[use->cell].why)
-			counter_add(plan, item->pmu, item->terms[use->at], item->pass);
+		if (item->why || plan->metric[use->metric].cell[use->cell].why)
+			continue;
+		for (pass = 0; pass < item->num_passes; pass++)
+			counter_add(plan, item->pmu, item->terms[use->at], item->pass[pass]);
 	}
 	if (plan->num_counters)
 		qsort(plan->counter, plan->num_counters, sizeof(*plan->counter), by_pmu_and_pass);

@@ -25,26 +25,46 @@ struct collected {
 	char *why;
 };
 
+/* What all passes have counted, as if it were one. Time counts twice where two of them run. */
+static struct reading reading_of(const struct plan *plan, const struct source *source, int at)
+{
+	struct reading all = {};
+	int i;
+
+	for (i = 0; i < source->num; i++) {
+		const struct reading *one = &plan->counter[source->counter[i]].reading[at];
+
+		all.there |= one->there;
+		all.why = one->why;
+		all.value += one->value;
+		all.seconds += one->why ? 0 : one->seconds;
+		all.running = fmin(all.running + one->running, 1);
+	}
+	if (all.seconds)
+		all.why = NULL;
+	return all;
+}
+
 static void collect_one(struct collected *all, const struct metric *metric, int event,
-			const struct reading *reading, bool look)
+			struct reading reading, bool look)
 {
 	struct sum *sum = &all->event[event];
 	double value;
 
-	if (!reading->there || reading->why) {
+	if (!reading.there || reading.why) {
 		if (!all->why)
-			all->why = strdup(reading->why ?: "perf has no count of it; is its package offline?");
+			all->why = strdup(reading.why ?: "perf has no count of it; is its package offline?");
 		return;
 	}
 	/* First, the time that all are brought to. */
 	if (look) {
-		if (reading->seconds > all->seconds)
-			all->seconds = reading->seconds;
-		if (reading->running < all->running)
-			all->running = reading->running;
+		if (reading.seconds > all->seconds)
+			all->seconds = reading.seconds;
+		if (reading.running < all->running)
+			all->running = reading.running;
 		return;
 	}
-	value = reading->value * all->seconds / reading->seconds;
+	value = reading.value * all->seconds / reading.seconds;
 	if (!sum->num++)
 		sum->value = value;
 	else if (metric->event[event].reduce == REDUCE_MAX)
@@ -71,7 +91,7 @@ static void collect_cell(struct collected *all, const struct plan *plan, const s
 	/* A box may be absent from one package; then all of what belongs to it has to be. */
 	for (e = 0; e < metric->num_events; e++) {
 		for (i = 0; i < cell->event[e].num; i++) {
-			const struct pmu *pmu = plan->counter[cell->event[e].counter[i]].pmu;
+			const struct pmu *pmu = plan->counter[cell->event[e].source[i].counter[0]].pmu;
 
 			if (pmu->core || pmu->cpu[package] >= 0)
 				there = true;
@@ -85,17 +105,19 @@ static void collect_cell(struct collected *all, const struct plan *plan, const s
 		return;
 	for (e = 0; e < metric->num_events; e++) {
 		for (i = 0; i < cell->event[e].num; i++) {
-			const struct counter *counter = &plan->counter[cell->event[e].counter[i]];
+			const struct source *source = &cell->event[e].source[i];
+			const struct pmu *pmu = plan->counter[source->counter[0]].pmu;
 
 			if (plan->command_only) {
-				collect_one(all, metric, e, &counter->reading[0], look);
-			} else if (!counter->pmu->core) {
+				collect_one(all, metric, e, reading_of(plan, source, 0), look);
+			} else if (!pmu->core) {
 				collect_one(all, metric, e,
-					    &counter->reading[counter->pmu->cpu[package]], look);
+					    reading_of(plan, source, pmu->cpu[package]), look);
 			} else {
 				for (c = 0; c < cpus; c++) {
 					if (cpu < 0 ? package_of[c] == package : c == cpu)
-						collect_one(all, metric, e, &counter->reading[c], look);
+						collect_one(all, metric, e,
+							    reading_of(plan, source, c), look);
 				}
 			}
 		}
