@@ -5,17 +5,20 @@
 	perf-metrics list --json | tools/metrics/export.py grafana >dashboard.json
 	perf-metrics list --json | tools/metrics/export.py pcp >perfevent.conf
 	perf-metrics list --json | tools/metrics/export.py perf >perf.patch
+	perf-metrics list --json | tools/metrics/export.py likwid DIRECTORY
 	perf-metrics list --json | tools/metrics/export.py markdown >metrics.md
 
 grafana	a dashboard: a row for each group, a panel for each metric
 pcp	a section of perfevent.conf: each event on each box once
 perf	a patch for the kernel's tools/perf, so that a rebuilt perf has them for perf stat -M
+likwid	groups for likwid-perfctr -g: files in nehalemEX and westmereEX of the directory
 markdown	a page of all metrics
 
 The same input makes the same bytes.
 """
 import itertools
 import json
+import os
 import re
 import sys
 
@@ -29,6 +32,25 @@ BOXES = {'xeon7500_cbox': 10, 'xeon7500_sbox': 2, 'xeon7500_bbox': 2, 'xeon7500_
          'xeon7500_rbox': 2}
 # Directories of perf, and how many C-Boxes a package has there.
 PERF_MACHINES = {'nehalemex': 8, 'westmereex': 10}
+# Those of LIKWID, likewise.
+LIKWID_MACHINES = {'nehalemEX': 8, 'westmereEX': 10}
+# LIKWID programs registers by itself: its names of events, and a counter that has each. A port
+# has two sub-registers for these, and as many counters.
+LIKWID = {
+    'xeon7500_mbox/bbox_cmds.reads/': ('FVC_EV0_BBOX_CMDS_READS', 'MBOX{box}C0'),
+    'xeon7500_bbox/imt_inserts_wr/': ('IMT_INSERTS_WR', 'BBOX{box}C1'),
+    'xeon7500_cbox/llc_hits.all/': ('LLC_HITS_ALL', 'CBOX{box}C0'),
+    'xeon7500_cbox/llc_misses.all/': ('LLC_MISSES_ALL', 'CBOX{box}C1'),
+    'xeon7500_wbox/uncore_clock/': ('UNCORE_CLOCK', 'WBOXFIX'),
+    'xeon7500_rbox/flits_sent,{port}/': ('FLITS_SENT_PORT{port}_IPERF0', 'RBOX{half}C{even}'),
+    'xeon7500_rbox/null_idle,{port}/': ('NULL_IDLE_PORT{port}_IPERF1', 'RBOX{half}C{odd}'),
+    'xeon7500_rbox/new_packets_recv.any.drs,{port}/':
+        ('NEW_PACKETS_RECV_PORT{port}_IPERF1_ANY_DRS', 'RBOX{half}C{odd}'),
+}
+LIKWID_PORTS = {'qpi0': 1, 'qpi1': 0, 'qpi2': 4, 'qpi3': 5}
+# Of LIKWID 5.2: what of it counts something else on a machine.
+LIKWID_WRONG = {'nehalemEX': {'FVC_EV0_BBOX_CMDS_READS':
+                              'it programs ZDP_CTL_FVC as on Westmere-EX, one bit too high'}}
 PERF_UNITS = {'B/s': '1e-6MB/s', '%': '1%', '1/s': '1/s', 'MHz': '1MHz'}
 
 
@@ -131,31 +153,37 @@ def perf_event(text):
     return pmu + '@' + re.sub(r'([,=-])', r'\\\1', terms) + '@'
 
 
-def perf_sum(metric, event, boxes):
-    """An event of all boxes and parts. perf adds up boxes by itself; what is there once for a
+def total(metric, event, boxes, one):
+    """An event of all boxes and parts; one() is all boxes of one part. What is there once for a
     package counts once for each box or part, as in perf metrics."""
     pmu = event['event'].split('/')[0]
-    if event['of'] in ('max', 'min'):
+    if event['of'] in ('max', 'min') or event['of'] == 'mean' and boxes.get(pmu, 1) > 1 \
+            and not metric['parts']:
         raise Unsaid
     parts = metric['parts'] or ['']
     mark = '{%s}' % metric['scope']
     if mark in event['event']:
-        all_parts = [perf_event(event['event'].replace(mark, part)) for part in parts]
+        all_parts = [one(event['event'].replace(mark, part)) for part in parts]
         number = len(parts) if event['of'] == 'mean' else 1
         text = all_parts[0] if len(all_parts) == 1 else '(' + ' + '.join(all_parts) + ')'
         return f'({text} / {number})' if number > 1 else text
     times = len(parts)
     if metric['scope'] == 'box' and pmu not in BOXES:
         times = max(boxes.get(e['event'].split('/')[0], 1) for e in metric['events'])
-    return perf_event(event['event']) if times == 1 else f"({perf_event(event['event'])} * {times})"
+    text = one(event['event'])
+    return text if times == 1 else f'({text} * {times})'
+
+
+def expression(metric, boxes, one, seconds):
+    names = {event['name']: total(metric, event, boxes, one) for event in metric['events']}
+    names['seconds'] = seconds
+    if re.search('[&|<>=?]', metric['formula']):
+        raise Unsaid
+    return re.sub(r'[A-Za-z_]\w*', lambda m: names[m.group()], metric['formula'])
 
 
 def perf_metric(metric, boxes):
-    names = {event['name']: perf_sum(metric, event, boxes) for event in metric['events']}
-    names['seconds'] = 'duration_time'
-    if re.search('[&|<>=?]', metric['formula']):
-        raise Unsaid
-    text = re.sub(r'[A-Za-z_]\w*', lambda m: names[m.group()], metric['formula'])
+    text = expression(metric, boxes, perf_event, 'duration_time')
     row = {'BriefDescription': metric['help'], 'MetricExpr': text, 'MetricGroup': metric['group'],
            'MetricName': metric['name']}
     if metric['unit'] in PERF_UNITS:
@@ -181,6 +209,82 @@ def perf(metrics):
             print('+' + line)
 
 
+def likwid_counters(event, boxes):
+    """(counter, LIKWID's name) of an event on all boxes, or of one port."""
+    parts = re.search(',(qpi[0-3])', event)
+    if parts:
+        event = event.replace(parts.group(1), '{port}')
+    if event not in LIKWID:
+        raise Unsaid
+    name, counter = LIKWID[event]
+    if parts:
+        port = LIKWID_PORTS[parts.group(1)]
+        fields = {'port': port, 'half': port // 4, 'even': port % 4 * 2, 'odd': port % 4 * 2 + 1}
+        return [(counter.format(**fields), name.format(**fields))]
+    if '{box}' not in counter:
+        return [(counter, name)]
+    return [(counter.format(box=i), name) for i in range(boxes[event.split('/')[0]])]
+
+
+class LikwidGroup:
+    """What LIKWID counts together: {counter: event}, and the metrics of that."""
+
+    def __init__(self):
+        self.counters, self.metrics, self.notes = {}, [], []
+
+    def add(self, metric, boxes, wrong):
+        """Returns False if there is no room. Raises Unsaid if LIKWID has no such metric."""
+        wanted = set(self.counters.items())
+
+        def one(event):
+            mine = likwid_counters(event, boxes)
+            for name in (name for _, name in mine if name in wrong):
+                raise Unsaid(wrong[name])
+            wanted.update(mine)
+            return '(' + '+'.join(counter for counter, _ in mine) + ')'
+        # The last word of the line is the formula.
+        text = expression(metric, boxes, one, 'time').replace(' ', '')
+        if len(dict(wanted)) < len(wanted):
+            return False
+        self.counters = dict(sorted(wanted))
+        self.metrics.append(f"{metric['name']} [{metric['unit'] or '1'}] {text}")
+        self.notes.append(f"{metric['name']}: {metric['help']}."
+                          + (f" Doubt: {metric['doubt']}" if metric['doubt'] else ''))
+        return True
+
+    def text(self, what, left_out):
+        return '\n'.join([
+            f'SHORT {what}', '', 'EVENTSET',
+            *(f'{counter} {name}' for counter, name in self.counters.items()), '', 'METRICS',
+            'Runtime (RDTSC) [s] time', *self.metrics, '', 'LONG', *self.notes, '-',
+            "Each value is that of a package. Made from the metric files of perf metrics; LIKWID's",
+            'own driver counts, with neither gate nor limits.', *left_out, ''])
+
+
+def likwid(metrics):
+    """One file for what is counted together: LIKWID takes turns only between groups."""
+    for machine, cboxes in LIKWID_MACHINES.items():
+        boxes = {**BOXES, 'xeon7500_cbox': cboxes}
+        directory = os.path.join(sys.argv[2], machine)
+        os.makedirs(directory, exist_ok=True)
+        for group, members in groups(metrics).items():
+            files, left_out = [LikwidGroup()], []
+            for metric in members:
+                wrong = LIKWID_WRONG.get(machine, {})
+                try:
+                    if not files[-1].add(metric, boxes, wrong):
+                        files.append(LikwidGroup())
+                        files[-1].add(metric, boxes, wrong)
+                except Unsaid as why:
+                    if str(why):
+                        left_out.append(f"Not {metric['name']}, of LIKWID 5.2: {why}.")
+            for i, file in enumerate(files):
+                if file.metrics:
+                    name = group.upper() + (str(i + 1) if i else '')
+                    with open(os.path.join(directory, name + '.txt'), 'w', encoding='utf-8') as f:
+                        f.write(file.text(members[0]['group_help'], left_out))
+
+
 def markdown(metrics):
     print('# Metrics\n')
     print('Made from `metrics/*.metric` by `make export`; `perf metrics list NAME` has more.')
@@ -195,7 +299,7 @@ def markdown(metrics):
 
 
 if __name__ == '__main__':
-    FORMATS = {'grafana': grafana, 'pcp': pcp, 'perf': perf, 'markdown': markdown}
-    if len(sys.argv) != 2 or sys.argv[1] not in FORMATS:
+    FORMATS = {'grafana': grafana, 'pcp': pcp, 'perf': perf, 'likwid': likwid, 'markdown': markdown}
+    if len(sys.argv) != (3 if sys.argv[1:2] == ['likwid'] else 2) or sys.argv[1] not in FORMATS:
         sys.exit(__doc__.rstrip())
     FORMATS[sys.argv[1]](json.load(sys.stdin))
