@@ -22,6 +22,12 @@ says() {
 	grep -q -- "$text" $T/err || { echo "$*: does not say: $text"; cat $T/out $T/err; return 1; }
 }
 
+# Likewise, in one line.
+one_line() {
+	says "$@" || return 1
+	[ "$(wc -l <$T/err)" = 1 ] || { echo "more than a line:"; cat $T/err; return 1; }
+}
+
 # One line for each value, and nothing else: what programs rely on.
 csv() {
 	perf metrics memory --csv -- sleep 0.01 >$T/out || return 1
@@ -161,10 +167,37 @@ maps() {
 }
 
 unknown() {
-	says 2 "there is no metric or group 'no_such'" perf metrics memory no_such -- true &&
-		says 2 "there is no metric or group 'no_such'" perf metrics list no_such &&
-		says 2 'usage:' perf metrics && says 2 'wants a number' perf metrics memory -I 0 &&
-		says 2 'want -I' perf metrics memory --summary
+	one_line 2 "there is no metric or group 'no_such'" perf metrics memory no_such -- true &&
+		one_line 2 "there is no metric or group 'no_such'" perf metrics list no_such &&
+		says 2 'usage:' perf metrics && one_line 2 'wants a number' perf metrics memory -I 0 &&
+		one_line 2 'want -I' perf metrics memory --summary
+}
+
+# No event of that name, no PMU, nothing to divide by: no value, and why.
+no_value() {
+	mkdir -p $T/bad
+	cat >$T/bad/bad.metric <<-'END'
+	group bad
+	metric no_such_event
+		event a xeon7500_wbox/no_such_event/
+		formula a
+	metric no_such_pmu
+		event a xeon7500_xbox/uncore_clock/
+		formula a
+	metric nothing_below
+		event clocks xeon7500_wbox/uncore_clock/
+		event fatal xeon7500_ubox/fatal_err/
+		formula clocks / (fatal - fatal)
+	END
+	export PERF_METRICS_PATH=$T/bad
+	one_line 1 "n/a, because xeon7500_wbox has no event or field 'no_such_event'" \
+		perf metrics no_such_event --csv -- true &&
+		one_line 1 'n/a, because there is no PMU xeon7500_xbox' \
+			perf metrics no_such_pmu --csv -- true &&
+		one_line 1 'n/a, because .* is 0$' perf metrics nothing_below --csv -- true
+	s=$?
+	unset PERF_METRICS_PATH
+	return $s
 }
 
 # All is n/a: there is nothing to count.
@@ -174,7 +207,7 @@ nothing() {
 }
 
 no_perf() {
-	says 3 'perf is not there' env PATH=/nowhere /usr/bin/perf-metrics memory -- true
+	one_line 3 'perf is not there' env PATH=/nowhere /usr/bin/perf-metrics memory -- true
 }
 
 # Somebody else than root, where the machine is not theirs to see.
@@ -182,7 +215,7 @@ no_permission() {
 	echo 2 >/proc/sys/kernel/perf_event_paranoid
 	cp /etc/passwd $T/passwd
 	echo somebody:x:1000:1000::/:/bin/sh >>/etc/passwd
-	says 3 'no permission to count xeon7500_.*perf_event_paranoid' \
+	one_line 3 'no permission to count xeon7500_.*perf_event_paranoid' \
 		su somebody -c '/usr/bin/perf-metrics memory -- true'
 	s=$?
 	cp $T/passwd /etc/passwd
@@ -228,6 +261,7 @@ ktap "bad files" bad_files
 ktap "files of the user's own" own_files
 ktap "wrong topology files, wrong usage of the map" maps
 ktap "unknown names, wrong usage" unknown
+ktap "no such event, no such PMU, division by zero" no_value
 ktap "nothing to count" nothing
 ktap "perf is missing" no_perf
 ktap "no permission" no_permission
