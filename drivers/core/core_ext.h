@@ -32,7 +32,13 @@ struct core_ext_field {
 	unsigned int hi;
 };
 
-extern const struct core_ext_field core_ext_fields[CORE_EXT_NUM_FIELDS];
+/* Here, so that whoever wants one of them has two numbers and no table. */
+static const struct core_ext_field core_ext_fields[CORE_EXT_NUM_FIELDS] = {
+	[CORE_EXT_LDLAT] = { "ldlat", 0, 15 },
+	[CORE_EXT_OCR_REQ] = { "ocr_req", 0, 15 },
+	[CORE_EXT_OCR_RSP] = { "ocr_rsp", 16, 37 },
+	[CORE_EXT_OCR_OUTSTANDING] = { "ocr_outstanding", 38, 38 },
+};
 
 static inline u64 core_ext_field_get(enum core_ext_field_id id, u64 config1)
 {
@@ -165,16 +171,14 @@ core_ext_find_precise(const struct core_ext_model *model, u64 select)
 	return p && p->select ? p : NULL;
 }
 
-/* Say why an event is refused (dynamic debug; anybody may try often), and refuse it. */
-#define core_ext_refuse(event, err, fmt, ...)				\
-({									\
-	const struct perf_event *__event = (event);			\
-									\
-	pr_debug_ratelimited("config %#llx,%#llx precise_ip %u: " fmt "\n",	\
-			     __event->attr.config, __event->attr.config1,	\
-			     __event->attr.precise_ip, ##__VA_ARGS__);	\
-	(err);								\
-})
+/* Has the event anything to do with the offcore registers? */
+static inline bool core_ext_is_offcore(const struct core_ext_model *model,
+				       const struct perf_event *event)
+{
+	u8 code = event->attr.config;
+
+	return code == (u8)model->offcore[0].select || code == (u8)model->offcore[1].select;
+}
 
 /* The core PMU has accepted an event, we have not. */
 static inline int core_ext_undo_init(struct perf_event *event, int err)
@@ -197,7 +201,8 @@ int core_ext_orig_add(struct perf_event *event, int flags);
 void core_ext_orig_del(struct perf_event *event, int flags);
 
 /* rules.c: what an event may ask for */
-int core_ext_check_event(const struct core_ext_model *model, const struct perf_event *event);
+int core_ext_refuse(const struct perf_event *event, int err, const char *why);
+int core_ext_check_offcore(const struct core_ext_model *model, const struct perf_event *event);
 int core_ext_check_latency(const struct core_ext_model *model, struct perf_event *event);
 int core_ext_check_precise(const struct core_ext_model *model, struct perf_event *event);
 

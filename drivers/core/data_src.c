@@ -8,9 +8,9 @@
  * Nor has it a latency. The kernel takes the weight of a sample from the field where other
  * CPUs have that of a transaction, and Goldmont has none. So there is no weight.
  *
- * Nothing is allocated or looked up per sample but the event's row in the table. The
- * handler only needs to know where the sample goes next, which is one of two
- * functions of perf: events that have another handler are left alone.
+ * Nothing is allocated or looked up per sample. The handler only needs to know where the
+ * sample goes next, which is one of two functions of perf: events that have another handler
+ * are left alone.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -34,9 +34,11 @@ static perf_overflow_handler_t data_src_output[2];
 
 /**
  * struct data_src_event - what has been put aside of an event
+ * @source: of its samples, 0 if the event says nothing
  * @destroy: the core PMU's own destroy
  */
 struct data_src_event {
+	u64 source;
 	void (*destroy)(struct perf_event *event);
 };
 
@@ -66,16 +68,17 @@ static u64 data_src_of(const struct perf_event *event)
 	if (event->attr.type != event->pmu->type || config & NOT_PER_ACCESS)
 		return 0;
 	p = core_ext_find_precise(data_src_model, config & CORE_EXT_SELECT_MASK);
-	return p ? p->source : 0;
+	return p && p->source ? data_src_complete(p->source) : 0;
 }
 
 static void data_src_overflow(struct perf_event *event, struct perf_sample_data *data,
 			      struct pt_regs *regs)
 {
-	u64 source = data_src_of(event);
+	/* An inherited event has taken over its parent's handler, and nothing else. */
+	const struct data_src_event *own = (event->parent ?: event)->pmu_private;
 
-	if (source) {
-		data->data_src.val = data_src_complete(source);
+	if (own->source) {
+		data->data_src.val = own->source;
 		data->sample_flags |= PERF_SAMPLE_DATA_SRC;
 	}
 	data->weight.full = 0;
@@ -111,6 +114,7 @@ static int data_src_attach(struct perf_event *event)
 		kfree(own);
 		return 0;
 	}
+	own->source = data_src_of(event);
 	own->destroy = event->destroy;
 	event->pmu_private = own;
 	event->destroy = data_src_destroy;
@@ -128,21 +132,12 @@ static bool data_src_wanted(const struct perf_event *event)
 		(type & PERF_SAMPLE_DATA_SRC && data_src_of(event)));
 }
 
-/**
- * core_ext_data_src_init() - event_init, and the data source if it is wanted
- * @event: a new event
- * @event_init: the core PMU's own event_init
- *
- * Return: 0 or an errno.
- */
-int core_ext_data_src_init(struct perf_event *event, int (*event_init)(struct perf_event *event))
+static noinline int data_src_init(struct perf_event *event,
+				  int (*event_init)(struct perf_event *event))
 {
 	u32 wakeup = event->attr.wakeup_events;
 	u32 watermark = event->attr.watermark;
 	int err;
-
-	if (!data_src_wanted(event))
-		return event_init(event);
 
 	/*
 	 * Records that pile up in the DS buffer are written out behind the
@@ -159,6 +154,18 @@ int core_ext_data_src_init(struct perf_event *event, int (*event_init)(struct pe
 
 	err = data_src_attach(event);
 	return err ? core_ext_undo_init(event, err) : 0;
+}
+
+/**
+ * core_ext_data_src_init() - event_init, and the data source if it is wanted
+ * @event: a new event
+ * @event_init: the core PMU's own event_init
+ *
+ * Return: 0 or an errno.
+ */
+int core_ext_data_src_init(struct perf_event *event, int (*event_init)(struct perf_event *event))
+{
+	return data_src_wanted(event) ? data_src_init(event, event_init) : event_init(event);
 }
 
 /**

@@ -15,13 +15,6 @@
 
 #include "core_ext.h"
 
-const struct core_ext_field core_ext_fields[CORE_EXT_NUM_FIELDS] = {
-	[CORE_EXT_LDLAT] = { "ldlat", 0, 15 },
-	[CORE_EXT_OCR_REQ] = { "ocr_req", 0, 15 },
-	[CORE_EXT_OCR_RSP] = { "ocr_rsp", 16, 37 },
-	[CORE_EXT_OCR_OUTSTANDING] = { "ocr_outstanding", 38, 38 },
-};
-
 /* The fields that events are spelt with. */
 #define OCR_FIELDS	(BIT(CORE_EXT_OCR_REQ) | BIT(CORE_EXT_OCR_RSP) | \
 			 BIT(CORE_EXT_OCR_OUTSTANDING))

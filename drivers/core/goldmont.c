@@ -47,8 +47,7 @@ static const struct core_ext_event goldmont_events[] = {
 /*
  * The precise events. PEBS takes all others as well, but reduced skid is for these (section
  * 18.7.1.2), and the record of others is about a later instruction. Of memory events it holds
- * the address, not the source. Loads and stores of one event cannot be told apart. They come
- * first: each of their samples is looked up.
+ * the address, not the source. Loads and stores of one event cannot be told apart.
  */
 static const struct core_ext_precise goldmont_precise[] = {
 	/* MEM_UOPS_RETIRED: ALL_*, DTLB_MISS_*, LOCK_LOADS, SPLIT_* */

@@ -76,28 +76,35 @@ void core_ext_orig_del(struct perf_event *event, int flags)
 	hooks.del(event, flags);
 }
 
+/* The core PMU's own, and what makes data sources where they are wanted. */
+static int core_ext_orig_init(struct perf_event *event)
+{
+	if (hooks.data_src)
+		return core_ext_data_src_init(event, hooks.event_init);
+	return hooks.event_init(event);
+}
+
+/* Most events meet no rule, and to find that out is all that they pay. */
 static int core_ext_event_init(struct perf_event *event)
 {
+	int err = 0;
+
 	/*
 	 * An inherited event is a copy of one that was taken, perhaps before we came. To
 	 * refuse it would make fork() fail.
 	 */
-	bool judge = !event->parent;
-	int err = 0;
+	if (!hooks.enforce || event->parent)
+		return core_ext_orig_init(event);
 
-	if (judge && hooks.enforce)
-		err = core_ext_check_event(hooks.model, event);
-	if (err)
-		return err;
-	if (hooks.data_src)
-		err = core_ext_data_src_init(event, hooks.event_init);
-	else
-		err = hooks.event_init(event);
-	if (!err && judge && hooks.enforce)
+	if (core_ext_is_offcore(hooks.model, event))
+		err = core_ext_check_offcore(hooks.model, event);
+	if (!err)
+		err = core_ext_orig_init(event);
+	if (!err && event->attr.precise_ip == 3)
 		err = core_ext_check_precise(hooks.model, event);
-	if (!err && judge && hooks.enforce)
+	if (!err && event->group_leader != event && core_ext_is_offcore(hooks.model, event))
 		err = core_ext_check_latency(hooks.model, event);
-	if (!err && judge && hooks.pdir)
+	if (!err && hooks.pdir)
 		err = core_ext_pdir_check_group(event);
 	return err;
 }

@@ -7,36 +7,44 @@
 
 #include "core_ext.h"
 
-static int core_ext_check_offcore(const struct core_ext_offcore *reg,
-				  const struct perf_event *event)
+/**
+ * core_ext_refuse() - say why an event is refused, and refuse it
+ * @event: the event
+ * @err: errno
+ * @why: the reason
+ *
+ * It is said where dynamic debug has been asked for, and not for all: anybody may try often.
+ *
+ * Return: the errno.
+ */
+noinline int core_ext_refuse(const struct perf_event *event, int err, const char *why)
 {
-	u64 val = event->attr.config1;
+	pr_debug_ratelimited("config %#llx,%#llx precise_ip %u: %s\n", event->attr.config,
+			     event->attr.config1, event->attr.precise_ip, why);
+	return err;
+}
+
+/* Why a register with this value counts nothing; NULL: it counts. */
+static const char *core_ext_offcore_fault(const struct core_ext_offcore *reg, u64 val)
+{
 	u64 request = core_ext_field_get(CORE_EXT_OCR_REQ, val);
+	u64 response = val & (reg->any | reg->supplier | reg->snoop);
 
 	if (request & ~reg->request)
-		return core_ext_refuse(event, -EINVAL,
-				       "offcore: request type %#llx is not in this register",
-				       request & ~reg->request);
+		return "offcore: request type that is not in this register";
 	if (!request)
-		return core_ext_refuse(event, -EINVAL, "offcore: no request type");
-	if (val & reg->outstanding) {
-		if (val & (reg->any | reg->supplier | reg->snoop))
-			return core_ext_refuse(event, -EINVAL,
-					       "offcore: outstanding excludes responses");
-		return 0;
-	}
-	if (val & reg->any)
-		return 0;
-	if (reg->both && (!(val & reg->supplier) || !(val & reg->snoop)))
-		return core_ext_refuse(event, -EINVAL,
-				       "offcore: neither any response nor supplier and snoop");
-	if (!(val & (reg->supplier | reg->snoop)))
-		return core_ext_refuse(event, -EINVAL, "offcore: no response");
-	return 0;
+		return "offcore: no request type";
+	if (val & reg->outstanding)
+		return response ? "offcore: outstanding excludes responses" : NULL;
+	if (!response)
+		return "offcore: no response";
+	if (reg->both && !(val & reg->any) && (!(val & reg->supplier) || !(val & reg->snoop)))
+		return "offcore: neither any response nor supplier and snoop";
+	return NULL;
 }
 
 /**
- * core_ext_check_event() - can the hardware do what the event asks for?
+ * core_ext_check_offcore() - does an offcore event count anything?
  * @model: the CPU
  * @event: an event of the core PMU that the kernel has not looked at yet
  *
@@ -44,34 +52,22 @@ static int core_ext_check_offcore(const struct core_ext_offcore *reg,
  *
  * Return: 0, or -EINVAL for a selection that counts nothing.
  */
-int core_ext_check_event(const struct core_ext_model *model, const struct perf_event *event)
+int core_ext_check_offcore(const struct core_ext_model *model, const struct perf_event *event)
 {
-	const struct core_ext_offcore *reg = NULL;
-	u64 config = event->attr.config;
-	bool offcore = false;
-	int i;
+	const struct core_ext_offcore *reg = model->offcore;
+	u16 select = event->attr.config;
+	const char *why;
 
 	/* The generic events are the kernel's own selections. */
 	if (event->attr.type != event->pmu->type)
 		return 0;
-	for (i = 0; i < ARRAY_SIZE(model->offcore); i++) {
-		u64 differs = (config ^ model->offcore[i].select) & CORE_EXT_SELECT_MASK;
-
-		if (!differs)
-			reg = &model->offcore[i];
-		if (!(differs & ARCH_PERFMON_EVENTSEL_EVENT))
-			offcore = true;
-	}
-	if (reg) {
-		int err = core_ext_check_offcore(reg, event);
-
-		if (err)
-			return err;
-	} else if (offcore) {
+	while (reg->select != select) {
 		/* The kernel takes it, and leaves config1 out. */
-		return core_ext_refuse(event, -EINVAL, "offcore: umask of no register");
+		if (++reg == model->offcore + ARRAY_SIZE(model->offcore))
+			return core_ext_refuse(event, -EINVAL, "offcore: umask of no register");
 	}
-	return 0;
+	why = core_ext_offcore_fault(reg, event->attr.config1);
+	return why ? core_ext_refuse(event, -EINVAL, why) : 0;
 }
 
 /* What an event has in an offcore register, 0 if it uses none. */
@@ -102,7 +98,7 @@ static bool core_ext_no_quotient(const struct core_ext_model *model, u64 a, u64 
 /**
  * core_ext_check_latency() - is the quotient of the group a latency?
  * @model: the CPU
- * @event: an event that the core PMU has just accepted
+ * @event: an offcore event that the core PMU has just accepted
  *
  * Requests in flight and requests in one group are for the average latency, which is
  * measured with the same request types in both (section 18.6.3).
@@ -115,7 +111,7 @@ int core_ext_check_latency(const struct core_ext_model *model, struct perf_event
 	u64 val = core_ext_offcore_val(model, event, event->pmu);
 	bool wrong;
 
-	if (leader == event || !val)
+	if (!val)
 		return 0;
 	wrong = core_ext_no_quotient(model, val, core_ext_offcore_val(model, leader, event->pmu));
 	for_each_sibling_event(other, leader)
@@ -131,9 +127,9 @@ int core_ext_check_latency(const struct core_ext_model *model, struct perf_event
 #define SELECT_ALL	(X86_RAW_EVENT_MASK | ARCH_PERFMON_EVENTSEL_ANY)
 
 /**
- * core_ext_check_precise() - can the hardware be as precise as the event asks for?
+ * core_ext_check_precise() - does reduced skid work for this event?
  * @model: the CPU
- * @event: an event that the core PMU has just accepted
+ * @event: an event with precise_ip=3 that the core PMU has just accepted
  *
  * The errno is that of a kernel that does not offer precise_ip=3 at all: perf's :P takes
  * less then.
@@ -142,8 +138,7 @@ int core_ext_check_latency(const struct core_ext_model *model, struct perf_event
  */
 int core_ext_check_precise(const struct core_ext_model *model, struct perf_event *event)
 {
-	if (event->attr.precise_ip < 3 || !model->precise ||
-	    core_ext_find_precise(model, event->hw.config & SELECT_ALL))
+	if (!model->precise || core_ext_find_precise(model, event->hw.config & SELECT_ALL))
 		return 0;
 	return core_ext_undo_init(event, core_ext_refuse(event, -EOPNOTSUPP,
 		"reduced skid is for the precise events"));
