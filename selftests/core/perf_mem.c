@@ -206,6 +206,57 @@ static void c2c_shared(void)
 	ktap_check(!shell("rm /bin/addr2line"));
 }
 
+/* Records with their last branches, beside all our hooks: the jump of the walk to its load. */
+static void lbr_branches(void)
+{
+	unsigned int num = 0, wrong = 0, all = 0;
+	uint64_t before;
+	char line[4096];
+	struct where w;
+	FILE *f;
+
+	prepare("enforce=1 data_src=1 ds_guard=1");
+	before = records();
+	ktap_check(!shell("perf record -b -d -m 32M -c 997 -e cpu/mem-loads/ppu -o /tmp/lbr " WALKER " >/tmp/err 2>&1"),
+		   "%d", shell("cat /tmp/err"));
+	before = records() - before;
+	w = where();
+	f = popen("perf script -i /tmp/lbr -F ip,brstack 2>/dev/null", "r");
+	ktap_require(f);
+	while (fgets(line, sizeof(line), f)) {
+		unsigned long ip, from, to;
+
+		if (sscanf(line, "%lx 0x%lx/0x%lx", &ip, &from, &to) != 3)
+			continue;
+		all++;
+		if (ip != w.load)
+			continue;
+		num++;
+		wrong += to != w.load || from <= w.load || from - w.load > 64;
+	}
+	ktap_check(!pclose(f) && before == all && num >= 80 && !wrong,
+		   "%llu records, %u samples, %u of the walk, %u after another branch",
+		   (unsigned long long)before, all, num, wrong);
+	ktap_check(!shell("perf script -i /tmp/lbr -F data_src 2>/dev/null | grep -q 'OP LOAD'"));
+}
+
+/*
+ * Who called the walk, by the last branches alone: those who have returned before it began are
+ * not among them.
+ */
+static void lbr_calls(void)
+{
+	prepare("enforce=1 data_src=1 ds_guard=1");
+	ktap_check(!shell("perf record --call-graph lbr -d -m 32M -c 997 -e cpu/mem-loads/ppu -o /tmp/lbr " WALKER " >/tmp/err 2>&1"),
+		   "%d", shell("cat /tmp/err"));
+	ktap_check(!shell("perf script -i /tmp/lbr -F ip,sym 2>/dev/null >/tmp/chains && "
+			  "awk -v RS= '$2 == \"walk\" { n++; different += !seen[$0]++;"
+			  "  wrong += $4 != \"main\" || $6 !~ /^__libc_start/ || $NF != \"_start\" } "
+			  "END { exit n < 80 || different != 1 || wrong }' /tmp/chains"),
+		   "%d", shell("head -n 12 /tmp/chains"));
+	shell("rm -f /tmp/lbr /tmp/chains");
+}
+
 /*
  * cycles:pp and others: what the silicon wrote is what perf has. The buffer takes it all:
  * on a slow machine the walk takes more cycles, and perf comes late.
@@ -242,4 +293,6 @@ CORE_MAIN("5c 5f",
 	{ "perf mem report", mem_report },
 	{ "perf c2c", c2c },
 	{ "perf c2c finds the shared line", c2c_shared },
-	{ "perf record", plain_record })
+	{ "perf record", plain_record },
+	{ "perf record -b", lbr_branches },
+	{ "perf record --call-graph lbr", lbr_calls })

@@ -89,6 +89,21 @@ static void record(struct core *k, const struct core_branch *br, uint64_t to, bo
 		k->lbr[0][k->lbr_tos] = (br->ip & ~(1ull << 63)) | flag;
 }
 
+#define LBR_CALL_STACK	(1ull << 9)
+
+/* In this mode returns take the call away that they belong to. Sandy Bridge lacks it. */
+static bool returns(const struct core *k, const struct core_branch *br)
+{
+	return (k->lbr_select & LBR_CALL_STACK) && k->model->lbr_info && br->kind == OP_RET;
+}
+
+static void forget(struct core *k)
+{
+	for (int i = 0; i < 3; i++)
+		k->lbr[i][k->lbr_tos] = 0;
+	k->lbr_tos = (k->lbr_tos + k->model->lbr - 1) % k->model->lbr;
+}
+
 void branch_resolve(struct core *k, uint64_t to, uint8_t ring)
 {
 	struct core_branch br = k->t.br;
@@ -111,6 +126,10 @@ void branch_resolve(struct core *k, uint64_t to, uint8_t ring)
 		    (c->rings & core_ring(k)))
 			trace_count(k, i, &s);
 	}
-	if (taken && branch_lbr_on(k) && !filtered(k, br.kind, ring))
+	if (!taken || !branch_lbr_on(k) || filtered(k, br.kind, ring))
+		return;
+	if (returns(k, &br))
+		forget(k);
+	else
 		record(k, &br, to, wrong);
 }
