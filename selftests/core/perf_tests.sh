@@ -1,0 +1,57 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# perf's own tests: none of them fares worse with the module than without. Many need what is not
+# there (compilers, other programs, tracepoints) and are skipped by perf, or fail, both times.
+#
+# VM: --machine goldmont
+# TIER: soak
+. "$(dirname "$0")/ktap.sh"
+[ -d /sys/bus/event_source/devices/cpu ] || ktap_skip_all "needs the kernel's core PMU"
+lsmod | grep -q '^intel_core_ext ' || modprobe intel_core_ext 2>/dev/null ||
+	ktap_skip_all "needs the module intel_core_ext"
+T=/tmp/perf_tests
+mkdir -p $T
+cd $T || exit 1
+# Else each start of perf looks through all names of the kernel.
+echo 2 >/proc/sys/kernel/kptr_restrict
+
+# all FILE: a line for each test and each part of one: number, verdict, name. What hangs has none.
+all() {
+	perf test list 2>&1 | sed -n 's/^ *\([0-9]*\):.*/\1/p' | while read -r n; do
+		timeout 60 perf test "$n" 2>&1 </dev/null | sed -n \
+			's/^ *\([0-9.]*\): \(.*[^ ]\) *: *\(Ok\|Skip\|FAILED!\).*/\1 \3 \2/p' >$T/one
+		[ -s $T/one ] || echo "$n hangs"
+		cat $T/one
+	done >"$1"
+}
+
+without() {
+	rmmod intel_core_ext
+	all $T/without
+	awk '{ n[$2]++ } END { for (v in n) print v, n[v]; exit n["Ok"] < 20 }' $T/without
+}
+
+# Nothing that was Ok is anything else, nothing that was skipped fails.
+with() {
+	modprobe intel_core_ext enforce=1 data_src=1 ds_guard=1 || return 1
+	all $T/with
+	awk '{ n[$2]++ } END { for (v in n) print v, n[v] }' $T/with
+	awk 'function rank(v) { return v == "Ok" ? 2 : v == "Skip" }
+		FNR == NR { was[$1] = $2; next }
+		$1 in was { seen[$1] }
+		rank($2) < rank(was[$1]) { print "was " was[$1] ": " $0; worse = 1 }
+		END {
+			for (n in was) {
+				if (!(n in seen)) {
+					print n " was " was[n] ", and is gone"
+					worse = 1
+				}
+			}
+			exit worse
+		}' $T/without $T/with
+}
+
+ktap "without the module" without
+ktap "with all that it can do" with
+ktap_end

@@ -1,0 +1,9 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# perf's own tests on Sandy Bridge.
+#
+# VM: --machine sandybridge
+# PUT: core/perf_tests.sh
+# TIER: soak
+. "$(dirname "$0")/perf_tests.sh"
