@@ -110,7 +110,8 @@ static void uncore_event_del(struct perf_event *event, int flags)
 
 /*
  * While perf takes a sample it stops the event, and its group, if they have too many. That is
- * below our own handler, which has the lock.
+ * below our own handler, which has the lock. What one owes that was stopped this way it gives
+ * when the PMU is enabled after its start.
  */
 static bool uncore_event_in_sample(const struct uncore_package *pkg)
 {
@@ -140,9 +141,6 @@ static void uncore_event_start(struct perf_event *event, int flags)
 		return;
 	}
 	raw_spin_lock_irqsave(&pkg->lock, irq);
-	/* What it owes since it was stopped within the sample of another. */
-	if (!(flags & PERF_EF_RELOAD))
-		uncore_pmi_deliver(pkg, to_uncore_event(event)->box);
 	uncore_event_start_locked(pkg, event, flags);
 	raw_spin_unlock_irqrestore(&pkg->lock, irq);
 }
