@@ -4,13 +4,15 @@
 
 	perf-metrics list --json | tools/metrics/export.py grafana >dashboard.json
 	perf-metrics list --json | tools/metrics/export.py pcp >perfevent.conf
-	perf-metrics list --json | tools/metrics/export.py perf >perf.patch
+	perf-metrics list --json | tools/metrics/export.py perf [MACHINE=FILE...] >perf.patch
 	perf-metrics list --json | tools/metrics/export.py likwid DIRECTORY
 	perf-metrics list --json | tools/metrics/export.py markdown >metrics.md
 
 grafana	a dashboard: a row for each group, a panel for each metric
 pcp	a section of perfevent.conf: each event on each box once
-perf	a patch for the kernel's tools/perf, so that a rebuilt perf has them for perf stat -M
+perf	a patch for the kernel's tools/perf, so that a rebuilt perf has them for perf stat -M. With
+	the PMUs of a machine, perf list of it describes their events, too. MACHINE is nehalemex or
+	westmereex, and FILE what "grep -r . /sys/bus/event_source/devices/xeon7500_*/" prints there
 likwid	groups for likwid-perfctr -g: files in nehalemEX and westmereEX of the directory
 markdown	a page of all metrics
 
@@ -22,6 +24,8 @@ import os
 import re
 import sys
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+
 # What the service exports comes open, the rest folded.
 OPEN = {'memory', 'llc', 'qpi'}
 UNITS = {'B/s': 'Bps', '%': 'percent', '1/s': 'cps', 'MHz': 'rotmhz', 'entries': 'short',
@@ -30,8 +34,8 @@ SOURCE = {'type': 'prometheus', 'uid': '${source}'}
 # How many boxes of a kind a package has, at most; a PMU of any other name is there once.
 BOXES = {'xeon7500_cbox': 10, 'xeon7500_sbox': 2, 'xeon7500_bbox': 2, 'xeon7500_mbox': 2,
          'xeon7500_rbox': 2}
-# Directories of perf, and how many C-Boxes a package has there.
-PERF_MACHINES = {'nehalemex': 8, 'westmereex': 10}
+# Directories of perf: the model in spec/, and how many C-Boxes a package has there.
+PERF_MACHINES = {'nehalemex': ('nhm-ex', 8), 'westmereex': ('wsm-ex', 10)}
 # Those of LIKWID, likewise.
 LIKWID_MACHINES = {'nehalemEX': 8, 'westmereEX': 10}
 # LIKWID programs registers by itself: its names of events, and a counter that has each. A port
@@ -147,10 +151,13 @@ class Unsaid(Exception):
     """What perf's expressions cannot say."""
 
 
-def perf_event(text):
-    """PMU/terms/ as an expression has it: what means something there is escaped."""
+def perf_event(text, known):
+    """PMU/terms/ as an expression has it: what means something there is escaped. perf takes back
+    the scale that sysfs has before it computes."""
     pmu, terms = text.rstrip('/').split('/')
-    return pmu + '@' + re.sub(r'([,=-])', r'\\\1', terms) + '@'
+    scale = known.get(pmu.partition('_')[2], {}).get(terms.partition(',')[0], ('', ''))[1]
+    name = pmu + '@' + re.sub(r'([,=-])', r'\\\1', terms) + '@'
+    return f'({name} * {scale})' if scale else name
 
 
 def total(metric, event, boxes, one):
@@ -182,8 +189,8 @@ def expression(metric, boxes, one, seconds):
     return re.sub(r'[A-Za-z_]\w*', lambda m: names[m.group()], metric['formula'])
 
 
-def perf_metric(metric, boxes):
-    text = expression(metric, boxes, perf_event, 'duration_time')
+def perf_metric(metric, boxes, known):
+    text = expression(metric, boxes, lambda event: perf_event(event, known), 'duration_time')
     row = {'BriefDescription': metric['help'], 'MetricExpr': text, 'MetricGroup': metric['group'],
            'MetricName': metric['name']}
     if metric['unit'] in PERF_UNITS:
@@ -191,22 +198,82 @@ def perf_metric(metric, boxes):
     return row
 
 
+def perf_metrics(metrics, boxes, known):
+    """A metric that an expression cannot say is left out."""
+    rows = []
+    for metric in itertools.chain.from_iterable(groups(metrics).values()):
+        try:
+            # perf opens all that a metric needs at once: 32 nodes would be 128 events.
+            if len(metric['parts']) * len(metric['events']) <= 16:
+                rows.append(perf_metric(metric, boxes, known))
+        except Unsaid:
+            pass
+    return rows
+
+
+def encoded(terms, formats):
+    """{'config': 0x714} of event=0x14,umask=0x7"""
+    words = {}
+    for term in terms.split(','):
+        name, _, value = term.partition('=')
+        word, places = formats[name].split(':')
+        value = int(value or '1', 0)
+        for bits in places.split(','):
+            low, _, high = bits.partition('-')
+            for bit in range(int(low), int(high or low) + 1):
+                words[word] = words.get(word, 0) | (value & 1) << bit
+                value >>= 1
+    return words
+
+
+def perf_events(path, known):
+    """What sysfs has, with what is known of it."""
+    formats, names = {}, {}
+    with open(path, encoding='utf-8') as f:
+        for line in f:
+            m = re.search(r'/(xeon7500_([a-z]+))(?:_\d+)?/(format|events)/([^:]+):(.*)', line)
+            if m and m.group(2) in known:
+                table = formats if m.group(3) == 'format' else names
+                table.setdefault(m.group(1), {})[m.group(4)] = m.group(5)
+    rows = []
+    for pmu, table in sorted(names.items()):
+        for name in sorted(n for n in table if not n.endswith(('.scale', '.unit'))):
+            words = encoded(table[name], formats[pmu])
+            row = {'BriefDescription': known[pmu.partition('_')[2]][name][0],
+                   'ConfigCode': hex(words.pop('config', 0)), 'EventName': name, 'Unit': pmu}
+            if words:
+                row['Filter'] = ','.join(f'{word}={value:#x}' for word, value in sorted(words.items()))
+            if name + '.scale' in table:
+                row['ScaleUnit'] = table[name + '.scale'] + table.get(name + '.unit', '')
+            rows.append(row)
+    return rows
+
+
+def new_file(path, rows):
+    text = json.dumps(rows, indent=4).splitlines()
+    print(f'--- /dev/null\n+++ b/{path}\n@@ -0,0 +1,{len(text)} @@')
+    for line in text:
+        print('+' + line)
+
+
 def perf(metrics):
-    """New files only. A metric that an expression cannot say is left out."""
-    for machine, cboxes in PERF_MACHINES.items():
-        boxes, rows = {**BOXES, 'xeon7500_cbox': cboxes}, []
-        for metric in itertools.chain.from_iterable(groups(metrics).values()):
-            try:
-                # perf opens all that a metric needs at once: 32 nodes would be 128 events.
-                if len(metric['parts']) * len(metric['events']) <= 16:
-                    rows.append(perf_metric(metric, boxes))
-            except Unsaid:
-                pass
-        text = json.dumps(rows, indent=4).splitlines()
-        path = f'tools/perf/pmu-events/arch/x86/{machine}/xeon7500-metrics.json'
-        print(f'--- /dev/null\n+++ b/{path}\n@@ -0,0 +1,{len(text)} @@')
-        for line in text:
-            print('+' + line)
+    """New files; and that a Unit of ours is a PMU of that name."""
+    import events  # pylint: disable=import-outside-toplevel
+    machines = dict(arg.split('=', 1) for arg in sys.argv[2:])
+    for machine, (model, cboxes) in PERF_MACHINES.items():
+        path = f'tools/perf/pmu-events/arch/x86/{machine}/xeon7500-'
+        known, boxes = events.names(model), {**BOXES, 'xeon7500_cbox': cboxes}
+        new_file(path + 'metrics.json', perf_metrics(metrics, boxes, known))
+        if machine in machines:
+            new_file(path + 'events.json', perf_events(machines[machine], known))
+    if machines:
+        path = 'tools/perf/pmu-events/jevents.py'
+        units = [f"          'xeon7500_{box}': 'xeon7500_{box}'," for box in
+                 ('ubox', 'cbox', 'sbox', 'bbox', 'mbox', 'rbox', 'wbox')]
+        print(f'--- a/{path}\n+++ b/{path}\n@@ -220,3 +220,{3 + len(units)} @@')
+        print("       table = {")
+        print('\n'.join('+' + unit for unit in units))
+        print("           'CBO': 'uncore_cbox',\n           'QPI LL': 'uncore_qpi',")
 
 
 def likwid_counters(event, boxes):
@@ -300,6 +367,8 @@ def markdown(metrics):
 
 if __name__ == '__main__':
     FORMATS = {'grafana': grafana, 'pcp': pcp, 'perf': perf, 'likwid': likwid, 'markdown': markdown}
-    if len(sys.argv) != (3 if sys.argv[1:2] == ['likwid'] else 2) or sys.argv[1] not in FORMATS:
+    ARGUMENTS = {'perf': range(3), 'likwid': [1]}
+    if sys.argv[1:2] == [] or sys.argv[1] not in FORMATS or \
+            len(sys.argv) - 2 not in ARGUMENTS.get(sys.argv[1], [0]):
         sys.exit(__doc__.rstrip())
     FORMATS[sys.argv[1]](json.load(sys.stdin))
