@@ -64,7 +64,12 @@ completion() {
 		try "'"$TOP"'/README.md" perf-metrics check "'"$TOP"'/READ"'
 }
 
-in_root() { chroot "$DIR/fresh" env DEBIAN_FRONTEND=noninteractive LC_ALL=C "$@"; }
+# dkms wants /proc; it is gone with the process.
+# shellcheck disable=SC2016 # for the shell inside
+in_root() {
+	unshare -m sh -c 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"' "$DIR/fresh" \
+		env DEBIAN_FRONTEND=noninteractive LC_ALL=C "$@"
+}
 
 # A fresh Debian with both kernels' headers, our packages, dkms.
 fresh() {
