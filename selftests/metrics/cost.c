@@ -20,7 +20,8 @@ static struct accesses accesses_of(const char *metrics, int intervals)
 	char command[200];
 
 	snprintf(command, sizeof(command),
-		 "perf metrics %s --csv -I 20 --interval-count %d >/tmp/cost 2>&1", metrics, intervals);
+		 "perf metrics %s --csv -I 20 --interval-count %d >/tmp/cost 2>&1", metrics,
+		 intervals);
 	silicon_start();
 	ktap_require(!system(command), "%s", command);
 	accesses.reads = msr_read(0, SYN_ACCESS_ALL(SYN_RANGE_UNCORE, 0));

@@ -53,7 +53,8 @@ static void collect_one(struct collected *all, const struct metric *metric, int 
 
 	if (!reading.there || reading.why) {
 		if (!all->why)
-			all->why = strdup(reading.why ?: "perf has no count of it; is its package offline?");
+			all->why = strdup(reading.why ?:
+					  "perf has no count of it; is its package offline?");
 		return;
 	}
 	/* First, the time that all are brought to. */
@@ -91,7 +92,8 @@ static void collect_cell(struct collected *all, const struct plan *plan, const s
 	/* A box may be absent from one package; then all of what belongs to it has to be. */
 	for (e = 0; e < metric->num_events; e++) {
 		for (i = 0; i < cell->event[e].num; i++) {
-			const struct pmu *pmu = plan->counter[cell->event[e].source[i].counter[0]].pmu;
+			const struct source *source = &cell->event[e].source[i];
+			const struct pmu *pmu = plan->counter[source->counter[0]].pmu;
 
 			if (pmu->core || pmu->cpu[package] >= 0)
 				there = true;
