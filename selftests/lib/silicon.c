@@ -7,6 +7,8 @@
  *	silicon events PACKAGE PMU	events inside enabled windows, all counters
  *	silicon accesses		reads and writes of uncore registers
  *	silicon violations		accesses against the rules
+ *	silicon readings		those that are not the first answer (spec/readings.json)
+ *	silicon reading NAME=ANSWER	it is that from now on
  *
  * Status 4 where there is no virtual silicon.
  */
@@ -14,7 +16,8 @@
 
 static int usage(void)
 {
-	fprintf(stderr, "usage: silicon clear|reset|events PACKAGE PMU|accesses|violations\n");
+	fprintf(stderr, "usage: silicon clear|reset|events PACKAGE PMU|accesses|violations|"
+			"readings|reading NAME=ANSWER\n");
 	return 2;
 }
 
@@ -41,6 +44,36 @@ static void reset(void)
 		msr_write(cpu, SYN_RESET, 1);
 }
 
+static void show_readings(void)
+{
+	unsigned int r;
+
+	for (r = 0; r < READINGS; r++) {
+		uint64_t answer = msr_read(0, SYN_READING(r));
+
+		if (answer)
+			printf("%s=%s\n", reading_names[r].name, reading_names[r].answers[answer]);
+	}
+}
+
+static bool set_reading(const char *text)
+{
+	unsigned int r, a;
+	char one[128];
+
+	for (r = 0; r < READINGS; r++) {
+		for (a = 0; a < READING_ANSWERS && reading_names[r].answers[a]; a++) {
+			snprintf(one, sizeof(one), "%s=%s", reading_names[r].name,
+				 reading_names[r].answers[a]);
+			if (strcmp(one, text))
+				continue;
+			msr_write(0, SYN_READING(r), a);
+			return true;
+		}
+	}
+	return false;
+}
+
 int main(int argc, char **argv)
 {
 	if (silicon_missing()) {
@@ -60,7 +93,9 @@ int main(int argc, char **argv)
 		printf("%u\n", silicon_accesses());
 	else if (!strcmp(argv[1], "violations"))
 		printf("%llu\n", (unsigned long long)msr_read(0, SYN_VIOLATIONS));
-	else
+	else if (!strcmp(argv[1], "readings"))
+		show_readings();
+	else if (strcmp(argv[1], "reading") || argc != 3 || !set_reading(argv[2]))
 		return usage();
 	return 0;
 }

@@ -311,7 +311,7 @@ static void or_of_what_is_below(void)
 	const struct place *c = &places[0], *s = &places[8], *w = &places[16];
 
 	start_over(0);
-	msr_write(0, SYN_OV_IS_OR, 1);
+	msr_write(0, SYN_READING(RD_SUMMARY_CLEAR), RD_SUMMARY_CLEAR_OR);
 	arm(c, 1000, true);
 	arm(w, 1000, true);
 	run_for(0, 100, U_EN);
@@ -336,7 +336,7 @@ static void or_of_what_is_below(void)
 	arm(s, 1000, true);
 	run_for(0, 100, U_EN);
 	ktap_check(pmi(SYN_PMI_REQUESTED) == 3, "no edge");
-	msr_write(0, SYN_OV_IS_OR, 0);
+	msr_write(0, SYN_READING(RD_SUMMARY_CLEAR), 0);
 	ktap_check(!msr_read(0, SYN_VIOLATIONS), "violations");
 }
 

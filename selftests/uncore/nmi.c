@@ -269,7 +269,7 @@ static void several_boxes(const char *what, bool or, int num, const char *option
 	int i;
 
 	start();
-	msr_write(0, SYN_OV_IS_OR, or);
+	msr_write(0, SYN_READING(RD_SUMMARY_CLEAR), or ? RD_SUMMARY_CLEAR_OR : 0);
 	lost_open();
 	for (i = 0; i < num; i++) {
 		snprintf(name, sizeof(name), "%s%s", sampled[i].event, options);
@@ -295,7 +295,7 @@ static void several_boxes(const char *what, bool or, int num, const char *option
 	ktap_check(!or || *options || msr_read(0, SYN_PMI(SYN_PMI_NO_EDGE)),
 		   "%s: it did not happen", what);
 	event_close_all();
-	msr_write(0, SYN_OV_IS_OR, 0);
+	msr_write(0, SYN_READING(RD_SUMMARY_CLEAR), 0);
 	kmsg_no_unknown_nmi();
 }
 

@@ -148,15 +148,15 @@ static void reported(void)
 
 	for (by_eight = 0; by_eight < 2; by_eight++) {
 		for (is_or = 0; is_or < 2; is_or++) {
-			msr_write(0, SYN_CBOXES_BY_EIGHT, by_eight);
-			msr_write(0, SYN_OV_IS_OR, is_or);
+			msr_write(0, SYN_READING(RD_CBOX_SIDES), by_eight);
+			msr_write(0, SYN_READING(RD_SUMMARY_CLEAR), is_or ? RD_SUMMARY_CLEAR_OR : 0);
 			snprintf(what, sizeof(what), "C-Boxes by %s, U bits %s",
 				 by_eight ? "eight" : "five", is_or ? "are the OR" : "hold");
 			check_reported(what);
 		}
 	}
-	msr_write(0, SYN_CBOXES_BY_EIGHT, 0);
-	msr_write(0, SYN_OV_IS_OR, 0);
+	msr_write(0, SYN_READING(RD_CBOX_SIDES), 0);
+	msr_write(0, SYN_READING(RD_SUMMARY_CLEAR), 0);
 }
 
 /* ---- the M-Box, whose index is wider and which has a second command ---- */

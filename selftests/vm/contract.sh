@@ -117,6 +117,17 @@ ktap "a fault of a user's program is none of the kernel's" user_fault
 kernel_log() { grep "Linux version $(release "$one")" "$DIR/plain.log" && grep 'reboot: Power down' "$DIR/plain.log"; }
 ktap "--log has the kernel's first and last words" kernel_log
 
+vm readings --driver none --kernel "$one" --cores 1 --reading summary_clear=or \
+	--reading freeze_latency=1000,cond=never --put "$TOP/build/selftests/uncore/silicon:/t/" -- \
+	sh -c '/t/silicon readings; /t/silicon reading cond=overflow; /t/silicon readings; /t/silicon reset; /t/silicon readings'
+
+readings() {
+	local first="summary_clear=or freeze_latency=1000"
+	# shellcheck disable=SC2086 # words
+	ended readings 0 && printed readings $first cond=never $first cond=overflow $first cond=never
+}
+ktap "--reading makes the silicon one that fits, and a reset brings it back" readings
+
 vm raw --driver none --kernel "$other" --put "$DIR/data:/t/" --module "$(complain "$other")" \
 	--get /nowhere:"$DIR/nowhere" -- sh -c 'cat /t/data
 	{ modprobe -r complain && modprobe complain about=nothing && modprobe -a "$(cat /sys/devices/system/cpu/modalias)"; lsmod; } >&2'
@@ -214,7 +225,8 @@ ktap "124 when time is up; what was printed so far is there" late_ended $?
 
 usage_errors() {
 	local args
-	for args in "--machine vax -- true" "--cores 0 -- true" "--put /none:/x -- true" "--get x -- true" "--frobnicate" ""; do
+	for args in "--machine vax -- true" "--cores 0 -- true" "--put /none:/x -- true" "--get x -- true" "--frobnicate" "" \
+		"--reading nope=1 -- true" "--reading m_fvid=any_1 -- true" "--reading cbox_sides=by_eight -- true"; do
 		# shellcheck disable=SC2086 # a list
 		"$TOP/tools/vm/run" $args >"$DIR/usage" 2>&1
 		[ $? = 2 ] || { echo "accepted: $args"; return 1; }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * PMIs on their way to the cores: through the local APIC's LVTPC entry, which
- * the delivery masks. An uncore PMI needs IA32_DEBUGCTL bit 13 besides, and
- * goes to every thread of the cores chosen. Faults can be injected on the way.
+ * the delivery masks. An uncore PMI needs IA32_DEBUGCTL bit 13 besides [debugctl_13],
+ * is lost without it [pmi_no_debugctl], and goes to every thread of the cores chosen
+ * [pmi_core_sel]. Faults can be injected on the way.
  */
 #include "silicon.h"
 #include "qemu/timer.h"
@@ -15,6 +16,7 @@
 
 static uint64_t package_stats[SILICON_PACKAGES][SYN_PMI_NO_EDGE + 1];
 static uint64_t cpu_stats[SILICON_CPUS][SYN_PMI_CORE_MASKED + 1];
+static bool kept[SILICON_CPUS];	/* PMIs that wait for bit 13 */
 static uint64_t faults[SYN_FAULT_DEBUGCTL - SYN_FAULT_LOSE + 1];
 
 #define FAULT(name)	faults[SYN_FAULT_##name - SYN_FAULT_LOSE]
@@ -73,11 +75,34 @@ static void deliver_uncore(CPUState *cs)
 {
 	unsigned int what;
 
-	if (!core_uncore_pmi_enabled(cs))
+	if (!core_uncore_pmi_enabled(cs) &&
+	    reading(RD_DEBUGCTL_13) != RD_DEBUGCTL_13_NEEDLESS) {
 		what = SYN_PMI_NO_DEBUGCTL;
-	else
+		kept[cs->cpu_index] = reading(RD_PMI_NO_DEBUGCTL) == RD_PMI_NO_DEBUGCTL_KEPT;
+	} else {
 		what = deliver(cs) ? SYN_PMI_SENT : SYN_PMI_MASKED;
+	}
 	cpu_stats[cs->cpu_index][what]++;
+}
+
+void apic_debugctl_written(CPUState *cs)
+{
+	if (!kept[cs->cpu_index] || !core_uncore_pmi_enabled(cs))
+		return;
+	kept[cs->cpu_index] = false;
+	deliver_uncore(cs);
+}
+
+/* Does pmi_core_sel mean this CPU of the package? */
+static bool chosen_by(unsigned int core_mask, const X86CPU *x)
+{
+	switch (reading(RD_PMI_CORE_SEL)) {
+	case RD_PMI_CORE_SEL_APIC_ID:
+		return core_mask >> (x->apic_id & 7) & 1;
+	case RD_PMI_CORE_SEL_IGNORED:
+		return true;
+	}
+	return x->core_id < 8 && (core_mask >> x->core_id & 1);
 }
 
 struct flight {
@@ -97,16 +122,16 @@ static void land(const struct flight *f)
 		unsigned int core = x->core_id, thread = x->thread_id;
 		bool chosen;
 
-		if (silicon_package(cs) != f->package || core > 7)
+		if (silicon_package(cs) != f->package)
 			continue;
-		chosen = f->core_mask >> core & 1;
+		chosen = chosen_by(f->core_mask, x);
 		/*
 		 * To the wrong place: not to the first thread of the cores
 		 * chosen, but to their others, or to the next core.
 		 */
 		if (f->misroute)
 			chosen = (chosen && thread) ||
-				 (core && !thread && (f->core_mask >> (core - 1) & 1));
+				 (core && core <= 8 && !thread && (f->core_mask >> (core - 1) & 1));
 		if (!chosen)
 			continue;
 		somebody = true;
@@ -189,6 +214,7 @@ void apic_clear_stats(void)
 void apic_clear_faults(void)
 {
 	memset(faults, 0, sizeof(faults));
+	memset(kept, 0, sizeof(kept));
 }
 
 uint64_t *apic_fault(uint32_t msr)
@@ -198,9 +224,10 @@ uint64_t *apic_fault(uint32_t msr)
 	return &faults[msr - SYN_FAULT_LOSE];
 }
 
-bool apic_fault_debugctl(void)
+/* By a reading, or by the kind of firmware that locks the uncore PMI out. */
+bool apic_debugctl_stuck(void)
 {
-	return FAULT(DEBUGCTL);
+	return FAULT(DEBUGCTL) || reading(RD_DEBUGCTL_13) != RD_DEBUGCTL_13_PRESENT;
 }
 
 static void row_json(FILE *f, const char * const *names, const uint64_t *row, unsigned int n)

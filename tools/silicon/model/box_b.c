@@ -4,8 +4,9 @@
  * through sub-counters that never stop; what is counted is their overflow.
  *
  * Match events compare the fields in their names with MATCH where MASK has
- * ones. The guide does not give the polarity of MASK; 1 = compare is taken,
- * as in the R-Box, so that after reset everything matches.
+ * ones. The guide does not give the polarity of MASK [b_mask]; 1 = compare is taken,
+ * as in the R-Box, so that after reset nothing is compared. See also [b_match_parts]
+ * and [b_occupancy].
  */
 #include "uncore.h"
 
@@ -30,14 +31,15 @@ static bool is_out(const struct event_info *e)
 /* The fields an event compares, by its name. */
 static uint64_t fields(const struct event_info *e)
 {
+	bool all = reading(RD_B_MATCH_PARTS) == RD_B_MATCH_PARTS_ALL;
 	bool out = is_out(e);
 	uint64_t bits = 0;
 
-	if (strstr(e->name, "MSG_"))
+	if (all || strstr(e->name, "MSG_"))
 		bits |= out ? B_MSG_OUT : B_MSG_IN;
-	if (strstr(e->name, "OPCODE_"))
+	if (all || strstr(e->name, "OPCODE_"))
 		bits |= out ? B_OPC_OUT : B_OPC_IN;
-	if (strstr(e->name, "ADDR_"))
+	if (all || strstr(e->name, "ADDR_"))
 		bits |= B_ADDR;
 	return bits;
 }
@@ -53,20 +55,25 @@ unsigned int b_packet(const struct counter *c, const struct packet *pkt)
 {
 	const struct event_info *e = match_event(c);
 	const struct box *b = c->box;
-	uint64_t is;
+	uint64_t is, mask;
 
 	if (!e || pkt->inst != b->inst || pkt->out != is_out(e))
 		return 0;
 	is = (pkt->addr >> 6 & B_ADDR) |
 	     (uint64_t)pkt->mc << 44 | (uint64_t)pkt->mc << 48 |
 	     (uint64_t)(pkt->opcode & 0xf) << 52 | (uint64_t)(pkt->opcode & 0xf) << 56;
-	return !((is ^ box_reg(b, ROLE_MATCH, 0, 0)) & box_reg(b, ROLE_MASK, 0, 0) & fields(e));
+	mask = box_reg(b, ROLE_MASK, 0, 0);
+	if (reading(RD_B_MASK) == RD_B_MASK_IGNORE)
+		mask = ~mask;
+	return !((is ^ box_reg(b, ROLE_MATCH, 0, 0)) & mask & fields(e));
 }
 
 void select_b(struct counter *c, struct selection *sel, CPUState *cs)
 {
 	const struct event_info *e = select_event(c, c->sel >> 1 & 0x1f, 0, sel, cs);
 
+	if (reading(RD_B_OCCUPANCY) == RD_B_OCCUPANCY_RAW)
+		sel->div = 1;
 	if (e && (e->flags & EV_MATCH))
 		packet_pattern(c, c->box->inst, is_out(e), &sel->pattern);
 }

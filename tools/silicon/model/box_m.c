@@ -3,18 +3,19 @@
  * M-Box: six alike counters. inc_sel picks the event; many take a detail from
  * a register that all six counters share.
  *
- * What the sources leave open, as the model has it:
- * - flag_mode 1 with storage_mode 0 counts the cycles set_flag_sel's condition
+ * Choices where the sources leave one open:
+ * - [m_flag_modes] flag_mode 1 with storage_mode 0 counts the cycles set_flag_sel's condition
  *   holds, whatever inc_sel says; with storage_mode 1 it counts inc_sel's event
  *   in those cycles. flag_mode 0 has no condition that could hold, so with
  *   storage_mode 1 nothing is counted.
- * - count_mode 2 (up and down) counts up: nothing is known that would go down.
- * - wrap_mode 0 leaves the counter at 0 (counting down: all ones) when it
+ * - [m_flag_modes] count_mode 2 (up and down) counts up: nothing is known that would go down.
+ * - [m_flag_modes] wrap_mode 0 leaves the counter at 0 (counting down: all ones) when it
  *   over- or underflows, until its STATUS bit is cleared or it is written.
- * - DRAM_CMD with command 0 is any command; PLD bit 0 limits it to ISS[9:7].
- * - With MM_CFG bit 63, only commands whose address agrees with ADDR_MATCH
- *   33:6 where ADDR_MASK (27:0 for 33:6) has ones. Writing these while bit 63
- *   is 1 is a violation but no #GP: the lock is known of the S-Box only.
+ * - [m_dram_cmd] DRAM_CMD with command 0 is any command; PLD bit 0 limits it to ISS[9:7].
+ * - [m_addr] With MM_CFG bit 63, only commands whose address agrees with ADDR_MATCH
+ *   33:6 where ADDR_MASK (27:0 for 33:6, [m_mask_width]) has ones [m_mask].
+ *   Writing these while bit 63 is 1 is a violation but no #GP: the lock is known of the
+ *   S-Box only [m_lock].
  *
  * Westmere-EX: the fill/victim index has a bit more, and what is above it in
  * ZDP_CTL_FVC and MAP is that much higher. Three events have a detail that they
@@ -200,10 +201,11 @@ uint64_t m_uses(const struct counter *c, const struct reg_info *r)
 
 enum msr_rc m_guard(struct box *b, const struct reg_info *r, CPUState *cs)
 {
-	if ((r->role == ROLE_MATCH || r->role == ROLE_MASK) &&
-	    (box_reg(b, ROLE_MM_CFG, 0, 0) & MM_EN))
-		silicon_violation(VIOL_LOCKED, cs, "%s written while matching is on", r->name);
-	return MSR_OK;
+	if ((r->role != ROLE_MATCH && r->role != ROLE_MASK) ||
+	    !(box_reg(b, ROLE_MM_CFG, 0, 0) & MM_EN))
+		return MSR_OK;
+	silicon_violation(VIOL_LOCKED, cs, "%s written while matching is on", r->name);
+	return reading(RD_M_LOCK) == RD_M_LOCK_GP ? MSR_GP : MSR_OK;
 }
 
 /* ---- what it counts ---- */
@@ -211,8 +213,8 @@ enum msr_rc m_guard(struct box *b, const struct reg_info *r, CPUState *cs)
 unsigned int m_packet(const struct counter *c, const struct packet *pkt)
 {
 	struct m_sel m = decode(c);
+	uint64_t mask, match;
 	unsigned int cmd;
-	uint64_t mask;
 
 	if (!uses_inc(&m) || !is_packet_event(c, m.inc) || pkt->inst != c->box->inst)
 		return 0;
@@ -223,8 +225,13 @@ unsigned int m_packet(const struct counter *c, const struct packet *pkt)
 		return 0;
 	if (!(box_reg(c->box, ROLE_MM_CFG, 0, 0) & MM_EN))
 		return 1;
-	mask = box_reg(c->box, ROLE_MASK, 0, 0) << 6;
-	return !((pkt->addr ^ box_reg(c->box, ROLE_MATCH, 0, 0)) & mask & ((1ull << 34) - 1));
+	mask = box_reg(c->box, ROLE_MASK, 0, 0);
+	if (reading(RD_M_MASK) == RD_M_MASK_IGNORE)
+		mask = ~mask;
+	match = box_reg(c->box, ROLE_MATCH, 0, 0);
+	if (reading(RD_M_ADDR) == RD_M_ADDR_BYTE)
+		match >>= 6;
+	return !((pkt->addr >> 6 ^ match) & mask & ((1ull << 28) - 1));
 }
 
 static void plain(const struct counter *c, unsigned int code, unsigned int bit,

@@ -25,6 +25,8 @@ enum { K_IPERF0, K_IPERF1, K_QLX0, K_QLX1, K_XBR1, K_XBR2 };
 #define XBR_TRIG_EN	(1u << 21)
 #define XBR_IG_FLT_CNT	(1u << 20)
 
+#define IPERF_FLITS_SENT	(1u << 31)
+
 #define QLX_TYPES	0xb
 
 static unsigned int ev_sel(const struct counter *c)
@@ -150,6 +152,11 @@ static void iperf(struct counter *c, uint64_t v, struct selection *sel, CPUState
 		if ((v >> bit & 1) && (bit <= 16 || bit >= 24))
 			add(c, SYN_CODE_R_IPERF(bit), arb ? 7 : 1, arb ? bit - 9 : 0,
 			    &sel->pattern);
+	}
+	/* [flits_sent]: with null flits among them, there is one in each cycle. */
+	if ((v & IPERF_FLITS_SENT) && reading(RD_FLITS_SENT) == RD_FLITS_SENT_ALL) {
+		pattern_zero(&sel->pattern);
+		sel->pattern.inc[0] = 1;
 	}
 	pattern_cap(&sel->pattern, 1);
 }

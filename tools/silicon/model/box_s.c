@@ -9,16 +9,36 @@
  *
  * TO_R_PROG_EV counts outgoing packets by MATCH and MASK while MM_CFG bit 63
  * is 1; in that time the two cannot be written (#GP). The layout of MATCH is
- * the model's own, see synthetic.h.
+ * the model's own, see synthetic.h and [s_match]. Codes 0x2B to 0x2E: [s_codes].
  */
 #include "uncore.h"
 
 #define S_PROG_EV	0x00
 #define S_MM_EN		(1ull << 63)
 
+/* Where the fields of MATCH are, by reading. */
+static const struct {
+	uint8_t addr, hnid, class, opcode, resp;
+} layouts[] = {
+	[RD_S_MATCH_ADDR_LOW] = { .addr = 0, .hnid = 38, .class = 43, .opcode = 48, .resp = 59 },
+	[RD_S_MATCH_CLASS_LOW] = { .class = 0, .opcode = 5, .resp = 10, .addr = 14, .hnid = 52 },
+};
+
+/* By the detail list of the guide, in whose order the events are here. */
+static unsigned int code_of(const struct counter *c)
+{
+	static const uint8_t of_table[] = { 0x2c, 0x2e, 0x2b, 0x2d };
+	unsigned int code = c->sel & 0xff;
+
+	if (reading(RD_S_CODES) == RD_S_CODES_TABLE && c->box->pkg->kind == KIND_XEON7500 &&
+	    code >= 0x2b && code <= 0x2e)
+		return of_table[code - 0x2b];
+	return code;
+}
+
 static const struct event_info *occupancy(const struct counter *c)
 {
-	const struct event_info *e = event_find(BOX_S, c->sel & 0xff, c->index);
+	const struct event_info *e = event_find(BOX_S, code_of(c), c->index);
 
 	return e && (e->flags & EV_TALLY) ? e : NULL;
 }
@@ -46,6 +66,7 @@ uint64_t s_uses(const struct counter *c, const struct reg_info *r)
 unsigned int s_packet(const struct counter *c, const struct packet *pkt)
 {
 	const struct box *b = c->box;
+	unsigned int l = reading(RD_S_MATCH);
 	uint64_t match, mask;
 
 	if ((c->sel & 0xff) != S_PROG_EV || pkt->inst != b->inst ||
@@ -54,23 +75,24 @@ unsigned int s_packet(const struct counter *c, const struct packet *pkt)
 	match = box_reg(b, ROLE_MATCH, 0, 0);
 	mask = box_reg(b, ROLE_MASK, 0, 0);
 	/* MASK: 38:1 ignore that bit of address 43:6, 0 ignore the home node. */
-	if (((pkt->addr >> 6 ^ match) & ~(mask >> 1)) & ((1ull << 38) - 1))
+	if (((pkt->addr >> 6 ^ match >> layouts[l].addr) & ~(mask >> 1)) & ((1ull << 38) - 1))
 		return 0;
-	if (!(mask & 1) && (match >> 38 & 0x1f) != pkt->hnid)
+	if (!(mask & 1) && (match >> layouts[l].hnid & 0x1f) != pkt->hnid)
 		return 0;
 	/* No mask for these: a zero field matches anything. */
-	if ((match >> 47 & 1) && (match >> 43 & 0xf) != pkt->mc)
+	if ((match >> (layouts[l].class + 4) & 1) && (match >> layouts[l].class & 0xf) != pkt->mc)
 		return 0;
-	if ((match >> 52 & 1) && (match >> 48 & 0xf) != pkt->opcode)
+	if ((match >> (layouts[l].opcode + 4) & 1) &&
+	    (match >> layouts[l].opcode & 0xf) != pkt->opcode)
 		return 0;
-	if ((match >> 59 & 0xf) && !(match >> 59 & pkt->rds))
+	if ((match >> layouts[l].resp & 0xf) && !(match >> layouts[l].resp & pkt->rds))
 		return 0;
 	return 1;
 }
 
 void select_s(struct counter *c, struct selection *sel, CPUState *cs)
 {
-	const struct event_info *e = select_event(c, c->sel & 0xff, c->sel >> 8 & 0xff, sel, cs);
+	const struct event_info *e = select_event(c, code_of(c), c->sel >> 8 & 0xff, sel, cs);
 
 	select_shape(c, sel);
 	if (!e)

@@ -2,7 +2,7 @@
 /*
  * W-Box: four counters and the fixed counter of uncore clock cycles. The
  * fixed counter's pmi_en is taken to be bit 2 of its control register, where
- * MSR 0x395 has it on the Xeon 5500; no source gives it for this part.
+ * MSR 0x395 has it on the Xeon 5500; no source gives it for this part [w_fixed_pmi].
  */
 #include "uncore.h"
 

@@ -326,8 +326,8 @@ static enum msr_rc write_other(struct core *k, uint32_t msr, uint64_t val)
 	case MSR_DEBUGCTL_:
 		if (val & ~k->model->debugctl)
 			return MSR_GP;
-		/* Fault injection: the kind of firmware that locks the uncore PMI out. */
-		k->debugctl = apic_fault_debugctl() ? val & ~DEBUGCTL_UNCORE_PMI : val;
+		k->debugctl = apic_debugctl_stuck() ? val & ~DEBUGCTL_UNCORE_PMI : val;
+		apic_debugctl_written(k->cs);
 		break;
 	case MSR_IA32_MISC_ENABLE:
 		return MSR_PASS;

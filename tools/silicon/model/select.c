@@ -39,6 +39,9 @@ const struct event_info *select_event(struct counter *c, unsigned int code, unsi
 	if ((e->flags & EV_ONE_BIT) && (umask & (umask - 1)))
 		silicon_violation(VIOL_UNDEFINED, cs, "%s = %#" PRIx64
 				  ": %s with several mask bits", c->sel_reg->name, c->sel, e->name);
+	if ((e->flags & EV_ONE_BIT) && reading(RD_TO_R_FULL) != RD_TO_R_FULL_ANY &&
+	    (umask & (umask - 1)))
+		umask &= reading(RD_TO_R_FULL) == RD_TO_R_FULL_FIRST ? -umask : 0;
 	sel->div = e->div;
 	if (e->flags & EV_MATCH)
 		return e;

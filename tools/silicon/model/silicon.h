@@ -47,6 +47,7 @@ bool uncore_owns(CPUState *cs, uint32_t msr);
 const char *uncore_name(uint32_t msr);		/* NULL: no register there */
 int uncore_box(uint32_t msr);			/* SYN_BOX_*, -1: no register there */
 void uncore_clear_truth(void);
+void uncore_reread(void);			/* a reading has changed */
 void uncore_stats_json(FILE *f);
 
 enum msr_rc synth_rdmsr(CPUState *cs, uint32_t msr, uint64_t *val);
@@ -76,6 +77,12 @@ void core_power_on(CPUState *cs);		/* all that tests may set, for cs */
 void core_stats_json(FILE *f);			/* writes one member, "core": {...} */
 bool core_uncore_pmi_enabled(CPUState *cs);	/* IA32_DEBUGCTL bit 13 */
 
+/* ---- readings, see readings.c ---- */
+
+unsigned int reading(enum reading r);		/* its answer, 0: the first */
+bool reading_set(unsigned int r, uint64_t answer);	/* false: no such */
+void readings_power_on(void);
+
 /* ---- services ---- */
 
 int64_t silicon_now_ns(void);
@@ -96,7 +103,8 @@ void apic_count(unsigned int package, unsigned int what);
 void apic_clear_stats(void);
 void apic_clear_faults(void);
 uint64_t *apic_fault(uint32_t msr);		/* SYN_FAULT_*, NULL: no such */
-bool apic_fault_debugctl(void);			/* IA32_DEBUGCTL bit 13 is stuck at 0 */
+bool apic_debugctl_stuck(void);			/* IA32_DEBUGCTL bit 13 stays 0 */
+void apic_debugctl_written(CPUState *cs);
 void apic_stats_json(FILE *f);
 
 /* SYN_NMI and SYN_NMI_REASON */

@@ -69,10 +69,6 @@ static uint64_t read_base(CPUState *cs, struct package *p, uint32_t msr)
 		return p->uncounted;
 	case SYN_GP:
 		return p->gp;
-	case SYN_OV_IS_OR:
-		return p->ov_is_or;
-	case SYN_CBOXES_BY_EIGHT:
-		return p->cboxes_by_eight;
 	case SYN_ABSENT_READS_0:
 		return p->absent_reads_0;
 	case SYN_NMI_REASON:
@@ -111,6 +107,9 @@ static uint64_t syn_read(CPUState *cs, uint32_t msr)
 	case BLOCK(SYN_FAULT_LOSE):
 		fault = apic_fault(msr);
 		return fault ? *fault : 0;
+	case BLOCK(SYN_READING(0)):
+		msr -= SYN_READING(0);
+		return msr < READINGS ? reading(msr) : 0;
 	}
 	switch (msr) {
 	case SYN_PKT_HEADER:
@@ -141,6 +140,7 @@ static void syn_write(CPUState *cs, uint32_t msr, uint64_t val)
 		return;
 	case SYN_RESET:
 		apic_clear_faults();
+		readings_power_on();
 		nmi_set_reason(0);
 		uncore_power_on(p);
 		core_power_on(cs);
@@ -157,12 +157,6 @@ static void syn_write(CPUState *cs, uint32_t msr, uint64_t val)
 		return;
 	case SYN_GP:
 		p->gp = val;
-		return;
-	case SYN_OV_IS_OR:
-		p->ov_is_or = val;
-		return;
-	case SYN_CBOXES_BY_EIGHT:
-		p->cboxes_by_eight = val;
 		return;
 	case SYN_ABSENT_READS_0:
 		p->absent_reads_0 = val;
@@ -196,6 +190,8 @@ static void syn_write(CPUState *cs, uint32_t msr, uint64_t val)
 		traffic_reset(p);
 		return;
 	}
+	if (BLOCK(msr) == BLOCK(SYN_READING(0)) && reading_set(msr - SYN_READING(0), val))
+		uncore_reread();
 	fault = apic_fault(msr);
 	if (fault)
 		*fault = val;

@@ -22,6 +22,8 @@
 #ifndef SYNTHETIC_H
 #define SYNTHETIC_H
 
+#include "readings.h"
+
 /* ---- the model itself ---- */
 #define SYN_BASE		0x53500000u
 #define SYN_ID			0x53500000u	/* r: SYN_MAGIC */
@@ -43,13 +45,11 @@
 #define SYN_GP			0x5350000fu	/* rw: a register of the package that is broken */
 #define SYN_GP_READ(msr)	(1ull << 16 | (msr))	/* #GP when it is read */
 #define SYN_GP_WRITE(msr)	(1ull << 17 | (msr))
-#define SYN_OV_IS_OR		0x53500010u	/* rw: 1: another reading of U ov_s*, ov_w, see below */
 #define SYN_NMI			0x53500011u	/* w: this CPU gets an NMI from nowhere, N ns later */
 #define SYN_NMI_REASON		0x53500012u	/* rw: at port 0x61, until software clears it there */
 #define SYN_NMI_SERR		0x80u
 #define SYN_NMI_IOCHK		0x40u
 #define SYN_UNCOUNTED		0x53500013u	/* rw: an event that is in no truth, see below */
-#define SYN_CBOXES_BY_EIGHT	0x53500014u	/* rw: 1: another reading of Westmere-EX, see below */
 #define SYN_ABSENT_READS_0	0x53500015u	/* rw: 1: those read 0 and ignore writes: no #GP */
 /* SYN_BOX_*; C-Boxes 8 and 9 are where an eighth kind of box would be. */
 #define SYN_ABSENT_BOX(box, instance) \
@@ -60,16 +60,13 @@
  * the machine, the package and this CPU, the statistics, and the uncore registers of the
  * package. The core PMU's registers are the kernel's and stay. To be written on each CPU,
  * with no driver of the uncore loaded.
- *
- * SYN_OV_IS_OR: ov_s0, ov_s1 and ov_w of U GLOBAL_STATUS do not hold an overflow, they are
- * the OR of what is below. U OVF_CTL cannot clear them then, and an overflow below a bit that
- * is up already is no news to the U-Box: no PMI and no freeze.
  */
 
 /*
- * SYN_CBOXES_BY_EIGHT: on Westmere-EX C-Boxes 0 to 7 are below the S-Boxes as on the Xeon
- * 7500, and 8 and 9 beside them. Otherwise 0 to 4 are below S-Box 0 and 5 to 9 below S-Box 1.
+ * What no source settles, of the whole machine; see spec/readings.json and readings.h. rw:
+ * which of the answers it is, 0: the first. At power on it is as tools/vm/run --reading says.
  */
+#define SYN_READING(reading)	(0x53535000u | (reading))
 
 /*
  * SYN_UNCOUNTED: the contents of a control register, less its enable and PMI bits. What
@@ -148,7 +145,7 @@
 #define SYN_PMI_DELAYED		5u
 #define SYN_PMI_MISROUTED	6u
 #define SYN_PMI_REFREEZE	7u	/* freezes refused: last cause not cleared */
-#define SYN_PMI_NO_EDGE		8u	/* with SYN_OV_IS_OR: no request, the bit in the U-Box was up */
+#define SYN_PMI_NO_EDGE		8u	/* with summary_clear=or: no request, the bit in the U-Box was up */
 #define SYN_PMI_CPU(what)	(0x53531100u + (what))
 #define SYN_PMI_SENT		0u	/* uncore PMIs delivered to this CPU */
 #define SYN_PMI_MASKED		1u	/* dropped: LVTPC masked or local APIC off */

@@ -11,23 +11,23 @@
  * looking: an overflow with pmi_en, which may interrupt it or stop counters.
  *
  * Choices where the guide leaves one open:
- * - rst_all clears all counters once, when it is written 1. Whether hardware
- *   would hold them at 0 instead is not stated, so usage that would tell the
- *   two apart (a counter written, or en_all set, while it is 1) is a violation.
- * - A summary bit in the U-Box goes up with an overflow below it, and down
- *   either through U OVF_CTL or when the last STATUS bit below is cleared.
- *   SYN_OV_IS_OR is the other reading.
- * - Westmere-EX: S-Box 0 has C-Boxes 0 to 4, S-Box 1 has 5 to 9, as the names of
- *   its unit mask bits say; the fifth of a side has summary bit 1. With
- *   SYN_CBOXES_BY_EIGHT, 0 to 7 are as on the Xeon 7500, and 8 and 9 share ov_c_l
- *   of S-Box 0 and 1. No source says how it is. pmi_core_sel has eight bits there, too.
- * - cond goes up when hardware clears en_all.
- * - A PMI goes out when a STATUS bit goes up, not when it is up already.
- * - While the STATUS bit that caused the last freeze is up, no freeze happens
- *   in the package, whatever overflows.
- * - Bits that must be 0 are dropped and reported; no #GP, which the guide
+ * - [rst_all] clears all counters once, when it is written 1. Usage that would tell
+ *   this from holding them (a counter written, or en_all set, while it is 1) is a
+ *   violation. [rst_all_start]: a value written then is taken.
+ * - [summary_clear] A summary bit in the U-Box goes up with an overflow below it, and
+ *   down either through U OVF_CTL or when the last STATUS bit below is cleared.
+ * - [cbox_sides] Westmere-EX: S-Box 0 has C-Boxes 0 to 4, S-Box 1 has 5 to 9, as the
+ *   names of its unit mask bits say; the fifth of a side has summary bit 1.
+ * - [wex_core_sel] pmi_core_sel has eight bits there, too.
+ * - [cond] goes up when hardware clears en_all.
+ * - [pmi_while_ov] A PMI goes out when a STATUS bit goes up, not when it is up already.
+ * - [refreeze] While the STATUS bit that caused the last freeze is up, no freeze happens
+ *   in the package, whatever overflows. [freeze_latency]: 16 cycles.
+ * - [must_be_0] Such bits are dropped and reported; no #GP, which the guide
  *   promises for the S-Box match lock only. Access against the access class,
  *   and an address with no register, do raise #GP.
+ * - [status_write] Writing STATUS does nothing.
+ * - [uncore_clock] It never stops.
  */
 #include "uncore.h"
 #include "qemu/bitmap.h"
@@ -48,8 +48,6 @@
 #define U_OV_BELOW	(U_OV_S0 | U_OV_S1 | U_OV_W)
 
 #define W_FIXED_BIT	31		/* of the fixed counter, in enables and status */
-
-#define FREEZE_LATENCY	16		/* cycles; a signal has to cross the die */
 
 static struct package *packages[SILICON_PACKAGES];
 
@@ -92,6 +90,7 @@ static void package_reset(void *opaque)
 		c->c.running = false;
 		c->c.value = 0;
 		c->c.stopped = false;
+		c->written = 0;
 		c->sel = 0;
 		c->tally = 0;
 	}
@@ -114,16 +113,26 @@ static void package_reset(void *opaque)
 	package_schedule(p);
 }
 
+/* From overflow to en_all = 0, cycles; a signal has to cross the die. */
+static uint64_t freeze_latency(void)
+{
+	static const uint64_t latency[] = {
+		[RD_FREEZE_LATENCY_16] = 16,
+		[RD_FREEZE_LATENCY_0] = 0,
+		[RD_FREEZE_LATENCY_1000] = 1000,
+	};
+
+	return latency[reading(RD_FREEZE_LATENCY)];
+}
+
 /* What tests may set, as if none had. */
 static void package_default(struct package *p)
 {
-	p->freeze_latency = FREEZE_LATENCY;
+	p->freeze_latency = freeze_latency();
 	p->absent = 0;
 	p->absent_reads_0 = false;
 	p->uncounted = 0;
 	p->gp = 0;
-	p->ov_is_or = false;
-	p->cboxes_by_eight = false;
 	p->pkt_header = 0;
 	p->pkt_addr = 0;
 	traffic_set_sel(p, 0);
@@ -231,12 +240,19 @@ static void counter_predict(struct counter *c)
 	c->next_overflow = ctr48_next_overflow(&c->c);
 }
 
+/* What U_GLOBAL_CTL says of all counters. */
+static bool runs(uint64_t u_ctl)
+{
+	if ((u_ctl & U_RST_ALL) && reading(RD_RST_ALL) == RD_RST_ALL_LEVEL)
+		return false;
+	return u_ctl & U_EN_ALL;
+}
+
 static bool wants_to_run(const struct counter *c)
 {
 	const struct box *b = c->box;
 
-	return (c->sel & c->en) && (b->ctl >> status_bit(c) & 1) &&
-	       (b->pkg->u_ctl & U_EN_ALL);
+	return (c->sel & c->en) && (b->ctl >> status_bit(c) & 1) && runs(b->pkg->u_ctl);
 }
 
 static void counter_stop(struct counter *c)
@@ -354,7 +370,7 @@ static unsigned int side_of(const struct box *b)
 		return b->inst;
 	if (b->pkg->kind == KIND_XEON7500)
 		return b->inst / 4;
-	if (b->pkg->cboxes_by_eight)
+	if (reading(RD_CBOX_SIDES) == RD_CBOX_SIDES_BY_EIGHT)
 		return b->inst < 8 ? b->inst / 4 : b->inst - 8;
 	return b->inst / 5;
 }
@@ -365,7 +381,7 @@ static unsigned int summary_bit(const struct box *b)
 
 	if (b->pkg->kind == KIND_XEON7500)
 		return of_four[b->inst % 4];
-	if (b->pkg->cboxes_by_eight)
+	if (reading(RD_CBOX_SIDES) == RD_CBOX_SIDES_BY_EIGHT)
 		return b->inst < 8 ? of_four[b->inst % 4] : 2;
 	return of_five[b->inst % 5];
 }
@@ -417,6 +433,8 @@ static void clear_status(struct box *b, uint64_t bits)
 			counter_predict(c);
 		}
 	}
+	if (reading(RD_SUMMARY_CLEAR) == RD_SUMMARY_CLEAR_LATCH)
+		return;
 	if (b->kind == BOX_W) {
 		if (!b->status)
 			p->u_status &= ~U_OV_W;
@@ -425,14 +443,33 @@ static void clear_status(struct box *b, uint64_t bits)
 	}
 }
 
+/* The control register asks for a PMI, and there is one. */
+static bool pmi_enabled(const struct counter *c)
+{
+	if (c->box->kind == BOX_W && c->index == W_FIXED &&
+	    reading(RD_W_FIXED_PMI) == RD_W_FIXED_PMI_NONE)
+		return false;
+	return c->sel & c->pmi_en;
+}
+
+/* May an overflow of this counter freeze, as far as the last cause is concerned? */
+static bool may_freeze(const struct package *p, const struct counter *c)
+{
+	if (!p->freeze_cause)
+		return true;
+	return reading(RD_REFREEZE) == RD_REFREEZE_COUNTER && p->freeze_cause != c &&
+	       p->freeze_at == CF_NEVER;
+}
+
 static void counter_overflow(struct counter *c, uint64_t times)
 {
 	struct box *b = c->box;
 	struct package *p = b->pkg;
-	bool pmi_en = c->sel & c->pmi_en;
+	bool pmi_en = pmi_enabled(c);
 	bool counted = !uncounted(c);
 	bool was_set = b->status >> status_bit(c) & 1;
-	bool no_edge = p->ov_is_or && (p->u_status & u_bit(b) & U_OV_BELOW);
+	bool no_edge = reading(RD_SUMMARY_CLEAR) == RD_SUMMARY_CLEAR_OR &&
+		       (p->u_status & u_bit(b) & U_OV_BELOW);
 
 	if (counted) {
 		c->stat.overflows += times;
@@ -440,11 +477,14 @@ static void counter_overflow(struct counter *c, uint64_t times)
 	}
 	b->status |= 1ull << status_bit(c);
 	p->u_status |= u_bit(b);
+	if (reading(RD_COND) == RD_COND_OVERFLOW)
+		p->u_status |= U_COND;
 	if (was_set) {
 		c->stat.skipped += counted;
 		if (pmi_en && counted)
 			apic_count(p->id, SYN_PMI_SKIPPED);
-		return;
+		if (reading(RD_PMI_WHILE_OV) == RD_PMI_WHILE_OV_NONE)
+			return;
 	}
 	if (!pmi_en)
 		return;
@@ -456,12 +496,11 @@ static void counter_overflow(struct counter *c, uint64_t times)
 	if (counted)
 		apic_count(p->id, SYN_PMI_REQUESTED);
 	if (p->u_ctl & U_FRZ_ALL) {
-		if (p->freeze_cause) {
-			if (p->freeze_at == CF_NEVER)
-				apic_count(p->id, SYN_PMI_REFREEZE);
-		} else {
+		if (may_freeze(p, c)) {
 			p->freeze_cause = c;
 			p->freeze_at = p->now + p->freeze_latency;
+		} else if (p->freeze_at == CF_NEVER) {
+			apic_count(p->id, SYN_PMI_REFREEZE);
 		}
 	}
 	if (U_CORE_SEL(p->u_ctl))
@@ -491,7 +530,8 @@ static void freeze(struct package *p)
 	if (!(p->u_ctl & U_EN_ALL))
 		return;
 	stop_all(p);
-	p->u_status |= U_COND;
+	if (reading(RD_COND) == RD_COND_FROZEN)
+		p->u_status |= U_COND;
 	p->freezes++;
 	p->frozen = true;
 	p->frozen_since = p->now;
@@ -509,7 +549,7 @@ static void package_schedule(struct package *p)
 		const struct counter *c = &p->counter[i];
 
 		deadline = MIN(deadline, c->next_overflow);
-		if (c->sel & c->pmi_en)
+		if (pmi_enabled(c))
 			wake = MIN(wake, c->next_overflow);
 	}
 	p->deadline = deadline;
@@ -578,6 +618,20 @@ void package_reselect(struct package *p)
 	package_schedule(p);
 }
 
+void uncore_reread(void)
+{
+	for (unsigned int id = 0; id < SILICON_PACKAGES; id++) {
+		struct package *p = packages[id];
+
+		if (!p)
+			continue;
+		p->freeze_latency = freeze_latency();
+		for (unsigned int i = 0; i < p->counters; i++)
+			p->counter[i].made.reusable = false;
+		package_reselect(p);
+	}
+}
+
 void package_inject(struct package *p, const struct packet *pkt, uint64_t n)
 {
 	unsigned long i;
@@ -605,7 +659,14 @@ void package_inject(struct package *p, const struct packet *pkt, uint64_t n)
 /* W-Box: a read whose low 24 bits should be 0 or 1 comes out 0x1000000 too high. */
 static uint64_t w_erratum(const struct counter *c, uint64_t value)
 {
-	if (c->box->kind != BOX_W || (value & 0xffffff) > 1)
+	bool fixed = c->index == W_FIXED;
+
+	if (c->box->kind != BOX_W || (value & 0xffffff) > 1 ||
+	    reading(RD_W_ERRATUM) == RD_W_ERRATUM_NONE ||
+	    reading(RD_W_ERRATUM_WHICH) == (fixed ? RD_W_ERRATUM_WHICH_EVENTS :
+						    RD_W_ERRATUM_WHICH_FIXED))
+		return value;
+	if (reading(RD_W_ERRATUM) == RD_W_ERRATUM_COUNTED && value == c->written)
 		return value;
 	return (value + 0x1000000) & CF_MASK48;
 }
@@ -617,12 +678,13 @@ static void write_u_ctl(struct package *p, uint64_t val, CPUState *cs)
 
 	if ((val & U_RST_ALL) && (val & U_EN_ALL))
 		silicon_violation(VIOL_RST_ALL, cs, "en_all set while rst_all is 1");
-	if (!(val & U_EN_ALL) && (old & U_EN_ALL))
+	if (!runs(val) && runs(old))
 		stop_all(p);
 	if (val & U_RST_ALL) {
 		for (unsigned int i = 0; i < p->counters; i++) {
 			counter_settle(&p->counter[i]);
 			p->counter[i].c.value = 0;
+			p->counter[i].written = 0;
 			p->counter[i].c.stopped = false;
 			counter_predict(&p->counter[i]);
 		}
@@ -634,8 +696,48 @@ static void write_u_ctl(struct package *p, uint64_t val, CPUState *cs)
 		if (p->frozen)
 			p->frozen_cycles += p->now - p->frozen_since;
 		p->frozen = false;
-		start_all(p);
 	}
+	if (runs(val) && !runs(old))
+		start_all(p);
+}
+
+static void write_u_ovf(struct package *p, uint64_t val)
+{
+	unsigned int clear = reading(RD_SUMMARY_CLEAR);
+
+	p->u_status &= ~(clear == RD_SUMMARY_CLEAR_OR ? val & ~U_OV_BELOW : val);
+	if (val & U_OV_U)
+		clear_status(&p->box[BOX_U][0], 1);
+	if (clear != RD_SUMMARY_CLEAR_DOWN)
+		return;
+	for (unsigned int k = 0; k < BOX_KINDS; k++) {
+		for (unsigned int i = 0; i < box_types[k].instances; i++) {
+			struct box *b = &p->box[k][i];
+
+			if (b->status && (val & u_bit(b) & U_OV_BELOW))
+				clear_status(b, b->status);
+		}
+	}
+}
+
+static void write_status(struct box *b, const struct reg_info *r, uint64_t val)
+{
+	uint64_t *status = r->role == ROLE_U_STATUS ? &b->pkg->u_status : &b->status;
+
+	switch (reading(RD_STATUS_WRITE)) {
+	case RD_STATUS_WRITE_CLEARS:
+		break;
+	case RD_STATUS_WRITE_PLAIN:
+		*status |= val & r->ro;
+		val = ~val;
+		break;
+	default:
+		return;
+	}
+	if (r->role == ROLE_U_STATUS)
+		*status &= ~val;
+	else
+		clear_status(b, val);
 }
 
 static void write_box_ctl(struct box *b, uint64_t val)
@@ -675,8 +777,12 @@ static void write_ctr(struct counter *c, uint64_t val, CPUState *cs)
 	if (c->box->kind == BOX_W && (val & 0xffffff) >= 0xfffffe)
 		silicon_violation(VIOL_START_VALUE, cs, "%s start value %#" PRIx64,
 				  c->ctr_reg->name, val);
+	if ((c->box->pkg->u_ctl & U_RST_ALL) &&
+	    reading(RD_RST_ALL_START) == RD_RST_ALL_START_LOST)
+		return;
 	counter_settle(c);
 	c->c.value = val;
+	c->written = val;
 	c->c.stopped = false;
 	counter_predict(c);
 }
@@ -782,12 +888,21 @@ enum msr_rc uncore_rdmsr(CPUState *cs, uint32_t msr, uint64_t *val)
 	return MSR_OK;
 }
 
+/* Bits that are there by a reading only. */
+static uint64_t more_bits(const struct reg_info *r)
+{
+	bool u_sel = r->box == BOX_U && r->role == ROLE_SEL;
+
+	return u_sel && reading(RD_U_CODES) == RD_U_CODES_NINE ? U_NINTH_BIT : 0;
+}
+
 enum msr_rc uncore_wrmsr(CPUState *cs, uint32_t msr, uint64_t val)
 {
 	struct package *p = package_get(cs);
 	int i = reg_find(msr);
 	const struct reg_info *r = &reg_table[i];
 	enum msr_rc rc = MSR_OK;
+	uint64_t all = val;
 	struct box *b;
 
 	if (i < 0) {
@@ -801,10 +916,12 @@ enum msr_rc uncore_wrmsr(CPUState *cs, uint32_t msr, uint64_t val)
 	if (val & r->rsv)
 		silicon_violation(VIOL_RESERVED, cs, "%s = %#" PRIx64 ": bits %#" PRIx64
 				  " must be 0", r->name, val, val & r->rsv);
+	if ((val & r->rsv) && reading(RD_MUST_BE_0) == RD_MUST_BE_0_GP)
+		return MSR_GP;
 	if (val & r->ro)
 		silicon_violation(VIOL_READ_ONLY, cs, "%s = %#" PRIx64 ": bits %#" PRIx64
 				  " are read-only", r->name, val, val & r->ro);
-	val &= r->rw | r->w1c;
+	val &= r->rw | r->w1c | more_bits(r);
 	if (gone(p, r, true))
 		return MSR_GP;
 	if (absent(p, r))
@@ -825,16 +942,16 @@ enum msr_rc uncore_wrmsr(CPUState *cs, uint32_t msr, uint64_t val)
 		write_box_ctl(b, val);
 		break;
 	case ROLE_U_OVF:
-		p->u_status &= ~(p->ov_is_or ? val & ~U_OV_BELOW : val);
-		if (val & U_OV_U)
-			clear_status(&p->box[BOX_U][0], 1);
+		write_u_ovf(p, val);
 		break;
 	case ROLE_BOX_OVF:
 		clear_status(b, val);
 		break;
 	case ROLE_U_STATUS:
 	case ROLE_BOX_STATUS:
-		return MSR_OK;	/* nothing in it can be written */
+		if (r->access == ACC_RW)
+			write_status(b, r, all);
+		break;
 	case ROLE_TIMESTAMP:
 		b->timestamp = val - p->now;
 		return MSR_OK;

@@ -146,6 +146,7 @@ struct counter {
 		bool reusable;
 	} made;
 	uint64_t next_overflow;
+	uint64_t written;		/* last, by software */
 	unsigned int tally;		/* S: left in the sub-counter, and added if stale */
 	bool tally_stale;
 	struct {
@@ -154,6 +155,7 @@ struct counter {
 	} stat;
 };
 
+#define U_NINTH_BIT	(1u << 8)	/* of ev_sel of the U-Box */
 #define W_FIXED		4	/* counter number of the W-Box fixed counter */
 #define BOX_COUNTERS_MAX 8
 #define PACKAGE_COUNTERS_MAX 116
@@ -193,8 +195,6 @@ struct package {
 	bool absent_reads_0;		/* SYN_ABSENT_READS_0 */
 	uint64_t uncounted;		/* SYN_UNCOUNTED */
 	uint64_t gp;			/* SYN_GP */
-	bool ov_is_or;			/* SYN_OV_IS_OR */
-	bool cboxes_by_eight;		/* SYN_CBOXES_BY_EIGHT */
 	uint64_t pkt_header, pkt_addr;	/* next packet to inject */
 	bool no_mix;			/* no packets but injected ones */
 };
