@@ -149,7 +149,7 @@ static void uncore_proof_clear(const struct uncore_proof *proof)
 
 /*
  * Let the counter overflow once, and wait for an NMI. Returns how long it took, us; -EAGAIN
- * if none has come in time, -EIO if there was no overflow.
+ * if none has come in time, -EIO if there was no overflow that can be found.
  */
 static int uncore_proof_overflow(const struct uncore_proof *proof, u64 pmi_en, int wait)
 {
@@ -172,6 +172,12 @@ static int uncore_proof_overflow(const struct uncore_proof *proof, u64 pmi_en, i
 		udelay(1);
 	wrmsrq(proof->base + C_MSR_PMON_GLOBAL_CTL, enabled);
 	wrmsrq(ctl, 0);
+	/*
+	 * The handler clears what is above the boxes before it looks at them. If that clears
+	 * them too, it would find nothing: there is no use in an NMI then.
+	 */
+	uncore_clear_global_status(uncore_global_status());
+	overflown &= uncore_box_status(proof->box);
 	/* From here on an NMI finds nothing below it. */
 	uncore_proof_clear(proof);
 	this_cpu_write(uncore_proof_nmis, NULL);

@@ -455,8 +455,8 @@ static void at_first(void)
 	reload();
 }
 
-/* IA32_DEBUGCTL bit 13 cannot be set: counting goes on, sampling is refused. */
-static void deaf(void)
+/* No PMI comes, or none is of use: counting goes on, sampling is refused. */
+static void refused(uint32_t msr, uint64_t why)
 {
 	struct perf_event_attr attr;
 	char line[1024];
@@ -465,7 +465,7 @@ static void deaf(void)
 	start();
 	event_close_all();
 	ktap_require(!system("modprobe -r " OURS), "in use");
-	msr_write(0, SYN_FAULT_DEBUGCTL, 1);
+	msr_write(0, msr, why);
 	load_quietly();
 	ktap_check(!kmsg_count(OURS), "it is told too early");
 	ktap_check(!samples_at_all(), "samples");
@@ -494,9 +494,26 @@ static void deaf(void)
 			   perf_value(fd[i]) == silicon_truth(0, SYN_EVENTS, counted[i].ctr),
 			   "%s", counted[i].pmu);
 	ktap_check(!msr_read(0, SYN_PMI(SYN_PMI_REQUESTED)), "PMIs");
-	clear_faults();
+	msr_write(0, msr, 0);
 	reload();
 	ktap_check(samples_at_all(), "no sampling though it could");
+}
+
+static void no_debugctl(void)
+{
+	refused(SYN_FAULT_DEBUGCTL, 1);
+}
+
+/* Clearing the U-Box clears the boxes: the handler would find nothing. */
+static void no_status(void)
+{
+	refused(SYN_READING(RD_SUMMARY_CLEAR), RD_SUMMARY_CLEAR_DOWN);
+}
+
+/* PMIs come without the bit, which cannot be set: the handler could not keep them out. */
+static void no_bit(void)
+{
+	refused(SYN_READING(RD_DEBUGCTL_13), RD_DEBUGCTL_13_NEEDLESS);
 }
 
 SILICON_MAIN({ "lost", lost },
@@ -510,4 +527,6 @@ SILICON_MAIN({ "lost", lost },
 	     { "after the event is gone", after_the_event },
 	     { "after the module is gone", after_the_module },
 	     { "when the first event samples", at_first },
-	     { "cannot be let in", deaf })
+	     { "cannot be let in", no_debugctl },
+	     { "would find nothing", no_status },
+	     { "cannot be kept out", no_bit })
