@@ -132,6 +132,18 @@ def wrong_model(rows, sources):
             yield f'{r["name"]}: the data say {r["model"]}, the model does' + ' not' * (not asked) + ' ask'
 
 
+def wrong_experiments(rows, text):
+    """Experiments that hwcheck lacks, or has at another level or for another machine."""
+    there = dict(re.findall(r'^\t\{ "(\w+)", (LEVEL_\w+, \w+, \w+),', text, re.M))
+    for r in rows:
+        level, on = r.get('experiment', {}).get('level'), tool.machines(r)
+        want = f'LEVEL_{level.upper()}, {str("xeon7500" in on).lower()}, ' \
+            f'{str("westmereex" in on).lower()}' if level in ('count', 'pmi') else None
+        if there.pop(r['name'], None) != want:
+            yield f'{r["name"]}: the data want {want or "no experiment"} of hwcheck'
+    yield from (f'{name}: an experiment about nothing' for name in there)
+
+
 def fresh(option, path):
     """What is made of the data."""
     made = subprocess.run([TOOL, option], stdout=subprocess.PIPE, encoding='utf-8', check=True)
@@ -187,6 +199,10 @@ tells('the check of the model', wrong_choices('/* It is [some_other]. */', known
 ktap.result('the model asks for each reading that it can be', wrong_model(rows, '\n'.join(sources.values())))
 tells('the check of the model', wrong_model(rows, ''), 'one it never asks for')
 
+experiments = text_of('tools/hwcheck/count.c') + text_of('tools/hwcheck/pmi.c')
+ktap.result('hwcheck has the experiments', wrong_experiments(rows, experiments))
+tells('the check of hwcheck', wrong_experiments(rows, experiments.replace('"rst_all"', '"rst_some"')),
+      'one that is missing')
 ktap.result('the page and the header are fresh',
             [*fresh('--page', 'Documentation/readings.md'), *fresh('--header', 'tools/silicon/model/readings.h')])
 ktap.result('what the model cannot be is refused', [

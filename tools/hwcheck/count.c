@@ -1,0 +1,689 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Experiments that need no interrupt. Each begins with a package where nothing is enabled and
+ * ends with answer() or undetermined(); main.c then puts the registers back.
+ */
+#include <stdlib.h>
+
+#include "hwcheck.h"
+
+/* Overflow of counter 0 of C-Box 0 without PMI; nothing counts any more. */
+static void plain_overflow(void)
+{
+	arm(C0, 1000, 0);
+	if (!overflow(C0, 0))
+		undetermined("C-Box 0 does not count clocks");
+	wr(U_CTL, 0);
+	if (!(rd(C0 + STATUS) & 1))
+		undetermined("an overflow leaves no bit in STATUS");
+}
+
+static void summary_clear(void)
+{
+	bool above, below;
+
+	clear_all();
+	plain_overflow();
+	if (!(rd(U_STATUS) & U_OV_S0))
+		undetermined("an overflow of C-Box 0 does not show in the U-Box");
+	wr(U_OVF, U_OV_S0);
+	above = rd(U_STATUS) & U_OV_S0;
+	below = rd(C0 + STATUS) & 1;
+	if (above && below)
+		answer("or", "U OVF_CTL has no effect while STATUS is up");
+	if (above)
+		undetermined("U OVF_CTL clears STATUS, but not the U-Box");
+	if (!below)
+		answer("down", "U OVF_CTL clears STATUS of C-Box 0 as well");
+	clear_all();
+	plain_overflow();
+	wr(C0 + OVF, 1);
+	if (rd(C0 + STATUS) & 1)
+		undetermined("OVF_CTL of the box does not clear STATUS");
+	if (rd(U_STATUS) & U_OV_S0)
+		answer("latch", "the U-Box bit stays when STATUS is cleared");
+	answer("both", "the U-Box bit goes with STATUS, and by U OVF_CTL");
+}
+
+static void pmi_while_ov(void)
+{
+	const char *clear = found("summary_clear");
+
+	clear_all();
+	arm(C0, 1000, PMI_EN);
+	if (!overflow(C0, 0))
+		undetermined("C-Box 0 does not count clocks");
+	wr(U_CTL, 0);
+	if (!(rd(U_STATUS) & U_PMI))
+		undetermined("an overflow with pmi_en does not show in the U-Box");
+	wr(U_OVF, U_PMI);
+	if ((rd(U_STATUS) & U_PMI) || !(rd(C0 + STATUS) & 1))
+		undetermined("pmi cannot be cleared alone");
+	arm(C0, 1000, PMI_EN);
+	if (!overflow(C0, 0))
+		undetermined("C-Box 0 does not count clocks");
+	wr(U_CTL, 0);
+	if (rd(U_STATUS) & U_PMI)
+		answer("sent", "pmi is up again though STATUS was up");
+	/* If the bit above is their OR it was up, too, and may be what held it back. */
+	if (!clear || (clear[0] == 'o' && clear[1] == 'r'))
+		undetermined("pmi stays 0, which the bit above could be the reason for");
+	answer("none", "pmi stays 0 while STATUS is up");
+}
+
+static void status_write(void)
+{
+	bool after_0, after_1;
+
+	clear_all();
+	plain_overflow();
+	if (!try_wr(package_cpu, C0 + STATUS, 0) || !try_wr(package_cpu, C0 + STATUS, 0))
+		undetermined("a write raises #GP");
+	after_0 = rd(C0 + STATUS) & 1;
+	if (!try_wr(package_cpu, C0 + STATUS, 1))
+		undetermined("a write of 1 raises #GP");
+	after_1 = rd(C0 + STATUS) & 1;
+	if (after_0 && after_1)
+		answer("ignored", "the bit stays up");
+	if (!after_0 && after_1)
+		answer("plain", "the bit is as written");
+	if (after_0)
+		answer("clears", "a 1 takes the bit down");
+	undetermined("a 0 takes the bit down, a 1 does not set it");
+}
+
+/* What counter 0 of C-Box 0 counts with these bits, from 0. */
+static uint64_t clocks_with(uint64_t u_ctl)
+{
+	wr(U_CTL, 0);
+	arm(C0, 0, 0);
+	wr(U_CTL, u_ctl);
+	wait_us(100);
+	wr(U_CTL, 0);
+	return rd(C0 + CTR(0));
+}
+
+static void rst_all(void)
+{
+	uint64_t without, with;
+
+	without = clocks_with(U_EN_ALL);
+	if (!without)
+		undetermined("C-Box 0 does not count clocks");
+	with = clocks_with(U_EN_ALL | U_RST_ALL);
+	if (with)
+		answer("pulse", "%llu clocks counted while it was 1", (unsigned long long)with);
+	answer("level", "none counted while it was 1, %llu without", (unsigned long long)without);
+}
+
+static void rst_all_start(void)
+{
+	uint64_t val;
+
+	wr(C0 + SEL(0), 0);
+	wr(C0 + CTR(0), 0x4321);
+	wr(U_CTL, U_RST_ALL);
+	if (rd(C0 + CTR(0)))
+		undetermined("rst_all does not clear the counter");
+	wr(C0 + CTR(0), 0x1234);
+	wr(U_CTL, 0);
+	val = rd(C0 + CTR(0));
+	if (val == 0x1234)
+		answer("taken", "the counter has it");
+	if (!val)
+		answer("lost", "the counter is 0");
+	undetermined("the counter is %#llx", (unsigned long long)val);
+}
+
+/* Let C-Box 0 freeze the package; how far it went on counting. */
+static uint64_t freeze(void)
+{
+	clear_all();
+	arm(C0, 2000, PMI_EN);
+	if (!overflow(C0, U_FRZ_ALL))
+		undetermined("C-Box 0 does not count clocks");
+	if (rd(U_CTL) & U_EN_ALL)
+		undetermined("an overflow does not freeze");
+	return rd(C0 + CTR(0));
+}
+
+static void freeze_latency(void)
+{
+	uint64_t first = freeze(), second = freeze();
+	unsigned long long least = first < second ? first : second;
+
+	if (least < 8)
+		answer("0", "%llu clocks after the overflow", least);
+	if (least < 128)
+		answer("16", "%llu clocks after the overflow", least);
+	if (least > 500 && least < 2000)
+		answer("1000", "%llu clocks after the overflow", least);
+	undetermined("%llu clocks after the overflow", least);
+}
+
+static void refreeze(void)
+{
+	freeze();
+	wr(C0 + SEL(0), 0);
+	arm(C7, 2000, PMI_EN);
+	if (!overflow(C7, U_FRZ_ALL))
+		undetermined("C-Box 7 does not count clocks");
+	if (!(rd(C0 + STATUS) & 1))
+		undetermined("STATUS of the first cause has gone down by itself");
+	if (rd(U_CTL) & U_EN_ALL)
+		answer("package", "C-Box 7 does not freeze while STATUS of C-Box 0 is up");
+	answer("counter", "C-Box 7 freezes while STATUS of C-Box 0 is up");
+}
+
+static void cond(void)
+{
+	clear_all();
+	plain_overflow();
+	if (rd(U_STATUS) & U_COND)
+		answer("overflow", "it is up after an overflow without PMI");
+	freeze();
+	if (rd(U_STATUS) & U_COND)
+		answer("frozen", "it is up after a freeze only");
+	answer("never", "it is 0 after a freeze");
+}
+
+static void cbox_sides(void)
+{
+	static const uint32_t box[] = {
+		0xd00, 0xd80, 0xd40, 0xdc0, 0xd20, 0xda0, 0xd60, 0xde0, 0xf40, 0xfc0
+	};
+	unsigned int i, sides = 0;
+
+	clear_all();
+	for (i = 0; i < 10; i++) {
+		uint64_t one;
+
+		arm(box[i], 1000, 0);
+		if (!overflow(box[i], 0))
+			undetermined("C-Box %u does not count clocks", i);
+		wr(U_CTL, 0);
+		one = rd(U_STATUS) & (U_OV_S0 | U_OV_S1);
+		if (one != U_OV_S0 && one != U_OV_S1)
+			undetermined("C-Box %u shows on no side, or on both", i);
+		sides |= (one == U_OV_S1) << i;
+		wr(box[i] + SEL(0), 0);
+		wr(box[i] + OVF, 1);
+		wr(U_OVF, U_OV_ALL);
+		wr(box[i], 0);
+	}
+	if (sides == 0x3e0)
+		answer("by_five", "sides 0x%x", sides);
+	if (sides == 0x2f0)
+		answer("by_eight", "sides 0x%x", sides);
+	undetermined("sides 0x%x", sides);
+}
+
+static void u_codes(void)
+{
+	uint64_t val;
+
+	wr(U_SEL, 0x1df);
+	val = rd(U_SEL);
+	if ((val & 0xff) != 0xdf)
+		undetermined("0x1df reads back as %#llx", (unsigned long long)val);
+	answer(val & 0x100 ? "nine" : "eight", "0x1df reads back as %#llx", (unsigned long long)val);
+}
+
+/* ---- match registers ---- */
+
+/* Counts in a million clocks, rounded up: windows are not equally long. */
+static uint64_t in_million(uint32_t ctr, uint64_t clocks)
+{
+	if (!clocks)
+		undetermined("C-Box 0 does not count clocks");
+	return (rd(ctr) * 1000000 + clocks - 1) / clocks;
+}
+
+#define B0		0xc20
+#define B0_MATCH	0xe45
+#define B0_MASK		0xe46
+#define B_ADDR		0x00000fffffffffffull
+#define B_MSG_IN_MATCH	1u		/* on counter 1 */
+
+/* Incoming messages in a while, by MATCH and MASK. */
+static uint64_t b_count(uint64_t match, uint64_t mask)
+{
+	wr(B0 + SEL(1), 0);
+	wr(B0_MATCH, match);
+	wr(B0_MASK, mask);
+	wr(B0 + CTR(1), 0);
+	wr(B0 + SEL(1), B_MSG_IN_MATCH << 1 | EN_LOW);
+	wr(B0, 1u << 1);
+	return in_million(B0 + CTR(1), count_for(1000));
+}
+
+#define B_EVERYTHING	0x0fffffffffffffffull
+
+static void b_mask(void)
+{
+	unsigned long long ones = b_count(B_EVERYTHING, B_EVERYTHING);
+	unsigned long long zero = b_count(B_EVERYTHING, 0);
+
+	if (!ones && zero)
+		answer("compare", "MASK of ones: 0, of zeros: %llu", zero);
+	if (ones && !zero)
+		answer("ignore", "MASK of ones: %llu, of zeros: 0", ones);
+	undetermined("MASK of ones: %llu, of zeros: %llu", ones, zero);
+}
+
+static void b_match_parts(void)
+{
+	const char *sense = found("b_mask");
+	unsigned long long any, address;
+	uint64_t none, only;
+
+	if (!sense)
+		undetermined("needs to know b_mask");
+	none = sense[0] == 'c' ? 0 : B_EVERYTHING;
+	only = none ^ B_ADDR;
+	any = b_count(0, none);
+	address = b_count(B_ADDR, only);
+	if (!any)
+		undetermined("no messages");
+	if (address)
+		answer("named", "%llu messages at an address there is not, %llu in all", address, any);
+	answer("all", "no messages at an address there is not, %llu in all", any);
+}
+
+#define B_IMT_OCCUPANCY	7u	/* on counter 0 */
+#define B_IMT_NE_CYCLES	7u	/* on counter 2 */
+#define B_IMT_ENTRIES	32
+
+static void b_occupancy(void)
+{
+	unsigned long long occupancy, busy, cycles;
+
+	wr(B0 + CTR(0), 0);
+	wr(B0 + CTR(2), 0);
+	wr(B0 + SEL(0), B_IMT_OCCUPANCY << 1 | EN_LOW);
+	wr(B0 + SEL(2), B_IMT_NE_CYCLES << 1 | EN_LOW);
+	wr(B0, 5);
+	cycles = count_for(20000);
+	occupancy = rd(B0 + CTR(0));
+	busy = rd(B0 + CTR(2));
+	if (busy < 1000)
+		undetermined("too little traffic: %llu cycles of %llu", busy, cycles);
+	/* A sub-counter of 32 overflows once per cycle at most. Some room for the ends. */
+	if (occupancy > cycles + cycles / 100)
+		answer("raw", "%llu in %llu cycles", occupancy, cycles);
+	/* At least one entry in each of these cycles. */
+	if (occupancy < busy - busy / 100)
+		answer("overflow", "%llu, not empty for %llu cycles", occupancy, busy);
+	undetermined("%llu in %llu cycles, not empty for %llu", occupancy, cycles, busy);
+}
+
+#define S0		0xc40
+#define S0_MM_CFG	0xe48
+#define S0_MATCH	0xe49
+#define S0_MASK		0xe4a
+#define S_MM_EN		(1ull << 63)
+#define S_RESET_OCC	(1ull << 17)
+
+static uint64_t s_count(uint64_t sel)
+{
+	wr(S0 + SEL(0), 0);
+	wr(S0 + CTR(0), 0);
+	wr(S0 + SEL(0), sel | EN | S_RESET_OCC);
+	wr(S0, 1);
+	return in_million(S0 + CTR(0), count_for(1000));
+}
+
+static void s_codes(void)
+{
+	unsigned long long table = s_count(0x2c | 2ull << 24);
+	unsigned long long details = s_count(0x2e | 2ull << 24);
+
+	if (table && !details)
+		answer("table", "threshold 2: 0x2c %llu, 0x2e 0", table);
+	if (!table && details)
+		answer("details", "threshold 2: 0x2c 0, 0x2e %llu", details);
+	undetermined("threshold 2: 0x2c %llu, 0x2e %llu", table, details);
+}
+
+/* Packets that MATCH lets through; address and home node are ignored. */
+static uint64_t s_packets(uint64_t match)
+{
+	uint64_t n;
+
+	wr(S0 + SEL(0), 0);
+	wr(S0_MM_CFG, 0);
+	wr(S0_MATCH, match);
+	wr(S0_MASK, 0x7fffffffffull);
+	wr(S0_MM_CFG, S_MM_EN);
+	n = s_count(0);
+	wr(S0 + SEL(0), 0);
+	wr(S0_MM_CFG, 0);
+	return n;
+}
+
+/* Bits that alone change what is counted: where a class is valid, or an opcode, or a response. */
+static void s_match(void)
+{
+	uint64_t all = s_packets(0), effect = 0;
+	int bit;
+
+	if (all < 100)
+		undetermined("too few packets: %llu", (unsigned long long)all);
+	for (bit = 0; bit < 64; bit++) {
+		uint64_t before = s_packets(0), one = s_packets(1ull << bit);
+
+		/* A class, an opcode or a state is less than half of all. */
+		if (one < before / 2)
+			effect |= 1ull << bit;
+	}
+	if (effect == (1ull << 47 | 1ull << 52 | 0xfull << 59))
+		answer("addr_low", "bits that filter: %#llx", (unsigned long long)effect);
+	if (effect == (1ull << 4 | 1ull << 9 | 0xfull << 10))
+		answer("class_low", "bits that filter: %#llx", (unsigned long long)effect);
+	undetermined("bits that filter: %#llx", (unsigned long long)effect);
+}
+
+#define TO_R_DRS_FULL	0x0e
+
+static void to_r_full(void)
+{
+	unsigned long long n[3];
+	unsigned int i;
+
+	for (i = 0; i < 3; i++) {
+		wr(S0 + CTR(i), 0);
+		wr(S0 + SEL(i), TO_R_DRS_FULL | (uint64_t)(i + 1) << 8 | EN);
+	}
+	wr(S0, 7);
+	wr(U_CTL, U_EN_ALL);
+	wait_us(10000);
+	wr(U_CTL, 0);
+	for (i = 0; i < 3; i++)
+		n[i] = rd(S0 + CTR(i));
+	if (n[0] < 100 || n[1] < 100)
+		undetermined("too seldom full: %llu, %llu, both %llu", n[0], n[1], n[2]);
+	if (!n[2])
+		answer("none", "%llu, %llu, both 0", n[0], n[1]);
+	if (llabs((long long)(n[2] - n[0])) <= 2)
+		answer("first", "%llu, %llu, both %llu", n[0], n[1], n[2]);
+	if (n[2] > n[0] && n[2] > n[1] && n[2] <= n[0] + n[1] + 2)
+		answer("any", "%llu, %llu, both %llu", n[0], n[1], n[2]);
+	undetermined("%llu, %llu, both %llu", n[0], n[1], n[2]);
+}
+
+#define M0		0xca0
+#define M0_MM_CFG	0xe54
+#define M0_MATCH	0xe55
+#define M0_MASK		0xe56
+#define M_MM_EN		(1ull << 63)
+#define M_DRAM_CMD	(0x0aull << 9)
+#define M_WRAP		(1ull << 6)
+#define M_EVERYTHING	((1ull << 34) - 1)
+
+static uint64_t m_count(uint64_t match, uint64_t mask)
+{
+	uint64_t n;
+
+	wr(M0 + SEL(0), 0);
+	wr(M0_MM_CFG, 0);
+	wr(M0_MATCH, match);
+	wr(M0_MASK, mask);
+	wr(M0_MM_CFG, M_MM_EN);
+	wr(M0 + CTR(0), 0);
+	wr(M0 + SEL(0), M_DRAM_CMD | M_WRAP | EN_LOW);
+	wr(M0, 1);
+	n = in_million(M0 + CTR(0), count_for(1000));
+	wr(M0 + SEL(0), 0);
+	wr(M0_MM_CFG, 0);
+	return n;
+}
+
+#define M_MASK_ALL	((1ull << 28) - 1)
+
+static void m_mask(void)
+{
+	unsigned long long ones = m_count(M_EVERYTHING, M_MASK_ALL);
+	unsigned long long zero = m_count(M_EVERYTHING, 0);
+
+	if (!ones && zero)
+		answer("compare", "MASK of ones: 0, of zeros: %llu", zero);
+	if (ones && !zero)
+		answer("ignore", "MASK of ones: %llu, of zeros: 0", ones);
+	undetermined("MASK of ones: %llu, of zeros: %llu", ones, zero);
+}
+
+/* The lowest six bits of MASK stand for address bits 11:6. Which of MATCH do they meet? */
+static void m_addr(void)
+{
+	const char *sense = found("m_mask");
+	unsigned long long base, low, high;
+	uint64_t mask;
+
+	if (!sense)
+		undetermined("needs to know m_mask");
+	mask = sense[0] == 'c' ? 0x3f : M_MASK_ALL ^ 0x3f;
+	base = m_count(0, mask);
+	low = m_count(0x3f, mask);
+	high = m_count(0xfc0, mask);
+	if (base < 100)
+		undetermined("too few commands: %llu", base);
+	if (low > base / 2 && low < 2 * base && (high < base / 2 || high > 2 * base))
+		answer("byte", "MATCH 0: %llu, 5:0: %llu, 11:6: %llu", base, low, high);
+	if ((low < base / 2 || low > 2 * base) && high > base / 2 && high < 2 * base)
+		answer("line", "MATCH 0: %llu, 5:0: %llu, 11:6: %llu", base, low, high);
+	undetermined("MATCH 0: %llu, 5:0: %llu, 11:6: %llu", base, low, high);
+}
+
+static void m_lock(void)
+{
+	uint64_t old = rd(M0_MATCH);
+	bool ok;
+
+	wr(M0_MM_CFG, M_MM_EN);
+	ok = try_wr(package_cpu, M0_MATCH, old ^ 0x40);
+	wr(M0_MM_CFG, 0);
+	if (!ok)
+		answer("gp", "a write raises #GP");
+	if (rd(M0_MATCH) != (old ^ 0x40))
+		undetermined("a write has no effect");
+	answer("no", "a write is taken");
+}
+
+/* ---- R ---- */
+
+#define R0		0xe00
+#define R0_IPERF0	0xe04
+#define R0_IPERF1	0xe24
+#define IPERF_SENT	(1ull << 31)
+#define IPERF_NULL_IDLE	(1ull << 30)
+
+static void flits_sent(void)
+{
+	unsigned long long sent, either, idle;
+
+	wr(R0 + SEL(0), 0);
+	wr(R0 + SEL(1), 0);
+	wr(R0_IPERF0, IPERF_SENT);
+	wr(R0_IPERF1, IPERF_SENT | IPERF_NULL_IDLE);
+	wr(R0 + CTR(0), 0);
+	wr(R0 + CTR(1), 0);
+	wr(R0 + SEL(0), 0u << 1 | EN_LOW);
+	wr(R0 + SEL(1), 1u << 1 | EN_LOW);
+	wr(R0, 3);
+	wr(U_CTL, U_EN_ALL);
+	wait_us(10000);
+	wr(U_CTL, 0);
+	sent = rd(R0 + CTR(0));
+	either = rd(R0 + CTR(1));
+	wr(R0 + SEL(1), 0);
+	wr(R0_IPERF1, IPERF_NULL_IDLE);
+	wr(R0 + CTR(1), 0);
+	wr(R0 + SEL(1), 1u << 1 | EN_LOW);
+	wr(U_CTL, U_EN_ALL);
+	wait_us(10000);
+	wr(U_CTL, 0);
+	idle = rd(R0 + CTR(1));
+	if (idle < 1000 || !sent)
+		undetermined("sent %llu, idle %llu: no idle link", sent, idle);
+	if (either <= sent + sent / 1000 + 2)
+		answer("all", "sent %llu, sent or idle %llu, idle %llu", sent, either, idle);
+	if (either > sent + idle / 8)
+		answer("data", "sent %llu, sent or idle %llu, idle %llu", sent, either, idle);
+	undetermined("sent %llu, sent or idle %llu, idle %llu", sent, either, idle);
+}
+
+/* ---- W ---- */
+
+#define W		0xc80
+#define W_FIXED		0x394
+#define W_FIXED_CTL	0x395
+#define W_FIXED_BIT	(1ull << 31)
+#define W_CLOCKS	(0x04ull | 1ull << 8 | 1ull << 23 | 0xffull << 24)
+
+static void w_fixed_pmi(void)
+{
+	clear_all();
+	wr(W_FIXED_CTL, 0);
+	wr(W_FIXED, M48 + 1 - 1000);
+	wr(W_FIXED_CTL, 1 | 1 << 2);
+	wr(W, W_FIXED_BIT);
+	wr(U_CTL, U_EN_ALL);
+	wait_us(1000);
+	wr(U_CTL, 0);
+	wr(W_FIXED_CTL, 0);
+	if (!(rd(W + STATUS) & W_FIXED_BIT))
+		undetermined("the fixed counter does not overflow");
+	if (rd(U_STATUS) & U_PMI)
+		answer("bit_2", "an overflow shows as PMI");
+	answer("none", "an overflow shows, but not as PMI");
+}
+
+#define W_SOME		0x5000000ull	/* low 24 bits are 0 */
+#define W_EXCESS	0x1000000ull
+
+/* Is a value read too high that was written, and has not been counted to? */
+static bool w_written(uint32_t ctr)
+{
+	uint64_t val;
+
+	wr(ctr, W_SOME);
+	val = rd(ctr);
+	if (val != W_SOME && val != W_SOME + W_EXCESS)
+		undetermined("MSR 0x%x: %#llx is read as %#llx", ctr, W_SOME, (unsigned long long)val);
+	return val != W_SOME;
+}
+
+/*
+ * Counts both kinds of counter up from start, until a freeze by C-Box 0 stops them after
+ * always the same time.
+ */
+static void w_run(uint64_t start_event, uint64_t start_fixed)
+{
+	clear_all();
+	arm(C0, 4000, PMI_EN);
+	wr(W + SEL(0), 0);
+	wr(W_FIXED_CTL, 0);
+	wr(W + CTR(0), start_event);
+	wr(W_FIXED, start_fixed);
+	wr(W + SEL(0), W_CLOCKS | EN);
+	wr(W_FIXED_CTL, 1);
+	wr(W, W_FIXED_BIT | 1);
+	if (!overflow(C0, U_FRZ_ALL) || (rd(U_CTL) & U_EN_ALL))
+		undetermined("an overflow does not freeze");
+}
+
+/* Is a value read too high that it has counted to? Bit 0: event counter, bit 1: fixed. */
+static unsigned int w_counted(void)
+{
+	static const uint32_t ctr[] = { W + CTR(0), W_FIXED };
+	unsigned int high = 0, known = 0, i;
+	uint64_t took[2];
+	int off;
+
+	w_run(0x100000, 0x100000);
+	for (i = 0; i < 2; i++) {
+		took[i] = rd(ctr[i]) - 0x100000;
+		if (took[i] < 100 || took[i] > 1000000)
+			undetermined("MSR 0x%x does not count clocks: %llu", ctr[i],
+				     (unsigned long long)took[i]);
+	}
+	for (off = -3; off <= 3 && known != 3; off++) {
+		w_run(W_SOME - took[0] + off, W_SOME - took[1] + off);
+		for (i = 0; i < 2; i++) {
+			uint64_t val = rd(ctr[i]);
+
+			if ((val & 0xffffff) > 1)
+				continue;
+			known |= 1u << i;
+			if (val >= W_SOME + W_EXCESS)
+				high |= 1u << i;
+		}
+	}
+	if (known != 3)
+		undetermined("the counters do not stop where they should");
+	return high;
+}
+
+/* What the two experiments need: written and counted, event and fixed counter. */
+static void w_look(unsigned int *written, unsigned int *counted)
+{
+	wr(W + SEL(0), 0);
+	wr(W_FIXED_CTL, 0);
+	*written = w_written(W + CTR(0)) | w_written(W_FIXED) << 1;
+	*counted = w_counted();
+}
+
+static void w_erratum(void)
+{
+	unsigned int written, counted;
+
+	w_look(&written, &counted);
+	if (!written && !counted)
+		answer("none", "neither written nor counted values are too high");
+	if (!written)
+		answer("counted", "counted values are too high, not written ones (%u)", counted);
+	if (written == counted)
+		answer("every", "written and counted values are too high (%u)", written);
+	undetermined("written %u, counted %u", written, counted);
+}
+
+static void w_erratum_which(void)
+{
+	static const char * const which[] = { NULL, "events", "fixed", "all" };
+	unsigned int written, counted;
+
+	w_look(&written, &counted);
+	if (!counted)
+		undetermined("no counter has it");
+	answer(which[counted], "event counter %u, fixed %u", counted & 1, counted >> 1);
+}
+
+/* In this order: some need to know what others have found. */
+const struct experiment experiments[] = {
+	{ "summary_clear", LEVEL_COUNT, true, true, 0, "C-Box 0", summary_clear },
+	{ "pmi_while_ov", LEVEL_COUNT, true, true, 0, "C-Box 0", pmi_while_ov },
+	{ "status_write", LEVEL_COUNT, true, true, BREAKS_READ_ONLY, "C-Box 0", status_write },
+	{ "rst_all", LEVEL_COUNT, true, true, BREAKS_RST_ALL, "C-Box 0, all counters", rst_all },
+	{ "rst_all_start", LEVEL_COUNT, true, true, BREAKS_RST_ALL, "C-Box 0, all counters",
+	  rst_all_start },
+	{ "freeze_latency", LEVEL_COUNT, true, true, 0, "C-Box 0", freeze_latency },
+	{ "refreeze", LEVEL_COUNT, true, true, 0, "C-Boxes 0 and 7", refreeze },
+	{ "cond", LEVEL_COUNT, true, true, 0, "C-Box 0", cond },
+	{ "cbox_sides", LEVEL_COUNT, false, true, 0, "all C-Boxes", cbox_sides },
+	{ "u_codes", LEVEL_COUNT, true, true, 0, "U_MSR_PMON_EV_SEL", u_codes },
+	{ "b_mask", LEVEL_COUNT, true, true, 0, "B-Box 0, its match, C-Box 0", b_mask },
+	{ "b_match_parts", LEVEL_COUNT, true, true, 0, "B-Box 0, its match, C-Box 0", b_match_parts },
+	{ "b_occupancy", LEVEL_COUNT, true, true, 0, "B-Box 0, C-Box 0", b_occupancy },
+	{ "s_codes", LEVEL_COUNT, true, false, 0, "S-Box 0, C-Box 0", s_codes },
+	{ "s_match", LEVEL_COUNT, true, true, 0, "S-Box 0, its match, C-Box 0", s_match },
+	{ "to_r_full", LEVEL_COUNT, true, true, BREAKS_UNDEFINED, "S-Box 0", to_r_full },
+	{ "m_mask", LEVEL_COUNT, true, true, 0, "M-Box 0, its match, C-Box 0", m_mask },
+	{ "m_addr", LEVEL_COUNT, true, true, 0, "M-Box 0, its match, C-Box 0", m_addr },
+	{ "m_lock", LEVEL_COUNT, true, true, BREAKS_LOCKED, "M-Box 0, its match", m_lock },
+	{ "flits_sent", LEVEL_COUNT, true, true, 0, "R-Box left, IPERF of port 0", flits_sent },
+	{ "w_fixed_pmi", LEVEL_COUNT, true, true, 0, "W-Box", w_fixed_pmi },
+	{ "w_erratum", LEVEL_COUNT, true, true, 0, "W-Box, C-Box 0", w_erratum },
+	{ "w_erratum_which", LEVEL_COUNT, true, true, 0, "W-Box, C-Box 0", w_erratum_which },
+};
+
+const unsigned int num_experiments = sizeof(experiments) / sizeof(experiments[0]);
