@@ -9,6 +9,7 @@
  *	silicon violations		accesses against the rules
  *	silicon readings		those that are not the first answer (spec/readings.json)
  *	silicon reading NAME=ANSWER	it is that from now on
+ *	silicon answers			of each reading of the Xeon 7500: its name, its answers
  *
  * Status 4 where there is no virtual silicon.
  */
@@ -17,7 +18,7 @@
 static int usage(void)
 {
 	fprintf(stderr, "usage: silicon clear|reset|events PACKAGE PMU|accesses|violations|"
-			"readings|reading NAME=ANSWER\n");
+			"readings|reading NAME=ANSWER|answers\n");
 	return 2;
 }
 
@@ -53,6 +54,20 @@ static void show_readings(void)
 
 		if (answer)
 			printf("%s=%s\n", reading_names[r].name, reading_names[r].answers[answer]);
+	}
+}
+
+static void show_answers(void)
+{
+	unsigned int r, a;
+
+	for (r = 0; r < READINGS; r++) {
+		if (!reading_names[r].xeon)
+			continue;
+		printf("%s", reading_names[r].name);
+		for (a = 0; a < READING_ANSWERS && reading_names[r].answers[a]; a++)
+			printf(" %s", reading_names[r].answers[a]);
+		puts("");
 	}
 }
 
@@ -95,6 +110,8 @@ int main(int argc, char **argv)
 		printf("%llu\n", (unsigned long long)msr_read(0, SYN_VIOLATIONS));
 	else if (!strcmp(argv[1], "readings"))
 		show_readings();
+	else if (!strcmp(argv[1], "answers"))
+		show_answers();
 	else if (strcmp(argv[1], "reading") || argc != 3 || !set_reading(argv[2]))
 		return usage();
 	return 0;
