@@ -18,7 +18,8 @@ endif
 
 CFLAGS := -O2 -g -Wall -Wextra -Werror -I../lib -I../../tools/silicon/model
 # When one of these changes, everything is built again.
-LOCAL_HDRS += $(wildcard *.h ../lib/*.h) $(TOP)/tools/silicon/model/synthetic.h
+LOCAL_HDRS += $(wildcard *.h ../lib/*.h)
+LOCAL_HDRS += $(addprefix $(TOP)/tools/silicon/model/,synthetic.h readings.h)
 LOCAL_HDRS += Makefile ../kselftest.mk
 
 include $(KSELFTEST)/lib.mk
