@@ -19,6 +19,8 @@
 #include <asm/msr.h>
 #include <asm/nmi.h>
 
+#include "compat.h"
+
 #define U_MSR_PMON_GLOBAL_STATUS	0xc01
 #define U_GLOBAL_PMI			BIT(30)
 
@@ -30,7 +32,7 @@ static int hwcheck_nmi(unsigned int cmd, struct pt_regs *regs)
 {
 	u64 status;
 
-	if (!READ_ONCE(armed) || rdmsrl_safe(U_MSR_PMON_GLOBAL_STATUS, &status) ||
+	if (!READ_ONCE(armed) || rdmsrq_safe(U_MSR_PMON_GLOBAL_STATUS, &status) ||
 	    !(status & U_GLOBAL_PMI))
 		return NMI_DONE;
 	this_cpu_inc(hwcheck_nmis);
