@@ -107,7 +107,7 @@ struct core *core_get(CPUState *cs)
 	k->gp = gp_counters(cs, k->model);
 	k->global_ctrl = (1ull << k->gp) - 1;
 	k->t.class = CLASS_NONE;
-	k->mem = mem_new(k->model->kind != KIND_GOLDMONT);
+	k->mem = mem_new(machine_caches(&X86_CPU(cs)->env));
 	core_knobs_default(k);
 	core_clock_init(k);
 	core_pmi_init(k);

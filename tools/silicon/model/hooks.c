@@ -186,6 +186,8 @@ void __wrap_cpu_x86_cpuid(CPUX86State *env, uint32_t index, uint32_t count,
 			  uint32_t *eax, uint32_t *ebx, uint32_t *ecx, uint32_t *edx)
 {
 	__real_cpu_x86_cpuid(env, index, count, eax, ebx, ecx, edx);
-	if (silicon_kind(env) != KIND_NONE)
-		core_cpuid(env, index, count, eax, ebx, ecx, edx);
+	if (silicon_kind(env) == KIND_NONE)
+		return;
+	core_cpuid(env, index, count, eax, ebx, ecx, edx);
+	machine_cpuid(env, index, count, eax, ebx, ecx, edx);
 }

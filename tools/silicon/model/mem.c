@@ -8,17 +8,18 @@
  * load of it is served as "modified elsewhere". The caches see an access only
  * while some running counter of this CPU asks for what they know.
  */
+#include "silicon.h"
 #include "mem.h"
 #include "qemu/atomic.h"
 
 #define LINE		6
 #define PAGE		12
-#define MAX_WAYS	16
 #define STORES		8
 #define WRITERS		65536u
 
 struct cache {
 	unsigned int sets, ways;
+	bool used;
 	uint64_t *tag;		/* sets x ways, most recent first; 0: empty */
 };
 
@@ -36,21 +37,16 @@ static uint64_t writers[WRITERS];
 
 static struct cache cache(unsigned int sets, unsigned int ways)
 {
-	return (struct cache){ sets, ways, g_new0(uint64_t, sets * ways) };
+	return (struct cache){ .sets = sets, .ways = ways, .tag = g_new0(uint64_t, sets * ways) };
 }
 
-struct mem_model *mem_new(bool l3)
+struct mem_model *mem_new(const struct machine_cache *geometry)
 {
 	struct mem_model *m = g_new0(struct mem_model, 1);
 
-	if (l3) {
-		m->l1 = cache(64, 8);		/* 32 KB */
-		m->l2 = cache(512, 8);		/* 256 KB */
-		m->l3 = cache(4096, 16);	/* 4 MB */
-	} else {
-		m->l1 = cache(64, 6);		/* 24 KB */
-		m->l2 = cache(1024, 16);	/* 1 MB */
-	}
+	m->l1 = cache(geometry[MACHINE_L1D].sets, geometry[MACHINE_L1D].ways);
+	m->l2 = cache(geometry[MACHINE_L2].sets, geometry[MACHINE_L2].ways);
+	m->l3 = cache(geometry[MACHINE_L3].sets, geometry[MACHINE_L3].ways);
 	m->utlb = cache(1, 16);
 	m->dtlb = cache(128, 4);
 	return m;
@@ -74,8 +70,10 @@ void mem_default(struct mem_model *m)
 
 static void empty(struct cache *c)
 {
-	if (c->sets)
+	/* Megabytes, for a CPU that may never need them. */
+	if (c->used)
 		memset(c->tag, 0, sizeof(*c->tag) * c->sets * c->ways);
+	c->used = false;
 }
 
 void mem_cold(struct mem_model *m)
@@ -112,6 +110,7 @@ static bool lookup(struct cache *c, uint64_t key)
 	uint64_t *set = &c->tag[key % c->sets * c->ways];
 	unsigned int i;
 
+	c->used = true;
 	key++;			/* 0 means empty */
 	for (i = 0; i < c->ways - 1 && set[i] != key; i++)
 		;

@@ -69,7 +69,8 @@ struct mem_result {
 
 struct mem_model;
 
-struct mem_model *mem_new(bool l3);
+struct machine_cache;
+struct mem_model *mem_new(const struct machine_cache *geometry);	/* MACHINE_CACHES of them */
 /* The bits of the access, as far as @need asks for them. */
 uint32_t mem_access(struct mem_model *m, unsigned int cpu, const struct mem_access *a,
 		    uint32_t need, struct mem_result *r);

@@ -61,6 +61,19 @@ static inline bool synth_owns(uint32_t msr)
 /* Registers that are only read. */
 bool machine_owns(CPUState *cs, uint32_t msr);
 enum msr_rc machine_rdmsr(CPUState *cs, uint32_t msr, uint64_t *val);
+/* After QEMU's own answer. */
+void machine_cpuid(CPUX86State *env, uint32_t leaf, uint32_t sub,
+		   uint32_t *a, uint32_t *b, uint32_t *c, uint32_t *d);
+
+/* In the order of CPUID leaf 4; sets 0: it has none. */
+enum { MACHINE_L1D, MACHINE_L1I, MACHINE_L2, MACHINE_L3, MACHINE_CACHES };
+#define MACHINE_CACHE_LINE	64
+
+struct machine_cache {
+	uint32_t sets, ways;
+};
+
+const struct machine_cache *machine_caches(CPUX86State *env);
 
 enum msr_rc core_rdmsr(CPUState *cs, uint32_t msr, uint64_t *val);
 enum msr_rc core_wrmsr(CPUState *cs, uint32_t msr, uint64_t val);
