@@ -122,6 +122,37 @@ static inline void check_expect(const struct expect *e)
 		   (unsigned long long)(n * e->each));
 }
 
+/*
+ * Misses of the first level, requests to the last one and what that lacks, when all data is at
+ * one level. PLAIN has a load and a store.
+ */
+static inline void check_levels(bool l3, uint16_t l1_miss)
+{
+	static const struct { unsigned int level; int refs[2], misses[2]; } of[] = {
+		{ SYN_LEVEL_L1, { 0, 0 }, { 0, 0 } },
+		{ SYN_LEVEL_L2, { 2, 0 }, { 0, 0 } },
+		{ SYN_LEVEL_HITM, { 2, 2 }, { 2, 0 } },
+		{ SYN_LEVEL_DRAM, { 2, 2 }, { 2, 2 } },
+	};
+	unsigned int i;
+
+	msr_write(0, SYN_MEM_MODE, SYN_MEM_BY_ADDRESS);
+	for (i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+		char name[3][60];
+
+		msr_write(0, SYN_MEM_MAP, 0x1111111111111111 * of[i].level);
+		snprintf(name[0], sizeof(name[0]), "level %u: requests to the last", of[i].level);
+		snprintf(name[1], sizeof(name[1]), "level %u: misses of the last", of[i].level);
+		snprintf(name[2], sizeof(name[2]), "level %u: misses of the first", of[i].level);
+		check_expect(&(struct expect){ 0x4f2e, name[0], PLAIN, of[i].refs[l3] });
+		check_expect(&(struct expect){ 0x412e, name[1], PLAIN, of[i].misses[l3] });
+		if (l1_miss)
+			check_expect(&(struct expect){ l1_miss, name[2], PLAIN,
+						       of[i].level == SYN_LEVEL_L1 ? 0 : 2 });
+	}
+	msr_write(0, SYN_MEM_MODE, SYN_MEM_CACHES);
+}
+
 /* ---- rings ---- */
 
 /* User and kernel make up the whole, whatever the way between them. */

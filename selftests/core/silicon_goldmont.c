@@ -246,7 +246,7 @@ static void levels(void)
 			  (of[i].level == SYN_LEVEL_L1 ? SYN_LEVEL_L2 : SYN_LEVEL_L1));
 		check_expect(&no);
 	}
-	msr_write(0, SYN_MEM_MODE, SYN_MEM_CACHES);
+	check_levels(false, 0);
 	/* One line over and over. */
 	check_expect(&(struct expect){ 0x01d1, "hits", PLAIN, 1 });
 	check_expect(&(struct expect){ 0x08d1, "misses", PLAIN, 0 });

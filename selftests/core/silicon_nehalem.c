@@ -16,6 +16,14 @@ static void exact(void)
 		{ 0x020b, "stores", PLAIN, 1 },
 		{ 0x00c4, "branches", CALLS, 6 },
 		{ 0x02c4, "calls", CALLS, 2 },
+		{ 0x7f88, "branches executed", CALLS, 6 },
+		{ 0x0288, "direct jumps", CALLS, 1 },
+		{ 0x0888, "returns", CALLS, 2 },
+		{ 0x3088, "calls executed", CALLS, 2 },
+		{ 0x7f89, "mispredicted", CALLS, 0 },
+		{ 0x03e8, "cleared", CALLS, 0 },
+		{ 0x0f40, "loads of the L1D", PLAIN, 1 },
+		{ 0x0143, "references of the L1D", PLAIN, 2 },
 		{ 0x00c0, "faults: instructions", FAULTS, 5 },
 		{ 0x00c0, "string: instructions", STRING, 8 },
 	};
@@ -37,6 +45,7 @@ static void regs(void)
 		{ 0x3f1, 0xf0000000f, false }, { 0x3f1, 1ull << 63, true },
 		{ 0x1a6, 0xffff, false }, { 0x1a6, 0x10000, true }, { 0x1a7, 0, true },
 		{ 0x1d9, 1ull << 13, false }, { 0x1d9, 1ull << 15, true },
+		{ 0x68f, 0, false }, { 0x690, 0, true }, { 0x6cf, 0, false }, { 0x6d0, 0, true },
 	};
 
 	on_cpu(0);
@@ -75,7 +84,14 @@ static void periods(void)
 	ring_close(&ring);
 }
 
+static void levels(void)
+{
+	on_cpu(0);
+	check_levels(true, 0x0151);
+}
+
 KTAP_MAIN_UNLESS(silicon_missing() ?: core_missing("2e"),
 		 { "user counts are exact", exact },
 		 { "registers fault as they should", regs },
+		 { "levels", levels },
 		 { "one interrupt per period", periods })

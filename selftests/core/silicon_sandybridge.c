@@ -23,6 +23,10 @@ static void exact(void)
 		{ 0x01c0, "instructions, PREC_DIST", PLAIN, 6 },
 		{ 0x81d0, "loads", PLAIN, 1 },
 		{ 0x82d0, "stores", PLAIN, 1 },
+		{ 0xf1d0, "loads, as perf has them", PLAIN, 1 },
+		{ 0xf2d0, "stores, as perf has them", PLAIN, 1 },
+		{ 0xff88, "branches executed", CALLS, 6 },
+		{ 0xff89, "mispredicted", CALLS, 0 },
 		{ 0x02cd, "precise stores", PLAIN, 1 },
 		{ 0x20c4, "taken branches", CALLS, 6 },
 		{ 0x02c4, "calls", CALLS, 2 },
@@ -52,6 +56,8 @@ static void regs(void)
 		{ 0x1a6, 1ull << 12, true }, { 0x1a7, 1ull << 23, true },
 		{ 0x1a6, 1ull << 38, true },
 		{ 0x1d9, 1ull << 13, false },
+		{ 0x68f, 0, false }, { 0x690, 0, true }, { 0x6cf, 0, false }, { 0x6d0, 0, true },
+		{ 0xdc0, 0, true },
 	};
 
 	on_cpu(0);
@@ -315,9 +321,16 @@ static void pdir_counter(void)
 		   (unsigned long long)select);
 }
 
+static void levels(void)
+{
+	on_cpu(0);
+	check_levels(true, 0x0151);
+}
+
 KTAP_MAIN_UNLESS(silicon_missing() ?: core_missing("2a 2d"),
 		 { "user counts are exact", exact },
 		 { "registers fault as they should", regs },
+		 { "levels", levels },
 		 { "offcore responses", responses },
 		 { "precise store", stores },
 		 { "precise store: TLB and lock", statuses },

@@ -108,14 +108,25 @@ static bool chosen_by(unsigned int core_mask, const X86CPU *x)
 struct flight {
 	QEMUTimer timer;
 	unsigned int package;
+	unsigned int resets;	/* of the package, when it took off */
 	unsigned int core_mask;
 	bool misroute;
 };
+
+static unsigned int resets[SILICON_PACKAGES];
+
+void apic_reset(unsigned int package)
+{
+	resets[package]++;
+}
 
 static void land(const struct flight *f)
 {
 	bool somebody = false;
 	CPUState *cs;
+
+	if (f->resets != resets[f->package])
+		return;
 
 	CPU_FOREACH(cs) {
 		X86CPU *x = X86_CPU(cs);
@@ -165,7 +176,9 @@ static void take_off(struct flight f, uint64_t delay_ns)
 
 void apic_uncore_pmi(unsigned int package, unsigned int core_mask)
 {
-	struct flight f = { .package = package, .core_mask = core_mask };
+	struct flight f = {
+		.package = package, .core_mask = core_mask, .resets = resets[package],
+	};
 	uint64_t delay = FAULT(DELAY_NS);
 
 	if (FAULT(LOSE)) {

@@ -3,6 +3,7 @@
  * Registers of the core PMUs, RDPMC and CPUID.
  */
 #include "core.h"
+#include "system/reset.h"
 
 #define MSR_PMC0		0x0c1
 #define MSR_EVTSEL0		0x186
@@ -95,6 +96,29 @@ struct core *core_peek(unsigned int cpu)
 	return cores[cpu];
 }
 
+/*
+ * The machine has been reset, or wakes up: all is as at power on, and what was on its way to
+ * somebody is not any more. What tests have set and the truth are no part of the CPU.
+ */
+static void core_reset(void *opaque)
+{
+	struct core *k = opaque;
+
+	timer_del(k->pmi);
+	memset(k->evtsel, 0, sizeof(k->evtsel));
+	k->fixed_ctrl = k->global_status = 0;
+	k->global_ctrl = (1ull << k->gp) - 1;
+	k->debugctl = k->ds_area = k->pebs_enable = k->pebs_ld_lat = 0;
+	memset(k->offcore, 0, sizeof(k->offcore));
+	memset(k->lbr, 0, sizeof(k->lbr));
+	k->lbr_select = k->lbr_tos = 0;
+	for (int i = 0; i < CORE_COUNTERS; i++)
+		k->ctr[i].val = 0;
+	core_clock_update(k);
+	k->clock.halted = false;
+	core_apply(k);
+}
+
 struct core *core_get(CPUState *cs)
 {
 	struct core *k = cores[cs->cpu_index];
@@ -112,6 +136,7 @@ struct core *core_get(CPUState *cs)
 	core_clock_init(k);
 	core_pmi_init(k);
 	cores[cs->cpu_index] = k;
+	qemu_register_reset(core_reset, k);
 	return k;
 }
 
@@ -198,7 +223,9 @@ static bool hole(uint32_t msr)
 {
 	return msr - MSR_PMC0 < CORE_GP || msr - MSR_A_PMC0 < CORE_GP ||
 	       msr - MSR_EVTSEL0 < CORE_GP || msr - MSR_OFFCORE_RSP0 < 2 ||
-	       msr == MSR_STATUS_SET || msr == MSR_INUSE || msr == MSR_PEBS_LD_LAT;
+	       msr - MSR_LBR_FROM < LBR_MAX || msr - MSR_LBR_TO < LBR_MAX ||
+	       msr - MSR_LBR_INFO < LBR_MAX || msr == MSR_STATUS_SET ||
+	       msr == MSR_INUSE || msr == MSR_PEBS_LD_LAT;
 }
 
 bool core_owns(CPUState *cs, uint32_t msr)

@@ -90,6 +90,7 @@ struct core_counter {
 	uint64_t val;
 	uint64_t mark;		/* its clock when val was right */
 	uint64_t decoded;	/* the select that ev was made from, + 1 */
+	unsigned int rates;	/* and core_event_rates() */
 	struct {
 		uint64_t events, overflows, windows, records, lost, pmis;
 	} truth;
@@ -224,6 +225,7 @@ static inline uint8_t core_ring(const struct core *k)
 void core_event_decode(const struct core *k, uint64_t evtsel, struct core_event *ev);
 void core_event_set_rate(unsigned int event, uint32_t num);	/* umask << 8 | code */
 void core_event_default_rates(void);
+unsigned int core_event_rates(void);	/* how often they have been set */
 void core_event_fixed(const struct core *k, unsigned int n, struct core_event *ev);
 /* Events in the first @cycles cycles of the pattern. */
 uint64_t core_event_sum(const struct core *k, const struct core_event *ev, uint64_t cycles);
@@ -320,6 +322,8 @@ uint32_t decode_insn(const uint8_t *b, unsigned int len, bool code64);
 #define BR_REL_CALL	(1u << 8)
 #define BR_CALL		(1u << 9)
 #define BR_RET		(1u << 10)
+#define BR_JMP		(1u << 11)	/* near direct jump */
+#define BR_IND_JMP	(1u << 12)	/* near indirect jump */
 #define BR_MISP(what)	((what) << 16)	/* the same, mispredicted */
 bool branch_lbr_on(const struct core *k);
 /* The branch in flight, if any, went to @to in @ring. */

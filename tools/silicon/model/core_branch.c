@@ -48,8 +48,10 @@ static uint32_t describe(uint32_t kind, bool taken)
 		return what | BR_CALL | BR_REL_CALL;
 	case OP_CALL_IND:
 		return what | BR_CALL | BR_IND | BR_IND_CALL;
+	case OP_JMP_REL:
+		return what | BR_JMP;
 	case OP_JMP_IND:
-		return what | BR_IND;
+		return what | BR_IND | BR_IND_JMP;
 	case OP_RET:
 		return what | BR_RET;
 	case OP_FAR:

@@ -178,9 +178,11 @@ void core_apply(struct core *k)
 
 			c->rings = (sel & EVTSEL_OS ? RING_OS : 0) | (sel & EVTSEL_USR ? RING_USR : 0);
 			c->intr = sel & EVTSEL_INT;
-			if (c->decoded != sel + 1 || c->ev.src == SRC_OFFCORE) {
+			if (c->decoded != sel + 1 || c->rates != core_event_rates() ||
+			    c->ev.src == SRC_OFFCORE) {
 				core_event_decode(k, sel, &c->ev);
 				c->decoded = sel + 1;
+				c->rates = core_event_rates();
 			}
 		} else {
 			unsigned int ctrl = k->fixed_ctrl >> 4 * (i - CORE_GP) & 0xf;

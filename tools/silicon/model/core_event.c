@@ -30,8 +30,8 @@ static const struct row goldmont[] = {
 	{ 0x0e, 0x00, CYC(900), false },
 	{ 0x13, 0x02, SRC_MEM, MEM_LOAD_PAGE_SPLIT, true },
 	{ 0x13, 0x04, SRC_MEM, MEM_STORE_PAGE_SPLIT, true },
-	{ 0x2e, 0x41, SRC_MEM, MEM_L2_MISS, false },
-	{ 0x2e, 0x4f, SRC_MEM, MEM_L2_REF, false },
+	{ 0x2e, 0x41, SRC_MEM, MEM_LLC_MISS, false },
+	{ 0x2e, 0x4f, SRC_MEM, MEM_LLC_REF, false },
 	{ 0x30, 0x00, CYC(2), false },
 	{ 0x31, 0x00, CYC(1), false },
 	{ 0x3c, 0x00, CYC(1000), false },
@@ -107,10 +107,38 @@ static const struct row goldmont[] = {
 	{ }
 };
 
+/*
+ * Not all that these machines have: what perf's generic events and PAPI's presets use. There is
+ * no prefetcher here and instructions come without a cache, so requests of these count nothing.
+ */
 static const struct row sandybridge[] = {
-	{ 0x2e, 0x41, SRC_MEM, MEM_L2_MISSED, false },
-	{ 0x2e, 0x4f, SRC_MEM, MEM_L1_MISSED, false },
+	{ 0x08, 0x01, SRC_MEM, MEM_LOAD_DTLB, false },
+	{ 0x24, 0x01, SRC_MEM, MEM_LOAD_AT(LEVEL_L2), false },
+	{ 0x24, 0x03, SRC_MEM, MEM_L1_MISSED, false },
+	{ 0x24, 0x04, SRC_MEM, MEM_STORE_L2_HIT, false },
+	{ 0x24, 0x08, SRC_MEM, MEM_STORE_L2_MISS, false },
+	{ 0x24, 0x0c, SRC_MEM, MEM_STORE_L1_MISS, false },
+	{ 0x24, 0x10, CYC(0), false },
+	{ 0x24, 0x20, CYC(0), false },
+	{ 0x24, 0x30, CYC(0), false },
+	{ 0x24, 0x40, CYC(0), false },
+	{ 0x24, 0x80, CYC(0), false },
+	{ 0x24, 0xc0, CYC(0), false },
+	{ 0x27, 0x0f, SRC_MEM, MEM_STORE_L1_MISS, false },
+	{ 0x2e, 0x41, SRC_MEM, MEM_LLC_MISS, false },
+	{ 0x2e, 0x4f, SRC_MEM, MEM_LLC_REF, false },
 	{ 0x3c, 0x00, CYC(1000), false },
+	{ 0x49, 0x01, SRC_MEM, MEM_STORE_DTLB, false },
+	{ 0x51, 0x01, SRC_MEM, MEM_L1_MISSED | MEM_STORE_L1_MISS, false },
+	{ 0x51, 0x08, SRC_MEM, MEM_STORE_L1_MISS, false },
+	{ 0x80, 0x02, CYC(0), false },
+	{ 0x88, 0x81, SRC_BRANCH, BR_TAKEN_JCC, false },
+	{ 0x88, 0xc1, SRC_BRANCH, BR_JCC, false },
+	{ 0x88, 0xff, SRC_BRANCH, BR_ALL, false },
+	{ 0x89, 0x81, MISP(BR_TAKEN_JCC), false },
+	{ 0x89, 0xc1, MISP(BR_JCC), false },
+	{ 0x89, 0xff, MISP(BR_ALL), false },
+	{ 0xb0, 0x01, SRC_MEM, MEM_L2_MISSED, false },
 	{ 0xb7, 0x01, SRC_OFFCORE, 0, false },
 	{ 0xbb, 0x01, SRC_OFFCORE, 1, false },
 	{ 0xc0, 0x00, SRC_INSN, 0, false },
@@ -129,6 +157,7 @@ static const struct row sandybridge[] = {
 	{ 0xc5, 0x01, MISP(BR_JCC), true },
 	{ 0xc5, 0x02, MISP(BR_CALL), true },
 	{ 0xc5, 0x04, MISP(BR_ALL), true },
+	{ 0xc5, 0x10, MISP(BR_NOT_TAKEN), true },
 	{ 0xc5, 0x20, MISP(BR_TAKEN), true },
 	{ 0xcb, 0x01, SRC_IRQ, 0, false },
 	{ 0xcd, 0x01, SRC_MEM, MEM_LATENCY, true },
@@ -140,6 +169,8 @@ static const struct row sandybridge[] = {
 	{ 0xd0, 0x42, SRC_MEM, MEM_STORE_SPLIT, true },
 	{ 0xd0, 0x81, SRC_MEM, MEM_LOAD, true },
 	{ 0xd0, 0x82, SRC_MEM, MEM_STORE, true },
+	{ 0xd0, 0xf1, SRC_MEM, MEM_LOAD, true },	/* what perf takes for L1-dcache-loads */
+	{ 0xd0, 0xf2, SRC_MEM, MEM_STORE, true },
 	{ 0xd1, 0x01, SRC_MEM, MEM_LOAD_AT(LEVEL_L1), true },
 	{ 0xd1, 0x02, SRC_MEM, MEM_LOAD_AT(LEVEL_L2), true },
 	{ 0xd1, 0x04, SRC_MEM, MEM_LOAD_AT(LEVEL_L3), true },
@@ -150,13 +181,59 @@ static const struct row sandybridge[] = {
 };
 
 static const struct row nehalem[] = {
+	{ 0x08, 0x01, SRC_MEM, MEM_LOAD_DTLB, false },
 	{ 0x0b, 0x01, SRC_MEM, MEM_LOAD, true },
 	{ 0x0b, 0x02, SRC_MEM, MEM_STORE, true },
 	{ 0x0b, 0x10, SRC_MEM, MEM_LATENCY, true },
 	{ 0x0c, 0x01, SRC_MEM, MEM_STORE_DTLB, true },
-	{ 0x2e, 0x41, SRC_MEM, MEM_L2_MISSED, false },
-	{ 0x2e, 0x4f, SRC_MEM, MEM_L1_MISSED, false },
+	{ 0x24, 0x01, SRC_MEM, MEM_LOAD_AT(LEVEL_L2), false },
+	{ 0x24, 0x02, SRC_MEM, MEM_L2_MISSED, false },
+	{ 0x24, 0x03, SRC_MEM, MEM_L1_MISSED, false },
+	{ 0x24, 0x04, SRC_MEM, MEM_STORE_L2_HIT, false },
+	{ 0x24, 0x08, SRC_MEM, MEM_STORE_L2_MISS, false },
+	{ 0x24, 0x0c, SRC_MEM, MEM_STORE_L1_MISS, false },
+	{ 0x24, 0x10, CYC(0), false },
+	{ 0x24, 0x20, CYC(0), false },
+	{ 0x24, 0x30, CYC(0), false },
+	{ 0x24, 0x40, CYC(0), false },
+	{ 0x24, 0x80, CYC(0), false },
+	{ 0x24, 0xc0, CYC(0), false },
+	{ 0x24, 0xaa, SRC_MEM, MEM_L2_MISSED | MEM_STORE_L2_MISS, false },
+	{ 0x24, 0xff, SRC_MEM, MEM_L1_MISSED | MEM_STORE_L1_MISS, false },
+	{ 0x27, 0x0f, SRC_MEM, MEM_STORE_L1_MISS, false },
+	{ 0x2e, 0x41, SRC_MEM, MEM_LLC_MISS, false },
+	{ 0x2e, 0x4f, SRC_MEM, MEM_LLC_REF, false },
 	{ 0x3c, 0x00, CYC(1000), false },
+	{ 0x40, 0x0f, SRC_MEM, MEM_LOAD, false },
+	{ 0x41, 0x0f, SRC_MEM, MEM_STORE, false },
+	{ 0x43, 0x01, SRC_MEM, MEM_LOAD | MEM_STORE, false },
+	{ 0x43, 0x02, SRC_MEM, MEM_LOAD | MEM_STORE, false },
+	{ 0x49, 0x01, SRC_MEM, MEM_LOAD_DTLB | MEM_STORE_DTLB, false },
+	{ 0x51, 0x01, SRC_MEM, MEM_L1_MISSED | MEM_STORE_L1_MISS, false },
+	{ 0x51, 0x02, SRC_MEM, MEM_STORE_L1_MISS, false },
+	{ 0x80, 0x01, CYC(200), false },
+	{ 0x80, 0x02, CYC(0), false },
+	{ 0x80, 0x03, CYC(200), false },
+	{ 0x88, 0x01, SRC_BRANCH, BR_JCC, false },
+	{ 0x88, 0x02, SRC_BRANCH, BR_JMP, false },
+	{ 0x88, 0x04, SRC_BRANCH, BR_IND_JMP, false },
+	{ 0x88, 0x07, SRC_BRANCH, BR_JCC | BR_JMP | BR_IND_JMP, false },
+	{ 0x88, 0x08, SRC_BRANCH, BR_RET, false },
+	{ 0x88, 0x10, SRC_BRANCH, BR_REL_CALL, false },
+	{ 0x88, 0x20, SRC_BRANCH, BR_IND_CALL, false },
+	{ 0x88, 0x30, SRC_BRANCH, BR_CALL, false },
+	{ 0x88, 0x40, SRC_BRANCH, BR_TAKEN, false },
+	{ 0x88, 0x7f, SRC_BRANCH, BR_ALL, false },
+	{ 0x89, 0x01, MISP(BR_JCC), false },
+	{ 0x89, 0x02, MISP(BR_JMP), false },
+	{ 0x89, 0x04, MISP(BR_IND_JMP), false },
+	{ 0x89, 0x07, MISP(BR_JCC | BR_JMP | BR_IND_JMP), false },
+	{ 0x89, 0x08, MISP(BR_RET), false },
+	{ 0x89, 0x10, MISP(BR_REL_CALL), false },
+	{ 0x89, 0x20, MISP(BR_IND_CALL), false },
+	{ 0x89, 0x30, MISP(BR_CALL), false },
+	{ 0x89, 0x40, MISP(BR_TAKEN), false },
+	{ 0x89, 0x7f, MISP(BR_ALL), false },
 	{ 0xb7, 0x01, SRC_OFFCORE, 0, false },
 	{ 0xc0, 0x00, SRC_INSN, 0, true },
 	{ 0xc0, 0x01, SRC_INSN, 0, true },
@@ -166,6 +243,9 @@ static const struct row nehalem[] = {
 	{ 0xc4, 0x02, SRC_BRANCH, BR_CALL, true },
 	{ 0xc4, 0x04, SRC_BRANCH, BR_ALL, true },
 	{ 0xc5, 0x00, MISP(BR_ALL), true },
+	{ 0xc5, 0x01, MISP(BR_JCC), true },
+	{ 0xc5, 0x02, MISP(BR_CALL), true },
+	{ 0xc5, 0x04, MISP(BR_ALL), true },
 	{ 0xcb, 0x01, SRC_MEM, MEM_LOAD_AT(LEVEL_L1), true },
 	{ 0xcb, 0x02, SRC_MEM, MEM_LOAD_AT(LEVEL_L2), true },
 	{ 0xcb, 0x04, SRC_MEM, MEM_LOAD_AT(LEVEL_L3), true },
@@ -173,33 +253,30 @@ static const struct row nehalem[] = {
 	{ 0xcb, 0x10, SRC_MEM, MEM_LOAD_AT(LEVEL_DRAM), true },
 	{ 0xcb, 0x40, SRC_MEM, MEM_LOAD_AT(LEVEL_FILL), true },
 	{ 0xcb, 0x80, SRC_MEM, MEM_LOAD_DTLB, true },
+	{ 0xe8, 0x03, MISP(BR_ALL), false },
 	{ }
 };
 
 /* Rates that a test has set, umask << 8 | code -> num + 1. Good from the next start on. */
 static uint64_t set_rates[65536];
-
 /* What was decoded from a select with another rate is decoded again. */
-static void decode_again(void)
-{
-	for (int cpu = 0; cpu < SILICON_CPUS; cpu++) {
-		struct core *k = core_peek(cpu);
+static unsigned int rates_set;
 
-		for (int i = 0; k && i < CORE_GP; i++)
-			k->ctr[i].decoded = 0;
-	}
+unsigned int core_event_rates(void)
+{
+	return qatomic_read(&rates_set);
 }
 
 void core_event_set_rate(unsigned int event, uint32_t num)
 {
 	set_rates[event & 0xffff] = num + 1ull;
-	decode_again();
+	qatomic_inc(&rates_set);
 }
 
 void core_event_default_rates(void)
 {
 	memset(set_rates, 0, sizeof(set_rates));
-	decode_again();
+	qatomic_inc(&rates_set);
 }
 
 static const struct row *find(const struct core *k, unsigned int code, unsigned int umask)

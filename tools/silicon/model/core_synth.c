@@ -111,19 +111,31 @@ enum msr_rc core_synth_wrmsr(CPUState *cs, uint32_t msr, uint64_t val)
 	return MSR_OK;
 }
 
+static void clear_truth(struct core *k)
+{
+	for (int i = 0; i < CORE_COUNTERS; i++)
+		memset(&k->ctr[i].truth, 0, sizeof(k->ctr[i].truth));
+	memset(k->stat, 0, sizeof(k->stat));
+	memset(k->served, 0, sizeof(k->served));
+	memset(k->sampled, 0, sizeof(k->sampled));
+}
+
+static void clear_work(CPUState *cs, run_on_cpu_data data)
+{
+	clear_truth(core_get(cs));
+}
+
+/* Translated code counts without a lock, so that each CPU clears its own. */
 void core_clear_truth(CPUState *cs)
 {
 	core_sync(core_get(cs));
 	for (int cpu = 0; cpu < SILICON_CPUS; cpu++) {
 		struct core *k = core_peek(cpu);
 
-		if (!k)
-			continue;
-		for (int i = 0; i < CORE_COUNTERS; i++)
-			memset(&k->ctr[i].truth, 0, sizeof(k->ctr[i].truth));
-		memset(k->stat, 0, sizeof(k->stat));
-		memset(k->served, 0, sizeof(k->served));
-		memset(k->sampled, 0, sizeof(k->sampled));
+		if (k && k->cs == cs)
+			clear_truth(k);
+		else if (k)
+			async_run_on_cpu(k->cs, clear_work, RUN_ON_CPU_NULL);
 	}
 }
 

@@ -193,6 +193,25 @@ static enum mem_level serve(struct mem_model *m, unsigned int cpu, const struct 
 	return a->cacheable ? cached(m, cpu, a) : LEVEL_NONE;
 }
 
+/*
+ * Requests to the last level and what it lacks: the L3 of the package, which also has what
+ * another core of it modified, or without one the L2.
+ */
+static uint32_t beyond(const struct mem_model *m, const struct mem_access *a, enum mem_level level)
+{
+	uint32_t is = 0;
+
+	if (level == LEVEL_L1 || level == LEVEL_FILL || level == LEVEL_NONE)
+		return 0;
+	if (a->store)
+		is |= level == LEVEL_L2 ? MEM_STORE_L2_HIT : MEM_STORE_L2_MISS;
+	if (!m->l3.sets)
+		return is | MEM_LLC_REF | (level == LEVEL_L2 ? 0 : MEM_LLC_MISS);
+	if (level != LEVEL_L2)
+		is |= MEM_LLC_REF | (level == LEVEL_DRAM ? MEM_LLC_MISS : 0);
+	return is;
+}
+
 /* A load and the last few stores. */
 static uint32_t blocks(struct mem_model *m, const struct mem_access *a)
 {
@@ -233,11 +252,7 @@ uint32_t mem_access(struct mem_model *m, unsigned int cpu, const struct mem_acce
 		is |= translate(m, a, r);
 	if (need & MEM_NEED_CACHE) {
 		r->level = serve(m, cpu, a);
-		if (r->level != LEVEL_L1 && r->level != LEVEL_FILL && r->level != LEVEL_NONE) {
-			is |= MEM_L2_REF;
-			if (r->level != LEVEL_L2)
-				is |= MEM_L2_MISS;
-		}
+		is |= beyond(m, a, r->level);
 		r->latency = m->latency[r->level];
 		if (a->store)
 			is |= MEM_PRECISE_STORE;

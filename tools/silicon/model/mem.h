@@ -34,10 +34,13 @@ enum mem_level {
 #define MEM_FORWARD		(1u << 10)	/* partly in a recent store */
 #define MEM_4K_ALIAS		(1u << 11)
 #define MEM_UNKNOWN		(1u << 12)	/* stored by the instruction before */
-#define MEM_L2_REF		(1u << 13)
-#define MEM_L2_MISS		(1u << 14)	/* of MEM_L2_REF: loads and stores */
+#define MEM_LLC_REF		(1u << 13)	/* of the last level: loads and stores */
+#define MEM_LLC_MISS		(1u << 14)	/* of MEM_LLC_REF */
 #define MEM_LATENCY		(1u << 15)	/* load at or above the threshold */
 #define MEM_PRECISE_STORE	(1u << 16)
+#define MEM_STORE_L2_HIT	(1u << 17)	/* not in the first level */
+#define MEM_STORE_L2_MISS	(1u << 18)
+#define MEM_STORE_L1_MISS	(MEM_STORE_L2_HIT | MEM_STORE_L2_MISS)
 #define MEM_LOAD_AT(level)	(1u << (20 + (level)))
 #define MEM_LEVELS		(((1u << LEVELS) - 1) << 20)
 #define MEM_L1_MISS		(MEM_LOAD_AT(LEVEL_FILL) | MEM_L1_MISSED)
@@ -45,8 +48,8 @@ enum mem_level {
 #define MEM_L2_MISSED		(MEM_LOAD_AT(LEVEL_L3) | MEM_LOAD_AT(LEVEL_HITM) | \
 				 MEM_LOAD_AT(LEVEL_DRAM))
 #define MEM_BLOCKED		(MEM_UTLB | MEM_FORWARD | MEM_4K_ALIAS | MEM_UNKNOWN)
-#define MEM_NEED_CACHE		(MEM_LEVELS | MEM_L2_REF | MEM_L2_MISS | MEM_LATENCY | \
-				 MEM_PRECISE_STORE)
+#define MEM_NEED_CACHE		(MEM_LEVELS | MEM_LLC_REF | MEM_LLC_MISS | MEM_LATENCY | \
+				 MEM_PRECISE_STORE | MEM_STORE_L1_MISS)
 #define MEM_NEED_TLB		(MEM_LOAD_DTLB | MEM_STORE_DTLB | MEM_UTLB | MEM_LATENCY | \
 				 MEM_PRECISE_STORE)
 

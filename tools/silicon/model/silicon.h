@@ -115,6 +115,7 @@ uint64_t apic_cpu_stat(CPUState *cs, unsigned int what);
 void apic_count(unsigned int package, unsigned int what);
 void apic_clear_stats(void);
 void apic_clear_faults(void);
+void apic_reset(unsigned int package);		/* its PMIs on their way are gone */
 uint64_t *apic_fault(uint32_t msr);		/* SYN_FAULT_*, NULL: no such */
 bool apic_debugctl_stuck(void);			/* IA32_DEBUGCTL bit 13 stays 0 */
 void apic_debugctl_written(CPUState *cs);

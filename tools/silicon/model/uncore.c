@@ -78,6 +78,24 @@ uint64_t box_reg(const struct box *b, enum reg_role role, unsigned int index, un
 	return b->pkg->reg[i];
 }
 
+/* SYN_UNCOUNTED */
+static bool uncounted(const struct counter *c)
+{
+	uint64_t sel = c->box->pkg->uncounted;
+
+	return sel && (c->sel & ~(c->en | c->pmi_en)) == sel;
+}
+
+/* Counts up to now; returns how often it went past its end. */
+static uint64_t counter_advance(struct counter *c)
+{
+	struct ctr48_delta d = ctr48_advance(&c->c, c->box->pkg->now);
+
+	if (!uncounted(c))
+		c->stat.events += d.events;
+	return d.overflows;
+}
+
 static void package_reset(void *opaque)
 {
 	struct package *p = opaque;
@@ -86,7 +104,7 @@ static void package_reset(void *opaque)
 	for (unsigned int i = 0; i < p->counters; i++) {
 		struct counter *c = &p->counter[i];
 
-		counter_settle(c);
+		counter_advance(c);	/* who would be interrupted is gone */
 		c->c.running = false;
 		c->c.value = 0;
 		c->c.stopped = false;
@@ -110,6 +128,7 @@ static void package_reset(void *opaque)
 	p->freeze_at = CF_NEVER;
 	p->freeze_cause = NULL;
 	p->frozen = false;
+	apic_reset(p->id);
 	package_schedule(p);
 }
 
@@ -216,23 +235,13 @@ struct package *package_get(CPUState *cs)
 
 static void counter_overflow(struct counter *c, uint64_t times);
 
-/* SYN_UNCOUNTED */
-static bool uncounted(const struct counter *c)
-{
-	uint64_t sel = c->box->pkg->uncounted;
-
-	return sel && (c->sel & ~(c->en | c->pmi_en)) == sel;
-}
-
 /* Account what happened up to the package's present; overflows are handled. */
 void counter_settle(struct counter *c)
 {
-	struct ctr48_delta d = ctr48_advance(&c->c, c->box->pkg->now);
+	uint64_t overflows = counter_advance(c);
 
-	if (!uncounted(c))
-		c->stat.events += d.events;
-	if (d.overflows)
-		counter_overflow(c, d.overflows);
+	if (overflows)
+		counter_overflow(c, overflows);
 }
 
 static void counter_predict(struct counter *c)
