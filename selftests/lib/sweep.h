@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Phase sweeps. With --icount one instruction takes one nanosecond, for all CPUs
- * together, and the time stamp counter counts them. So a race can be searched: an
- * interrupt is moved through a call by one instruction after the other.
+ * together, and the time stamp counter goes faster than that, so that it tells them
+ * apart. So a race can be searched: an interrupt is moved through a call by one
+ * instruction after the other.
  *
  * When the interrupt will come is known (SYN_DUE), and sweep_enter() ends so many
  * instructions before it. So a phase is what it is said to be, whatever happened on
@@ -32,6 +33,7 @@
 #include <string.h>
 
 #include "ktap.h"
+#include "msr.h"
 
 /* So many phases before the call, and so many after it. */
 #define SWEEP_MARGIN	4
@@ -57,12 +59,30 @@ struct sweep {
 	int gap;		/* largest between two of them */
 };
 
+/*
+ * ns for each tick of the time stamp counter, times 2^64 and rounded down: the upper half of
+ * a product with it is 1 less than the ns that the ticks stand for.
+ */
+static inline uint64_t sweep_ns_of_tick(void)
+{
+	static uint64_t ns;
+
+	if (!ns)
+		ns = ((unsigned __int128)1000000 << 64) / msr_read(0, SYN_TSC_KHZ);
+	return ns;
+}
+
+static inline uint64_t sweep_ns(uint64_t ticks)
+{
+	return (uint64_t)((unsigned __int128)ticks * sweep_ns_of_tick() >> 64) + 1;
+}
+
 static inline uint64_t sweep_now(void)
 {
 	uint32_t lo, hi;
 
 	__asm__ volatile("rdtsc" : "=a"(lo), "=d"(hi) :: "memory");
-	return (uint64_t)hi << 32 | lo;
+	return sweep_ns((uint64_t)hi << 32 | lo);
 }
 
 /* Before the call, the interrupt has to come among the NOPs of sweep_enter(). */
@@ -95,7 +115,7 @@ static inline void sweep_slipped(struct sweep *s)
 
 /*
  * Goes on at this very instruction: the second RDTSC reads @when. The way there from
- * the first one is nine instructions and as many NOPs as are needed. Returns false if
+ * the first one is ten instructions and as many NOPs as are needed. Returns false if
  * it is too late.
  */
 static inline bool sweep_enter(struct sweep *s, uint64_t when)
@@ -105,11 +125,12 @@ static inline bool sweep_enter(struct sweep *s, uint64_t when)
 	s->phases++;
 	while (sweep_now() + SWEEP_SLED < when)
 		;
-	left = when - 9;
+	left = when - 10 - 1;
 	__asm__ volatile("rdtsc\n"
 			 "shl $32, %%rdx\n"
 			 "or %%rdx, %%rax\n"
-			 "sub %%rax, %0\n"
+			 "mul %3\n"
+			 "sub %%rdx, %0\n"
 			 "lea 1f(%%rip), %%rdx\n"
 			 "sub %0, %%rdx\n"
 			 "cmp %2, %0\n"
@@ -120,12 +141,13 @@ static inline bool sweep_enter(struct sweep *s, uint64_t when)
 			 "shl $32, %%rdx\n"
 			 "or %%rdx, %%rax\n"
 			 "2:\n"
-			 : "+r"(left), "=&a"(t) : "i"(SWEEP_SLED) : "rdx", "cc", "memory");
+			 : "+r"(left), "=&a"(t) : "i"(SWEEP_SLED), "r"(sweep_ns_of_tick())
+			 : "rdx", "cc", "memory");
 	if (left > SWEEP_SLED) {
 		sweep_slipped(s);
 		return false;
 	}
-	s->enter = t;
+	s->enter = sweep_ns(t);
 	return true;
 }
 

@@ -68,6 +68,11 @@ const struct machine_cache *machine_caches(CPUX86State *env)
 	return machine_of(env)->cache;
 }
 
+uint32_t machine_tsc_khz(CPUX86State *env)
+{
+	return machine_of(env)->tsc_khz;
+}
+
 uint64_t __real_cpu_get_tsc(CPUX86State *env);
 uint64_t __wrap_cpu_get_tsc(CPUX86State *env);
 

@@ -61,6 +61,7 @@ static inline bool synth_owns(uint32_t msr)
 /* Registers that are only read. */
 bool machine_owns(CPUState *cs, uint32_t msr);
 enum msr_rc machine_rdmsr(CPUState *cs, uint32_t msr, uint64_t *val);
+uint32_t machine_tsc_khz(CPUX86State *env);
 /* After QEMU's own answer. */
 void machine_cpuid(CPUX86State *env, uint32_t leaf, uint32_t sub,
 		   uint32_t *a, uint32_t *b, uint32_t *c, uint32_t *d);

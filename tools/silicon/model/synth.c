@@ -51,6 +51,8 @@ static uint64_t read_base(CPUState *cs, struct package *p, uint32_t msr)
 		return CF_HZ_NUM;
 	case SYN_HZ_DEN:
 		return CF_HZ_DEN;
+	case SYN_TSC_KHZ:
+		return machine_tsc_khz(cpu_env(cs));
 	case SYN_PACKAGE:
 		return p->id;
 	case SYN_CORE:

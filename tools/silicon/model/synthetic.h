@@ -34,6 +34,7 @@
 #define SYN_NS			0x53500004u	/* r: virtual time, ns */
 #define SYN_HZ_NUM		0x53500005u	/* r: uncore cycle = ns * NUM / DEN */
 #define SYN_HZ_DEN		0x53500006u
+#define SYN_TSC_KHZ		0x53500014u	/* r: time stamp counter = ns * kHz / 10^6 */
 #define SYN_PACKAGE		0x53500007u	/* r: package number of this CPU */
 #define SYN_CORE		0x53500008u	/* r: core number, the bit of pmi_core_sel */
 #define SYN_THREAD		0x53500009u	/* r: thread number in the core */
