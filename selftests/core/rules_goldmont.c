@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * VM: --machine goldmont
- * TIER: quick newest
+ * TIER: quick newest once
  *
  * The rules of the SDM, sections 18.7.1.2 and 18.7.2.
  */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * VM: --machine sandybridge --cores 2 --threads 2
+ * TIER: once
  *
  * The rules of the SDM, section 18.9.5. There is no precise_ip=3 here.
  */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * VM: --machine sandybridge --model 2d
+ * TIER: once
  *
  * The rules of the SDM, section 18.9.5, for the server: any of eight bits is
  * remote memory.

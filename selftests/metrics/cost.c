@@ -4,6 +4,7 @@
  * several counters of a box are read: they stop meanwhile, so that they are of one moment.
  *
  * VM: --sockets 2 --cores 2 --icount
+ * TIER: once
  */
 #include "silicon.h"
 

@@ -7,6 +7,7 @@
  * worked out here without reading a counter.
  *
  * VM: --sockets 2 --cores 2
+ * TIER: once
  * PERF: both
  */
 #define PACKAGES	2

@@ -3,6 +3,7 @@
  * perf metrics: each value is what follows from the traffic, to the last digit; on 1 package.
  *
  * VM: --sockets 1 --cores 2
+ * TIER: once
  */
 #define PACKAGES	1
 #include "exact.h"

@@ -3,6 +3,7 @@
  * perf metrics: each value is what follows from the traffic, to the last digit; on 8 packages.
  *
  * VM: --sockets 8 --cores 1 --memory 1G
+ * TIER: once
  */
 #define PACKAGES	8
 #include "exact.h"

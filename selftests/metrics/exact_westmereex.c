@@ -3,5 +3,6 @@
  * What exact.c proves, with the ten C-Boxes of Westmere-EX.
  *
  * VM: --machine westmereex --sockets 2 --cores 2
+ * TIER: once
  */
 #include "exact.c"

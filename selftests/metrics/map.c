@@ -4,6 +4,7 @@
  * redrawn and given back.
  *
  * VM: --sockets 2 --cores 2
+ * TIER: once
  */
 #include <ctype.h>
 #include <math.h>

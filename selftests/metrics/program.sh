@@ -4,6 +4,7 @@
 # perf metrics as a program: what it prints, what it says of bad input, its status.
 #
 # VM: --sockets 2 --cores 2
+# TIER: once
 # PERF: both
 . "$(dirname "$0")/ktap.sh"
 perf metrics --version >/dev/null 2>&1 || ktap_skip_all "needs perf-metrics"

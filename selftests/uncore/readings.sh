@@ -9,6 +9,7 @@
 # Without SOAK=1 a few cells of that matrix.
 #
 # VM: --sockets 2 --cores 2 --icount --append nmi_watchdog=0
+# TIER: once
 # PUT: lib/silicon.c uncore/count.c uncore/filters.c uncore/sampling_exact.c uncore/gate.c
 . "$(dirname "$0")/ktap.sh"
 cd "$(dirname "$0")" || exit

@@ -7,7 +7,8 @@ experiment has to find the answer, or to say that it cannot know. It writes what
 leaves all registers as they were, and the silicon is the machine of its report. Elsewhere, and
 beside another owner, it does nothing.
 
-KERNELS: 6.1 6.12
+KERNELS: 6.1 6.12 newest
+TIER: once
 """
 import importlib.machinery
 import importlib.util
@@ -190,9 +191,9 @@ def test_refusals(ktap, bench):
 
 def main():
     ktap = Ktap()
-    # One kernel proves the experiments; another one that the module is built and works there.
-    for few, kernel in enumerate(vm.kernels(__file__)):
-        few = few > 0 and not vm.SOAK
+    # One kernel proves the experiments, others that the module is built and works there.
+    for number, kernel in enumerate(vm.kernels(__file__)):
+        few = number > 0
         with tempfile.TemporaryDirectory() as directory:
             bench = Bench(kernel, directory)
             runs = test_matrix(ktap, bench, 'xeon7500', few)
