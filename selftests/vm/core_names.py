@@ -8,6 +8,7 @@ On each kernel one model of each machine, by turns, since the driver's names do 
 depend on which; in soak all.
 
 KERNELS: 6.1 6.12 newest
+TIER: once
 """
 import json
 import os

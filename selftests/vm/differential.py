@@ -9,6 +9,7 @@ unless DIFFERENCES names it, with its reason; and so is one named there that doe
 occur any more.
 
 KERNELS: 6.1 6.12 newest
+TIER: once
 """
 import json
 import os

@@ -20,6 +20,7 @@ That commands which do not work fail is tried as well: WRONG. make soak has all 
 kernel with each perf.
 
 KERNELS: 6.1 6.12 newest
+TIER: once
 """
 import glob
 import os
