@@ -254,6 +254,20 @@ offline() {
 		tail -n 1 $T/out | grep -q ',S1,memory_read_bandwidth,n/a,B/s,0.00$'
 }
 
+# A minute of intervals takes no more memory than the first seconds.
+no_leak() { # ARGUMENT...
+	perf-metrics "$@" -I 20 --interval-count 3000 >/dev/null 2>&1 &
+	pid=$!
+	sleep 5
+	early=$(sed -n 's/^VmRSS:[^0-9]*\([0-9]*\) kB/\1/p' /proc/$pid/status)
+	sleep 50
+	late=$(sed -n 's/^VmRSS:[^0-9]*\([0-9]*\) kB/\1/p' /proc/$pid/status)
+	wait $pid
+	s=$?
+	echo "status $s, $early kB, $late kB"
+	[ $s = 0 ] && [ $((late - early)) -lt 100 ]
+}
+
 ktap "CSV" csv
 ktap "the command's output and status" command
 ktap "a table of 80 columns" table
@@ -269,4 +283,8 @@ ktap "no permission" no_permission
 ktap "Ctrl-C" ended_by INT 130 -
 ktap "SIGTERM" ended_by TERM 143 ""
 ktap "a package goes offline" offline
+if [ -n "${SOAK:-}" ]; then
+	ktap "no leak" no_leak memory dram power --per-box --json
+	ktap "no leak in a map" no_leak map
+fi
 ktap_end
