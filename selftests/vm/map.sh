@@ -20,10 +20,11 @@ draw() {
 	ended "$name" 0
 }
 
-# links NAME NUMBER: so many arrows, in XML that can be read.
+# links NAME NUMBER: so many arrows, in XML that can be read. Each says what it is to a mouse, and
+# what goes there and back has room for the widest.
 links() {
 	python3 - "$DIR/$1.svg" "$2" <<-'END'
-	import sys, xml.etree.ElementTree as tree
+	import math, re, sys, xml.etree.ElementTree as tree
 	svg = "{http://www.w3.org/2000/svg}"
 	root = tree.parse(sys.argv[1]).getroot()
 	arrows = [p for p in root.iter(svg + "path") if p.get("d").endswith("Z")]
@@ -31,7 +32,25 @@ links() {
 	# Each ends at a place of its own, or it would be at the wrong port.
 	ends = {p.get("d").split()[0] for p in arrows}
 	print(len(packages), "packages,", len(arrows), "arrows to", len(ends), "places")
-	sys.exit(not len(ends) == len(arrows) == int(sys.argv[2]) == 4 * len(packages))
+	bad = not len(ends) == len(arrows) == int(sys.argv[2]) == 4 * len(packages)
+	said = [g.find(svg + "title").text for g in root.iter(svg + "g") if g.find(svg + "title") is not None]
+	right = {t for t in said if re.match(r"S\d qpi\d \u2192 (S\d|IOH\d|\?): .", t)}
+	print(*said, sep="\n")
+	bad |= len(right) != len(arrows) or not any("B/s, " in t and ": 0 B/s" not in t for t in right)
+	places = []
+	for d in {p.get("d") for p in root.iter(svg + "path") if p.get("fill") == "none"}:
+	    numbers = [float(n) for n in re.findall(r"-?[0-9.]+", d)]
+	    places.append(list(zip(numbers[::2], numbers[1::2])))
+	for one in places:
+	    for other in places:
+	        # There and back: one begins beside the other's arrow.
+	        if math.dist(one[0], other[-1]) > 45 or math.dist(other[0], one[-1]) > 45 or one is other:
+	            continue
+	        apart = min(math.dist(p, q) for p in one for q in other)
+	        if apart < 16:
+	            print("only %.1f between %s and %s" % (apart, one[0], other[0]))
+	            bad = True
+	sys.exit(bad)
 	END
 }
 

@@ -16,12 +16,17 @@
 #define BOX_H	200.0
 #define STUB	46.0	/* of a link that leads out of the picture */
 #define HEAD	64.0	/* lines above the picture */
-#define LEGEND	108.0
+#define LEGEND	132.0
 #define ROW	24.0	/* of the matrix */
+
+/* Room for a number with its unit. */
+#define MAP_BYTES	(MAP_LABEL + 5)
 
 /* A flit of 8 bytes each clock of the link at its highest speed, 6.4 GT/s */
 #define LINK_MOST	12.8e9
 #define WIDEST		16.0
+
+#define STEPS	40	/* of a curve */
 
 struct point {
 	double x, y;
@@ -75,6 +80,34 @@ label(FILE *f, double x, double y, const char *attributes, const char *fmt, ...)
 	fprintf(f, "</text>\n");
 }
 
+/* With its unit, as people write it: 2.81 GB/s. Returns text. */
+static char *bytes(char text[MAP_BYTES], const struct map_value *value)
+{
+	char number[MAP_LABEL], *prefix;
+
+	map_label(number, value);
+	prefix = number + strspn(number, "~0123456789.");
+	if (map_is(value))
+		snprintf(text, MAP_BYTES, "%.*s %sB/s", (int)(prefix - number), number, prefix);
+	else
+		strcpy(text, number);
+	return text;
+}
+
+/* What a browser shows where the mouse is: a line of the element that was opened last. */
+static void __attribute__((format(printf, 2, 3))) title(FILE *f, const char *fmt, ...)
+{
+	char text[300];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	fprintf(f, "<title>");
+	put_text(f, text);
+	fprintf(f, "</title>");
+}
+
 /* Between the colours of 0, 1/2 and 1. */
 static const char *mixed(const int colours[3][3], double share)
 {
@@ -112,11 +145,8 @@ static void cell(FILE *f, double x, double y, double w, double h, const struct m
 
 	fprintf(f, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\" "
 		"stroke=\"#777777\">", x, y, w, h, fill);
-	if (value->why) {
-		fprintf(f, "<title>");
-		put_text(f, value->why);
-		fprintf(f, "</title>");
-	}
+	if (value->why)
+		title(f, "%s", value->why);
 	fprintf(f, "</rect>\n");
 	if (value->state == MAP_TURNS)
 		fprintf(f, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
@@ -140,7 +170,11 @@ static void draw_cboxes(FILE *f, const struct map *map, const struct map_package
 		double share = map->most_miss > 0 ? miss->value / map->most_miss : 0;
 
 		cell(f, x + i * w, y + 16, w - 2, 26, miss, miss_colour(share));
-		label(f, x + i * w + w / 2 - 1, y + 32, map_is(miss) && share > 0.6 ?
+		/* A number that is hatched keeps a margin. */
+		label(f, x + i * w + w / 2 - 1, y + 32, miss->state == MAP_TURNS ?
+		      "font-size=\"9\" text-anchor=\"middle\" stroke=\"#ffffff\" "
+		      "stroke-width=\"3\" paint-order=\"stroke\"" :
+		      map_is(miss) && share > 0.6 ?
 		      "font-size=\"9\" text-anchor=\"middle\" fill=\"#ffffff\"" :
 		      "font-size=\"9\" text-anchor=\"middle\"",
 		      "%s", miss->state == MAP_ABSENT ? "" : map_label(text, miss));
@@ -151,16 +185,15 @@ static void draw_cboxes(FILE *f, const struct map *map, const struct map_package
 static void draw_bar(FILE *f, const char *name, const struct map_value *value, double most, double x,
 		     double y)
 {
-	double w = 48, share = map_is(value) && most > 0 ? value->value / most : 0;
+	double w = 42, share = map_is(value) && most > 0 ? value->value / most : 0;
 	struct map_value empty = { .state = value->state == MAP_ABSENT ? MAP_ABSENT : MAP_NONE };
-	char text[MAP_LABEL];
+	char text[MAP_BYTES];
 
 	label(f, x, y + 11, "font-size=\"12\"", "%s", name);
 	cell(f, x + 12, y, w, 13, value->state == MAP_ABSENT ? value : &empty, "");
 	if (share > 0)
 		cell(f, x + 12, y, w * share, 13, value, "#5b7fb5");
-	label(f, x + 16 + w, y + 11, "font-size=\"12\"", "%s%s", map_label(text, value),
-	      map_is(value) ? "B/s" : "");
+	label(f, x + 16 + w, y + 11, "font-size=\"12\"", "%s", bytes(text, value));
 }
 
 static void draw_mbox(FILE *f, const struct map *map, const struct map_package *package, int i,
@@ -177,11 +210,11 @@ static void draw_port(FILE *f, const struct map *map, int p, int i, double x, do
 	const char *peer = map->topology->link[p][i].peer;
 	bool busiest = map->busiest.package == p && map->busiest.port == i;
 	const char *style = busiest ? "font-size=\"12\" font-weight=\"bold\"" : "font-size=\"12\"";
-	char text[MAP_LABEL];
+	char text[MAP_BYTES];
 
 	cell(f, x, y, 11, 11, used, link_colour(used->value));
 	label(f, x + 16, y + 10, style, "qpi%d \u2192 %s", i, *peer ? peer : "?");
-	label(f, x + 130, y + 10, style, "%s%s", map_label(text, sent), map_is(sent) ? "B/s" : "");
+	label(f, x + 130, y + 10, style, "%s", bytes(text, sent));
 	if (map_is(used))
 		label(f, x + 210, y + 10, style, "%.0f %%", used->value);
 }
@@ -256,13 +289,9 @@ static void place_ports(struct drawing *d, int p)
 	}
 }
 
-/* Traffic keeps to the right, so that both ways of a link have a lane. */
-static struct point lane(const struct drawing *d, int p, int port, double right)
+static struct point along(struct point from, const struct point *way, double by)
 {
-	const struct point *out = &d->out[p][port];
-
-	return (struct point){ d->port[p][port].x - out->y * right,
-			       d->port[p][port].y + out->x * right };
+	return (struct point){ from.x + way->x * by, from.y + way->y * by };
 }
 
 static double line_width(const struct map_value *sent)
@@ -270,55 +299,121 @@ static double line_width(const struct map_value *sent)
 	return map_is(sent) ? 1.5 + (WIDEST - 1.5) * fmin(fmax(sent->value / LINK_MOST, 0), 1) : 1.5;
 }
 
-/* From a to b, where the arrow points against "in". */
-static void draw_line(const struct drawing *d, int p, int port, struct point a, struct point b,
-		      struct point in, double bend)
+/* Half of how wide an arrow is; it is longer by 4. */
+static double arrow(const struct map_value *sent)
+{
+	return line_width(sent) / 2 + 4;
+}
+
+/* A path, and an arrow behind it to a tip that points against "in". */
+static void draw_line(const struct drawing *d, int p, int port, const char *path, struct point tip,
+		      struct point in)
 {
 	const struct map_value *used = &d->map->package[p].used[port];
 	const struct map_value *sent = &d->map->package[p].sent[port];
-	const struct point *out = &d->out[p][port];
 	const char *colour = used->state == MAP_ABSENT ? "#c8c8c8" :
 			     map_is(used) ? link_colour(used->value) : "#888888";
 	bool busiest = d->map->busiest.package == p && d->map->busiest.port == port;
-	double width = line_width(sent), head = width / 2 + 4, length = head + 4;
-	struct point end = { b.x + in.x * length, b.y + in.y * length };
-	char path[200];
+	double width = line_width(sent), head = arrow(sent);
+	struct point end = along(tip, &in, head + 4);
+	const char *peer = d->map->topology->link[p][port].peer;
+	char text[MAP_BYTES];
 	int pass;
 
-	snprintf(path, sizeof(path), "M%.1f,%.1f C%.1f,%.1f %.1f,%.1f %.1f,%.1f", a.x, a.y,
-		 a.x + out->x * bend, a.y + out->y * bend, b.x + in.x * bend, b.y + in.y * bend,
-		 end.x, end.y);
+	fprintf(d->f, "<g>");
+	if (map_is(used))
+		title(d->f, "S%d qpi%d \u2192 %s: %s, %.1f %% full", p, port, *peer ? peer : "?",
+		      bytes(text, sent), used->value);
+	else
+		title(d->f, "S%d qpi%d \u2192 %s: %s", p, port, *peer ? peer : "?",
+		      used->why ?: "there is no such box");
 	/* The busiest one has an edge. */
 	for (pass = !busiest; pass < 2; pass++)
 		fprintf(d->f, "<path d=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"%.1f\"%s/>\n",
 			path, pass ? colour : "#000000", pass ? width : width + 5,
 			!pass ? "" : used->state == MAP_TURNS ? " stroke-dasharray=\"9 5\"" :
 			map_is(used) ? "" : " stroke-dasharray=\"2 6\"");
-	fprintf(d->f, "<path d=\"M%.1f,%.1f L%.1f,%.1f L%.1f,%.1f Z\" fill=\"%s\"%s/>\n", b.x, b.y,
-		end.x - in.y * head, end.y + in.x * head, end.x + in.y * head, end.y - in.x * head,
+	fprintf(d->f, "<path d=\"M%.1f,%.1f L%.1f,%.1f L%.1f,%.1f Z\" fill=\"%s\"%s/>\n",
+		tip.x, tip.y, end.x - in.y * head, end.y + in.x * head, end.x + in.y * head,
+		end.y - in.x * head,
 		colour, busiest ? " stroke=\"#000000\" stroke-width=\"2.5\"" : "");
+	fprintf(d->f, "</g>\n");
+}
+
+/* Where a curve with these control points is, t being from 0 to 1; and to the right of it. */
+static struct point lane(const struct point c[4], double t, double right)
+{
+	double u = 1 - t, weight[4] = { u * u * u, 3 * u * u * t, 3 * u * t * t, t * t * t };
+	struct point at = {}, way;
+	double length;
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		at.x += weight[i] * c[i].x;
+		at.y += weight[i] * c[i].y;
+	}
+	way.x = u * u * (c[1].x - c[0].x) + 2 * u * t * (c[2].x - c[1].x) + t * t * (c[3].x - c[2].x);
+	way.y = u * u * (c[1].y - c[0].y) + 2 * u * t * (c[2].y - c[1].y) + t * t * (c[3].y - c[2].y);
+	length = hypot(way.x, way.y);
+	return (struct point){ at.x - way.y / length * right, at.y + way.x / length * right };
+}
+
+/* Traffic keeps to the right of a curve that both ways have, so that each has a lane. */
+static void draw_between(const struct drawing *d, int p, int port, int peer, int back)
+{
+	const struct point *out = &d->out[p][port], *in = &d->out[peer][back];
+	double right = WIDEST / 2 + 2, straight = WIDEST, bend, t;
+	struct point c[4] = {
+		[0] = along(d->port[p][port], out, straight),
+		[3] = along(d->port[peer][back], in, straight),
+	};
+	struct point tip, at;
+	char path[1000];
+	int len, i;
+
+	/* A bow between neighbours is flat, as others pass there. */
+	bend = out->x == in->x && out->y == in->y ? 0.2 : 0.45;
+	bend *= hypot(c[3].x - c[0].x, c[3].y - c[0].y);
+	c[1] = along(c[0], out, bend);
+	c[2] = along(c[3], in, bend);
+	at = along(lane(c, 0, right), out, -straight);
+	len = snprintf(path, sizeof(path), "M%.1f,%.1f", at.x, at.y);
+	for (i = 0; i <= STEPS; i++) {
+		t = (double)i / STEPS;
+		at = lane(c, t, right);
+		len += snprintf(path + len, sizeof(path) - len, " L%.1f,%.1f", at.x, at.y);
+	}
+	tip = along(at, in, -straight);
+	at = along(tip, in, arrow(&d->map->package[p].sent[port]) + 4);
+	snprintf(path + len, sizeof(path) - len, " L%.1f,%.1f", at.x, at.y);
+	draw_line(d, p, port, path, tip, *in);
+}
+
+/* To what is not in the picture. */
+static void draw_stub(const struct drawing *d, int p, int port)
+{
+	const char *name = d->map->topology->link[p][port].peer;
+	const struct point *out = &d->out[p][port];
+	struct point from = d->port[p][port], tip = along(from, out, STUB);
+	struct point end = along(tip, out, -arrow(&d->map->package[p].sent[port]) - 4);
+	char path[100];
+
+	snprintf(path, sizeof(path), "M%.1f,%.1f L%.1f,%.1f", from.x, from.y, end.x, end.y);
+	draw_line(d, p, port, path, tip, (struct point){ -out->x, -out->y });
+	label(d->f, tip.x + out->x * 6, tip.y + 4 + out->y * 10,
+	      out->x < 0 ? "font-size=\"12\" text-anchor=\"end\"" :
+	      out->y ? "font-size=\"12\" text-anchor=\"middle\"" : "font-size=\"12\"",
+	      "%s", *name ? name : "?");
 }
 
 static void draw_link(const struct drawing *d, int p, int port)
 {
-	int peer = peer_of(d->map, p, port), back = d->map->topology->link[p][port].port;
-	const struct point *out = &d->out[p][port];
-	const char *name = d->map->topology->link[p][port].peer;
+	int peer = peer_of(d->map, p, port);
 
-	if (peer >= 0) {
-		double lanes = WIDEST / 2 + 2;
-		struct point a = lane(d, p, port, lanes), b = lane(d, peer, back, -lanes);
-
-		draw_line(d, p, port, a, b, d->out[peer][back], hypot(a.x - b.x, a.y - b.y) * 0.45);
-	} else {
-		struct point a = d->port[p][port], b = { a.x + out->x * STUB, a.y + out->y * STUB };
-
-		draw_line(d, p, port, a, b, (struct point){ -out->x, -out->y }, STUB / 3);
-		label(d->f, b.x + out->x * 6, b.y + 4 + out->y * 10,
-		      out->x < 0 ? "font-size=\"12\" text-anchor=\"end\"" :
-		      out->y ? "font-size=\"12\" text-anchor=\"middle\"" : "font-size=\"12\"",
-		      "%s", *name ? name : "?");
-	}
+	if (peer >= 0)
+		draw_between(d, p, port, peer, d->map->topology->link[p][port].port);
+	else
+		draw_stub(d, p, port);
 }
 
 static void draw_links(const struct drawing *d)
@@ -361,7 +456,7 @@ static void draw_legend(FILE *f, const struct map *map, double y)
 	static const struct map_value whole = { .state = MAP_WHOLE };
 	static const int percent[] = { 0, 25, 50, 75, 100 };
 	static const double sent[] = { 1.6e9, 6.4e9, 12.8e9 };
-	char text[MAP_NUMBER];
+	char text[MAP_BYTES];
 	int i;
 
 	label(f, 20, y + 12, "font-size=\"12\" font-weight=\"bold\"", "QPI link: how full");
@@ -369,13 +464,16 @@ static void draw_legend(FILE *f, const struct map *map, double y)
 		cell(f, 250 + i * 62, y, 22, 14, &whole, link_colour(percent[i]));
 		label(f, 276 + i * 62, y + 12, "font-size=\"12\"", "%d %%", percent[i]);
 	}
+	fprintf(f, "<path d=\"M%.1f,%.1f h34\" stroke=\"#888888\" stroke-width=\"1.5\" "
+		"stroke-dasharray=\"2 6\"/>\n", 576.0, y + 8);
+	label(f, 616, y + 12, "font-size=\"12\"", "no value");
 	label(f, 20, y + 38, "font-size=\"12\" font-weight=\"bold\"", "its width: bytes sent");
 	for (i = 0; i < 3; i++) {
 		struct map_value value = { .state = MAP_WHOLE, .value = sent[i] };
 
 		fprintf(f, "<path d=\"M%.1f,%.1f h46\" stroke=\"#666666\" stroke-width=\"%.1f\"/>\n",
 			250.0 + i * 124, y + 34, line_width(&value));
-		label(f, 302 + i * 124, y + 38, "font-size=\"12\"", "%sB/s", map_number(text, sent[i]));
+		label(f, 302 + i * 124, y + 38, "font-size=\"12\"", "%s", bytes(text, &value));
 	}
 	label(f, 20, y + 64, "font-size=\"12\" font-weight=\"bold\"", "C-Boxes: misses/s");
 	for (i = 0; i < 3; i++) {
@@ -386,9 +484,11 @@ static void draw_legend(FILE *f, const struct map *map, double y)
 	cell(f, 20, y + 78, 22, 14, &absent, "");
 	label(f, 46, y + 90, "font-size=\"12\"", "absent");
 	cell(f, 110, y + 78, 22, 14, &turns, "#ffffff");
-	label(f, 136, y + 90, "font-size=\"12\"", "took turns with something else");
-	label(f, 330, y + 90, "font-size=\"12\"", "%s", map->has_topology ?
-	      "Where links lead is said by the topology file." :
+	fprintf(f, "<path d=\"M%.1f,%.1f h34\" stroke=\"#666666\" stroke-width=\"6\" "
+		"stroke-dasharray=\"9 5\"/>\n", 140.0, y + 85);
+	label(f, 182, y + 90, "font-size=\"12\"", "took turns with something else");
+	label(f, 20, y + 116, "font-size=\"12\"", "%s", map->has_topology ?
+	      "Where links lead is said by the topology file; it does not have those to ?." :
 	      "Without a topology file nobody knows where links lead.");
 }
 
