@@ -96,6 +96,7 @@ static struct {
 	uint64_t val;
 } saved[SAVED_MAX];
 static unsigned int num_saved;
+static uint64_t saved_ctl;	/* U_CTL, which enables nothing: see other_owner() */
 
 static void each_register(void (*visit)(uint32_t msr))
 {
@@ -172,6 +173,7 @@ void save(void)
 {
 	num_saved = 0;
 	each_register(save_one);
+	try_rd(package_cpu, U_CTL, &saved_ctl);
 }
 
 static bool is_mm_cfg(uint32_t msr)
@@ -246,7 +248,7 @@ const char *restore(void)
 			bad = what;
 		}
 	}
-	return bad;
+	return put_back(U_CTL, saved_ctl) ? bad : "U_MSR_PMON_GLOBAL_CTL could not be put back";
 }
 
 /* ---- what most experiments do ---- */

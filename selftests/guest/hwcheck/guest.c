@@ -19,18 +19,27 @@
 #define FIRST	0xc00
 #define LAST	0xfff
 
-static uint64_t before[LAST - FIRST + 3];
-static bool hole[LAST - FIRST + 3];	/* found once: looking there is a violation */
+#define REGISTERS	(LAST - FIRST + 3)
+#define PACKAGES_MAX	8
+
+static uint64_t before[PACKAGES_MAX][REGISTERS];
+static bool hole[REGISTERS];	/* found once: looking there is a violation */
 static int cpus;
+static int cpu_of[PACKAGES_MAX], packages;
 
 static bool moves(uint32_t msr)
 {
 	return msr == 0xca4 || msr == 0xce4;	/* time stamps of the M-Box */
 }
 
+static uint32_t address(unsigned int i)
+{
+	return i <= LAST - FIRST ? FIRST + i : 0x394 + i - (LAST - FIRST + 1);
+}
+
 static uint64_t value(unsigned int i, int cpu)
 {
-	uint32_t msr = i <= LAST - FIRST ? FIRST + i : 0x394 + i - (LAST - FIRST + 1);
+	uint32_t msr = address(i);
 	uint64_t val = 0;
 
 	if (!moves(msr) && !hole[i])
@@ -41,6 +50,7 @@ static uint64_t value(unsigned int i, int cpu)
 /* Remains of somebody who has gone: nothing is enabled. */
 static void litter(int cpu)
 {
+	msr_write(cpu, 0xc00, 3 << 1);
 	msr_write(cpu, 0xd00 + CTR(0), 0x123456789);
 	msr_write(cpu, 0xd00 + CTL(0), 0x14);
 	msr_write(cpu, 0xdc0 + CTR(3), 77);
@@ -91,18 +101,17 @@ static void show(const char *path, const char *prefix)
 static void one(char *line, const char *command)
 {
 	unsigned int i, kind;
-	int cpu, status;
+	int cpu, p, status;
 
 	printf("@@ %s\n", line);
 	for (cpu = 0; cpu < cpus; cpu++)
 		msr_write(cpu, SYN_RESET, 1);
 	set_readings(line);
-	for (cpu = 0; cpu < cpus; cpu++) {
-		if (cpu == 0 || msr_read(cpu, SYN_PACKAGE) != msr_read(cpu - 1, SYN_PACKAGE))
-			litter(cpu);
+	for (p = 0; p < packages; p++) {
+		litter(cpu_of[p]);
+		for (i = 0; i < REGISTERS; i++)
+			before[p][i] = value(i, cpu_of[p]);
 	}
-	for (i = 0; i < sizeof(before) / sizeof(before[0]); i++)
-		before[i] = value(i, 0);
 	msr_write(0, SYN_CLEAR, 1);
 	remove("/tmp/report");
 	status = system(command);
@@ -113,13 +122,15 @@ static void one(char *line, const char *command)
 	}
 	printf("\nwrites %llu\n",
 	       (unsigned long long)msr_read(0, SYN_ACCESS_ALL(SYN_RANGE_UNCORE, 1)));
-	for (i = 0; i < sizeof(before) / sizeof(before[0]); i++) {
-		uint64_t now = value(i, 0);
+	for (p = 0; p < packages; p++) {
+		for (i = 0; i < REGISTERS; i++) {
+			uint64_t now = value(i, cpu_of[p]);
 
-		if (now != before[i])
-			printf("changed 0x%x: %#llx, was %#llx\n",
-			       i <= LAST - FIRST ? FIRST + i : 0x394 + i - (LAST - FIRST + 1),
-			       (unsigned long long)now, (unsigned long long)before[i]);
+			if (now != before[p][i])
+				printf("changed 0x%x of package %d: %#llx, was %#llx\n",
+				       address(i), p, (unsigned long long)now,
+				       (unsigned long long)before[p][i]);
+		}
 	}
 	for (cpu = 0; cpu < cpus; cpu++) {
 		if (msr_read(cpu, 0x1d9) >> 13 & 1)
@@ -135,6 +146,7 @@ int main(int argc, char **argv)
 {
 	FILE *lines = argc == 3 ? fopen(argv[1], "r") : NULL;
 	char line[2048];
+	int cpu;
 
 	if (!lines || silicon_missing())
 		return 2;
@@ -142,6 +154,11 @@ int main(int argc, char **argv)
 	cpus = sysconf(_SC_NPROCESSORS_CONF);
 	if (setjmp(ktap_end))
 		return 1;
+	for (cpu = 0; cpu < cpus; cpu++) {
+		if ((!cpu || msr_read(cpu, SYN_PACKAGE) != msr_read(cpu - 1, SYN_PACKAGE)) &&
+		    packages < PACKAGES_MAX)
+			cpu_of[packages++] = cpu;
+	}
 	while (fgets(line, sizeof(line), lines)) {
 		line[strcspn(line, "\n")] = 0;
 		one(line, argv[2]);
