@@ -13,6 +13,7 @@
 #	make soak		all tests on all kernels, each for as long as it takes: hours
 #	make check		static checks
 #	make bench		MSR accesses and instructions, beside mainline
+#	make hwcheck		asks a real machine; and its module, for the running kernel (or KDIR=...)
 #	make export		what Grafana, PCP and others read, from the metric files
 #	make deb		Debian packages, in build/deb
 #	make install		modules for the running kernel (or KDIR=...), and perf-metrics
@@ -60,6 +61,9 @@ soak:
 
 check:
 	tools/check
+
+hwcheck:
+	$(MAKE) -C tools/hwcheck all module
 
 export:
 	$(MAKE) -s -C tools/metrics export
@@ -115,5 +119,5 @@ clean:
 	rm -rf build
 	-$(MAKE) -C $(KDIR) M=$(CURDIR) clean
 
-.PHONY: all modules demo shell test-quick test test-debug soak check export bench \
+.PHONY: all modules demo shell test-quick test test-debug soak check hwcheck export bench \
 	install-conf install-man install-metrics install dkms-source dkms-install uninstall deb help clean

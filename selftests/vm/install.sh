@@ -14,9 +14,19 @@ packages() { "$TOP/tools/deb" && cp "$TOP"/build/deb/*.deb "$DIR/"; }
 
 # No program in the package of modules and no module in that of the program.
 contents() {
+	local examples=./usr/share/doc/perf-metrics/examples f
 	dpkg -c "$DIR"/perf-metrics_*.deb | awk '{ print $6 }' >"$DIR/program"
 	dpkg -c "$DIR"/xeon7500-pmu-dkms_*.deb | awk '{ print $6 }' >"$DIR/dkms"
-	cat "$DIR/program" "$DIR/dkms"
+	dpkg -c "$DIR"/xeon7500-hwcheck_*.deb | awk '{ print $6 }' >"$DIR/hwcheck"
+	cat "$DIR/program" "$DIR/dkms" "$DIR/hwcheck"
+	for f in dashboard.json perfevent.conf perf.patch likwid/nehalemEX/MEMORY.txt \
+		likwid/westmereEX/MEMORY.txt; do
+		grep -Eqx "$examples/$f(.gz)?" "$DIR/program" || { echo "there is no $f"; return 1; }
+	done
+	for f in sbin/hwcheck share/man/man8/hwcheck.8 share/doc/xeon7500-hwcheck/hwcheck.md \
+		src/xeon7500-hwcheck/hwcheck_nmi.c; do
+		grep -Eqx "./usr/$f(.gz)?" "$DIR/hwcheck" || { echo "there is no $f"; return 1; }
+	done
 	grep -qx ./usr/bin/perf-metrics "$DIR/program" && grep -q 'man5/perf-metrics.5' "$DIR/program" &&
 		grep -q 'man4/xeon7500_uncore.4' "$DIR/dkms" &&
 		grep -q completions/perf-metrics "$DIR/program" && ! grep -q src "$DIR/program" &&
@@ -24,6 +34,15 @@ contents() {
 		grep -q '/usr/src/xeon7500-pmu-.*/dkms.conf' "$DIR/dkms" &&
 		grep -q '/usr/src/xeon7500-pmu-.*/drivers/uncore/main.c' "$DIR/dkms" &&
 		dpkg -I "$DIR"/xeon7500-pmu-dkms_*.deb postinst | grep -q dkms
+}
+
+# The module of hwcheck, from the source that is in its package, as hwcheck(8) says.
+hwcheck() {
+	local kdir
+	kdir=$("$TOP/tools/vm/kernel" --headers 6.1 | sed -n 's/^KDIR=//p')
+	dpkg -x "$DIR"/xeon7500-hwcheck_*.deb "$DIR/hw" && "$DIR/hw/usr/sbin/hwcheck" --list &&
+		cp -r "$DIR/hw/usr/src/xeon7500-hwcheck" "$DIR/nmi" &&
+		make -s -C "$kdir" M="$DIR/nmi" modules && modinfo "$DIR/nmi/hwcheck_nmi.ko"
 }
 
 # What make install puts below DESTDIR, make uninstall takes away again.
@@ -77,7 +96,7 @@ fresh() {
 	mmdebstrap --variant=apt --include=dkms,gcc,make,libc6-dev,ca-certificates bookworm "$root" \
 		>"$DIR/fresh.log" 2>&1 || { tail "$DIR/fresh.log"; return 1; }
 	echo "deb $(debian_mirror) bookworm-backports main" >>"$root/etc/apt/sources.list"
-	cp "$DIR"/xeon7500-pmu-dkms_*.deb "$DIR"/perf-metrics_*.deb "$root/root/"
+	cp "$DIR"/{xeon7500-pmu-dkms,perf-metrics,xeon7500-hwcheck}_*.deb "$root/root/"
 	in_root sh -ec '
 		apt-get update
 		apt-get install -y --no-install-recommends linux-headers-amd64
@@ -108,11 +127,11 @@ loads() {
 }
 
 gone() {
-	in_root apt-get purge -y xeon7500-pmu-dkms perf-metrics >"$DIR/purge.log" 2>&1 ||
+	in_root apt-get purge -y xeon7500-pmu-dkms perf-metrics xeon7500-hwcheck >"$DIR/purge.log" 2>&1 ||
 		{ tail "$DIR/purge.log"; return 1; }
 	in_root sh -c 'find / -xdev -type f | grep -v "^/var\|^/root" | sort' >"$DIR/after"
 	# What depmod writes is the kernel's; what came as a dependency is not ours.
-	grep -i 'xeon7500\|intel_core_ext\|perf-metrics' "$DIR/after" && return 1
+	grep -i 'xeon7500\|intel_core_ext\|perf-metrics\|hwcheck' "$DIR/after" && return 1
 	in_root find /var/lib/dkms /usr/src /lib/modules | grep -i 'xeon7500\|intel_core_ext' && return 1
 	return 0
 }
@@ -121,6 +140,7 @@ VERSION=$(sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' "$TOP/dkms.conf")
 make -s -C "$TOP/tools/metrics" >/dev/null
 ktap "packages, and lintian is silent" packages
 ktap "what is in them" contents
+ktap "the module of hwcheck is built from its package" hwcheck
 ktap "make install and uninstall" directories
 ktap "completion" completion
 if [ -n "${SOAK:-}" ] && [ "$(id -u)" = 0 ]; then
