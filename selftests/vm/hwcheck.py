@@ -182,6 +182,12 @@ def test_refusals(ktap, bench):
                     not re.search('^(not )?ok', text, re.M) else text.splitlines()[-5:])
     refused('another CPU is refused', bench.boot(
         ['--machine', 'goldmont', '--cores', '1'], '/t/hwcheck --count || [ $? = 4 ]'), 'neither')
+    text = bench.boot(['--cores', '1', '--hypervisor'],
+                      '/t/hwcheck --count || [ $? = 4 ]; echo @@; '
+                      '/t/hwcheck --read --hypervisor --report /tmp/report')
+    refused('a virtual machine is refused', text.split('@@')[0], 'virtual machine')
+    ktap.result(f'{bench.kernel}: but for who insists',
+                [] if re.search('^ok 1 ', text.split('@@')[1], re.M) else text.splitlines()[-5:])
     text = bench.boot(['--cores', '1'], '/t/hwcheck --count || [ $? = 4 ]; echo @@; '
                       '/t/hwcheck --pmi; rmmod xeon7500_uncore; echo @@; /t/hwcheck --pmi; true', 'ours')
     parts = text.split('@@')
