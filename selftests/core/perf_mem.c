@@ -7,6 +7,7 @@
  * perf mem, perf c2c and perf record as people use them.
  */
 #define _GNU_SOURCE
+#include "c2c.h"
 #include "sample.h"
 #include "where.h"
 
@@ -139,50 +140,19 @@ static void c2c(void)
 	ktap_check(!shell("grep -q 'Load Operations' /tmp/report"));
 }
 
-/* The row of a line in the table of shared lines; 0: there is none. */
-static unsigned int c2c_row(unsigned long line, unsigned int *hitm, unsigned int *rows)
-{
-	unsigned int index, node, pages, total, local, remote, found = 0;
-	unsigned long addr;
-	char text[1024];
-	double share;
-	FILE *f;
-
-	*rows = *hitm = 0;
-	f = fopen("/tmp/report", "r");
-	ktap_require(f);
-	while (fgets(text, sizeof(text), f)) {
-		if (sscanf(text, "%u %lx %u %u %lf%% %u %u %u", &index, &addr, &node, &pages, &share,
-			   &total, &local, &remote) != 8)
-			continue;
-		++*rows;
-		if (addr != line)
-			continue;
-		found = index + 1;
-		*hitm = total;
-		ktap_check(!local && total == remote, "%u of %u are local", local, total);
-	}
-	fclose(f);
-	return found;
-}
-
-/*
- * Who shares what, from the event of loads that found a line modified in another core. The
- * report asks addr2line for source lines; perf dies when there is none.
- */
+/* Who shares what, from the event of loads that found a line modified in another core. */
 static void c2c_shared(void)
 {
-	unsigned int hitm, rows, row, cpu;
+	struct c2c_row row;
+	unsigned int cpu;
 	uint64_t before, sampled = 0;
-	unsigned long line = 0;
-	FILE *f;
 
 	prepare("data_src=1");
 	for (cpu = 0; cpu < 2; cpu++) {
 		msr_write(cpu, SYN_MEM_MODE, SYN_MEM_CACHES);
 		sampled -= msr_read(cpu, SYN_CORE_SAMPLED(SYN_LEVEL_HITM));
 	}
-	ktap_require(!shell("printf '#!/bin/sh\nwhile read -r a; do echo ??; echo ??:0; done\n' >/bin/addr2line && chmod +x /bin/addr2line"));
+	addr2line(true);
 	before = records();
 	ktap_check(!shell("perf record -d -W --phys-data --sample-cpu -m 8M -c 97 -o /tmp/c2c -e mem_load_uops_retired.hitm:ppu ./sharer 10000 >/tmp/err 2>&1"),
 		   "%d", shell("cat /tmp/err"));
@@ -191,19 +161,15 @@ static void c2c_shared(void)
 		sampled += msr_read(cpu, SYN_CORE_SAMPLED(SYN_LEVEL_HITM));
 		msr_write(cpu, SYN_MEM_MODE, SYN_MEM_BY_ADDRESS);
 	}
-	ktap_check(!shell("perf c2c report -i /tmp/c2c --stdio >/tmp/report 2>/tmp/err"),
-		   "%d", shell("cat /tmp/err"));
-	f = fopen("/tmp/where", "r");
-	ktap_require(f && fscanf(f, "%lx", &line) == 1);
-	fclose(f);
-	row = c2c_row(line, &hitm, &rows);
-	ktap_note("%u rows, the shared line has %u of %llu HITMs", rows, hitm,
+	row = c2c_report("/tmp/c2c");
+	ktap_note("%u rows, the shared line has %u of %llu HITMs", row.rows, row.hitm,
 		  (unsigned long long)before);
 	/* Each turn finds the other's stores; what the C library shares is a rest. */
-	ktap_check(before == sampled && row == 1 && hitm >= 100 && hitm <= before &&
-		   before - hitm <= 10, "row %u, %u of %llu, truth %llu", row, hitm,
+	ktap_check(before == sampled && row.number == 1 && !row.local && row.remote == row.hitm &&
+		   row.hitm >= 100 && row.hitm <= before && before - row.hitm <= 10,
+		   "row %u, %u of %llu, truth %llu", row.number, row.hitm,
 		   (unsigned long long)before, (unsigned long long)sampled);
-	ktap_check(!shell("rm /bin/addr2line"));
+	addr2line(false);
 }
 
 /* Records with their last branches, beside all our hooks: the jump of the walk to its load. */

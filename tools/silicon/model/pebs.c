@@ -76,8 +76,12 @@ static bool ds_write(struct core *k, uint64_t offset, uint64_t v)
 	return !cpu_memory_rw_debug(k->cs, k->ds_area + offset, &v, sizeof(v), true);
 }
 
-/* Data source of a load on Nehalem and Sandy Bridge, status of a store. */
-static uint64_t source(const struct core_sample *s)
+/*
+ * Data source of a load on Nehalem and Sandy Bridge, status of a store. The manual has two codes
+ * for a line that another core had modified. Linux takes the first on Sandy Bridge for one that
+ * was not, so that CPU has the second here, which it says is for 06_2A.
+ */
+static uint64_t source(const struct core *k, const struct core_sample *s)
 {
 	static const uint8_t load[SYN_LEVELS] = {
 		[LEVEL_NONE] = 0xf,	/* uncached */
@@ -86,6 +90,8 @@ static uint64_t source(const struct core_sample *s)
 	};
 	uint64_t v = s->store ? s->mem.level == LEVEL_L1 : load[s->mem.level];
 
+	if (!s->store && s->mem.level == LEVEL_HITM && k->model->kind == KIND_SANDYBRIDGE)
+		v = 7;
 	return v | (uint64_t)s->mem.stlb_miss << 4 | (uint64_t)s->locked << 5;
 }
 
@@ -114,7 +120,7 @@ static void fill(struct core *k, unsigned int i, const struct core_sample *s, st
 	if (s->store ? i == 3 && (k->pebs_enable & PEBS_ENABLE_STORES) :
 	    s->va && (k->pebs_enable >> (32 + i) & 1)) {
 		r->address = s->va;
-		r->source = source(s);
+		r->source = source(k, s);
 		r->latency = s->store ? RESERVED_FIELD : s->mem.latency;
 	}
 }
