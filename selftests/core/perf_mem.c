@@ -172,6 +172,37 @@ static void c2c_shared(void)
 	addr2line(false);
 }
 
+/*
+ * perf c2c record takes further events. One of its own says who shares what, and those of all
+ * loads and stores what else is in that line. They take turns, and perf decides how long these
+ * are, so the program runs until this one has had some.
+ */
+static void c2c_record_shared(void)
+{
+	struct c2c_row row = {};
+	unsigned int cpu, rounds;
+	char command[160];
+
+	prepare("data_src=1");
+	for (cpu = 0; cpu < 2; cpu++)
+		msr_write(cpu, SYN_MEM_MODE, SYN_MEM_CACHES);
+	addr2line(true);
+	for (rounds = 50000; row.hitm < 10 && rounds < 5000000; rounds *= 4) {
+		snprintf(command, sizeof(command), "perf c2c record -u -m 8M -o /tmp/c2c -- -c 997 "
+			 "-e mem_load_uops_retired.hitm:ppu ./sharer %u >/tmp/err 2>&1", rounds);
+		ktap_require(!shell(command), "%d", shell("cat /tmp/err"));
+		row = c2c_report("/tmp/c2c");
+	}
+	for (cpu = 0; cpu < 2; cpu++)
+		msr_write(cpu, SYN_MEM_MODE, SYN_MEM_BY_ADDRESS);
+	ktap_check(row.number == 1 && row.hitm >= 10 && row.remote == row.hitm,
+		   "row %u of %u, %u HITMs", row.number, row.rows, row.hitm);
+	/* All of them can be told apart. */
+	ktap_check(!shell("grep -q 'Unable to parse data source *: *0$' /tmp/report"));
+	addr2line(false);
+	shell("rm -f /tmp/c2c");
+}
+
 /* Records with their last branches, beside all our hooks: the jump of the walk to its load. */
 static void lbr_branches(void)
 {
@@ -259,6 +290,7 @@ CORE_MAIN("5c 5f",
 	{ "perf mem report", mem_report },
 	{ "perf c2c", c2c },
 	{ "perf c2c finds the shared line", c2c_shared },
+	{ "perf c2c record finds it with one more event", c2c_record_shared },
 	{ "perf record", plain_record },
 	{ "perf record -b", lbr_branches },
 	{ "perf record --call-graph lbr", lbr_calls })
