@@ -304,6 +304,34 @@ static void pinned(void)
 	pinned_beside(pass, fd);
 }
 
+/*
+ * Both threads want it at the same moment, again and again. Each is noted while it finds out that
+ * it has to wait, and the other, which comes to run just then, is not disturbed by that.
+ */
+static void same_moment(void)
+{
+	uint64_t before = clashes();
+	int i, fd, status;
+	pid_t child;
+
+	ext_load("enforce=1");
+	child = fork();
+	ktap_require(child >= 0, "fork: %s", strerror(errno));
+	on_cpu(child ? 0 : 1);
+	fd = open_on(PDIR, 2, child ? 0 : 1);
+	for (i = 0; i < (soak() ? 200000 : 20000); i++) {
+		perf_disable(fd);
+		perf_enable(fd);
+	}
+	if (!child)
+		_exit(!perf_count(fd).running);
+	ktap_check(waitpid(child, &status, 0) == child && !status && perf_count(fd).running,
+		   "one of them never ran");
+	close(fd);
+	ktap_check(clashes() == before && !ext_number("pdir_disturbed"), "disturbed %ld times",
+		   ext_number("pdir_disturbed"));
+}
+
 static void other_core(void)
 {
 	ext_load("enforce=1");
@@ -515,6 +543,7 @@ CORE_MAIN("2a 2d",
 	{ "the kernel alone runs others beside PDIR", kernel_alone },
 	{ "turns on one thread", same_thread },
 	{ "turns between threads", other_thread },
+	{ "both threads at the same moment", same_moment },
 	{ "pinned events wait for nobody", pinned },
 	{ "another core does not matter", other_core },
 	{ "fixed counters do not matter", fixed_counters },
