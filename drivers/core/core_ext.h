@@ -132,6 +132,7 @@ struct core_ext_offcore {
  * @requests: offcore requests, closed by an empty one
  * @selections: further offcore events, closed by an empty one; NULL: there are none
  * @available: bit n: the CPU has response n
+ * @always: bit n: there are events of every request with response n
  * @offcore: the two offcore registers
  * @precise: the events that can keep what precise_ip=3 promises, closed by an empty one; NULL
  *	if the kernel does not offer it, and has the data source
@@ -148,6 +149,7 @@ struct core_ext_model {
 	const struct core_ext_request *requests;
 	const struct core_ext_selection *selections;
 	u32 available;
+	u32 always;
 	struct core_ext_offcore offcore[2];
 	const struct core_ext_precise *precise;
 	u16 pdir;
@@ -155,6 +157,7 @@ struct core_ext_model {
 };
 
 extern const struct core_ext_model core_ext_goldmont;
+extern const struct core_ext_model core_ext_goldmont_plus;
 extern const struct core_ext_model core_ext_sandybridge;
 extern const struct core_ext_model core_ext_sandybridge_x;
 

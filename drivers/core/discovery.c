@@ -182,7 +182,7 @@ static int core_ext_add_response(const struct core_ext_model *model, char *name,
 static int core_ext_add_request(const struct core_ext_model *model,
 				const struct core_ext_request *req)
 {
-	unsigned long responses = req->responses & model->available;
+	unsigned long responses = (req->responses | model->always) & model->available;
 	unsigned int i;
 	int err;
 
@@ -208,7 +208,7 @@ static unsigned int core_ext_count_events(const struct core_ext_model *model)
 	for (event = model->events; event->name; event++)
 		num++;
 	for (req = model->requests; req->name; req++)
-		num += hweight32(req->responses) + 2 * req->latency;
+		num += hweight32(req->responses | model->always) + 2 * req->latency;
 	for (selection = model->selections; selection && selection->name; selection++)
 		num++;
 	return num;

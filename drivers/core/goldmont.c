@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tables for Goldmont (06_5C, 06_5F).
+ * Tables for Goldmont (06_5C, 06_5F) and Goldmont Plus (06_7A).
  *
  *	perf stat -e offcore_response.demand_data_rd.l2_hit ./program
  *	perf record -d -e mem_load_uops_retired.dram_hit:pp ./program
@@ -150,19 +150,29 @@ static const struct core_ext_request goldmont_requests[] = {
 	.outstanding = _outstanding,			\
 }
 
-const struct core_ext_model core_ext_goldmont = {
-	.name = "Goldmont",
-	/* No load latency here: ldlat exists because perf mem sends it. */
-	.fields = BIT(CORE_EXT_LDLAT) | BIT(CORE_EXT_OCR_REQ) | BIT(CORE_EXT_OCR_RSP) |
-		  BIT(CORE_EXT_OCR_OUTSTANDING),
-	.events = goldmont_events,
-	.responses = goldmont_responses,
-	.requests = goldmont_requests,
-	.available = GENMASK(OUTSTANDING, 0),
-	.offcore = {
-		GOLDMONT_OFFCORE(GLM_OFFCORE_RSP0, GLM_REQUESTS, GLM_OUTSTANDING),
-		GOLDMONT_OFFCORE(GLM_OFFCORE_RSP1, GLM_REQUESTS & ~GLM_COREWB, 0),
-	},
-	.precise = goldmont_precise,
-	.guarded = GLM_PEBS_COUNTERS,
-};
+/* They differ in names, request types of RSP1, and what is known of the PEBS index. */
+#define GOLDMONT(_name, _always, _rsp1, _guarded) {			\
+	.name = _name,							\
+	/* No load latency here: ldlat exists because perf mem sends it. */ \
+	.fields = BIT(CORE_EXT_LDLAT) | BIT(CORE_EXT_OCR_REQ) |		\
+		  BIT(CORE_EXT_OCR_RSP) | BIT(CORE_EXT_OCR_OUTSTANDING), \
+	.events = goldmont_events,					\
+	.responses = goldmont_responses,				\
+	.requests = goldmont_requests,					\
+	.available = GENMASK(OUTSTANDING, 0),				\
+	.always = _always,						\
+	.offcore = {							\
+		GOLDMONT_OFFCORE(GLM_OFFCORE_RSP0, GLM_REQUESTS, GLM_OUTSTANDING), \
+		GOLDMONT_OFFCORE(GLM_OFFCORE_RSP1, _rsp1, 0),		\
+	},								\
+	.precise = goldmont_precise,					\
+	.guarded = _guarded,						\
+}
+
+const struct core_ext_model core_ext_goldmont =
+	GOLDMONT("Goldmont", 0, GLM_REQUESTS & ~GLM_COREWB, GLM_PEBS_COUNTERS);
+
+/* Intel's list has more names here. What an index out of bounds does nobody says. */
+const struct core_ext_model core_ext_goldmont_plus =
+	GOLDMONT("Goldmont Plus", HIT_OR_SNOOP | BIT(ANY_RESPONSE) | BIT(OUTSTANDING),
+		 GLM_REQUESTS, 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Offcore response and PEBS extensions of the core x86 PMU, for Goldmont (06_5C,
- * 06_5F) and Sandy Bridge (06_2A, 06_2D).
+ * 06_5F), Goldmont Plus (06_7A) and Sandy Bridge (06_2A, 06_2D).
  *
  * The kernel drives the core PMU of these CPUs. This module adds to it:
  *
@@ -59,6 +59,7 @@ static const struct x86_cpu_id core_ext_cpus[] = {
 	CORE_EXT_MODEL(0x2d, core_ext_sandybridge_x),
 	CORE_EXT_MODEL(0x5c, core_ext_goldmont),
 	CORE_EXT_MODEL(0x5f, core_ext_goldmont),
+	CORE_EXT_MODEL(0x7a, core_ext_goldmont_plus),
 	{}
 };
 MODULE_DEVICE_TABLE(x86cpu, core_ext_cpus);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Goldmont (06_5C, 06_5F), what its core PMU has beyond the architectural one.
+ * Goldmont (06_5C, 06_5F), what its core PMU has beyond the architectural one. Goldmont Plus
+ * (06_7A) has the same registers and events, by Intel's event lists.
  *
  * Intel SDM volume 3B (2016), sections 18.6.3 and 18.7. Bits that the tables call
  * reserved have no name here.
@@ -18,7 +19,7 @@
 #define GLM_DEMAND_DATA_RD		BIT_ULL(0)
 #define GLM_DEMAND_RFO			BIT_ULL(1)
 #define GLM_DEMAND_CODE_RD		BIT_ULL(2)
-#define GLM_COREWB			BIT_ULL(3)	/* RSP0 only, by Intel's event list */
+#define GLM_COREWB			BIT_ULL(3)	/* RSP0 only, not so on Plus */
 #define GLM_PF_L2_DATA_RD		BIT_ULL(4)
 #define GLM_PF_L2_RFO			BIT_ULL(5)
 #define GLM_PARTIAL_READS		BIT_ULL(7)

@@ -20,7 +20,8 @@ import vm
 from ktap import Ktap
 
 SPEC = os.path.join(vm.TOP, 'spec', 'goldmont')
-MACHINES = {'goldmont': ('5c', '5f'), 'sandybridge': ('2a', '2d')}
+# Models of the second column take turns, but in soak.
+MACHINES = (('goldmont', ('5c', '5f')), ('goldmont', ('7a',)), ('sandybridge', ('2a', '2d')))
 
 # What the guest does: its own names before and with the module, and what perf
 # makes of each. No event list of perf's own, so that only sysfs can answer. A program
@@ -84,7 +85,7 @@ def run_guest(machine, model, kernel):
     return seen
 
 
-def goldmont_names():
+def goldmont_names(model):
     """name -> (selects allowed, config1)"""
     offcore = load('offcore.json')
     names = {'mem-loads': ({0x81d0}, 0), 'mem-stores': ({0x82d0}, 0), 'mem-all': ({0x83d0}, 0)}
@@ -98,14 +99,20 @@ def goldmont_names():
         for half, prefix in (('cycles', 'outstanding'), ('requests', 'requests')):
             names['offcore_%s.%s' % (prefix, p['name'])] = (
                 {select(p[half])}, num(p[half]['offcore_rsp']))
+    if model == '7a':
+        for name, value in load('plus.json')['published'].items():
+            names['offcore_response.' + name] = ({0x1b7, 0x2b7}, num(value))
     return names
 
 
-def goldmont_valid(sel, value):
+def goldmont_valid(model, sel, value):
     o = load('offcore.json')
     reg = [r for r in o['registers'] if num(r['umask']) == sel >> 8][0]
-    if value & ~num(reg['writable_mask']) or not value & num(reg['request_mask']) or \
-       value & 0xffff & ~num(reg['request_mask']):
+    request = num(reg['request_mask'])
+    if model == '7a' and load('plus.json')['corewb_in_rsp1']:
+        request |= bits(r for r in o['request_bits'] if r['name'] == 'corewb')
+    if value & ~num(reg['writable_mask']) or not value & request or \
+       value & 0xffff & ~request:
         return False
     if value >> 38 & 1:
         return reg['has_outstanding'] and not value & num(o['response_mask'])
@@ -211,7 +218,8 @@ def check_machine(ktap, machine, model, kernel):
         ktap.result('the guest runs: ' + where, str(e).splitlines())
         return
     if machine == 'goldmont':
-        names, valid = goldmont_names(), goldmont_valid
+        names = goldmont_names(model)
+        valid = lambda sel, value: goldmont_valid(model, sel, value)
     else:
         names = sandybridge_names(model)
         valid = lambda sel, value: sandybridge_valid(model, value)
@@ -228,7 +236,7 @@ def check_machine(ktap, machine, model, kernel):
 def main():
     ktap = Ktap()
     for i, kernel in enumerate(vm.kernels(__file__)):
-        for machine, models in MACHINES.items():
+        for machine, models in MACHINES:
             for model in models if vm.SOAK else [models[i % len(models)]]:
                 check_machine(ktap, machine, model, kernel)
     return ktap.end()

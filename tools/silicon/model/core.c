@@ -47,6 +47,14 @@ static const struct core_model models[] = {
 		.ld_lat = true, .lbr = 16,
 	},
 	{
+		.kind = KIND_GOLDMONT, .name = "Goldmont Plus", .only = 0x7a,
+		.version = 4, .gp = 4, .mhz = 1500, .ref_mhz = 0,
+		.perf_cap = 0x33c5, .debugctl = 0x5fc3,
+		.pebs_enable = 0x70000000full, .pebs_fixed = true,
+		.offcore = { 0x760005ffbfull, 0x360005ffbfull },
+		.lbr = 32, .lbr_info = true,
+	},
+	{
 		.kind = KIND_GOLDMONT, .name = "Goldmont",
 		.version = 4, .gp = 4, .mhz = 1500, .ref_mhz = 0,
 		.perf_cap = 0x33c5, .debugctl = 0x5fc3,
@@ -55,7 +63,7 @@ static const struct core_model models[] = {
 		.lbr = 32, .lbr_info = true,
 	},
 	{
-		.kind = KIND_SANDYBRIDGE, .name = "Sandy Bridge-EP", .server = true,
+		.kind = KIND_SANDYBRIDGE, .name = "Sandy Bridge-EP", .only = 0x2d,
 		.version = 3, .gp = 8, .mhz = 2600, .ref_mhz = 100,
 		.perf_cap = 0x31c3, .debugctl = 0x7fc3,
 		.pebs_enable = 0x8000000f0000000full,
@@ -77,10 +85,10 @@ static struct core *cores[SILICON_CPUS];
 static const struct core_model *model_of(CPUX86State *env)
 {
 	enum cpu_kind kind = silicon_kind(env);
-	bool server = (env->cpuid_version >> 4 & 0xf) == 0xd;
+	unsigned int model = silicon_model(env);
 
 	for (int i = 0; i < ARRAY_SIZE(models); i++)
-		if (models[i].kind == kind && (!models[i].server || server))
+		if (models[i].kind == kind && (!models[i].only || models[i].only == model))
 			return &models[i];
 	return NULL;
 }

@@ -35,7 +35,7 @@
 struct core_model {
 	enum cpu_kind kind;
 	const char *name;
-	bool server;			/* only where the model number ends in d */
+	unsigned int only;		/* of the kind: this CPU model; 0: all that are left */
 	unsigned int version;		/* architectural perfmon */
 	unsigned int gp;
 	unsigned int mhz;
@@ -43,6 +43,7 @@ struct core_model {
 	uint64_t perf_cap;
 	uint64_t debugctl;		/* writable bits */
 	uint64_t pebs_enable;		/* writable bits */
+	bool pebs_fixed;		/* on fixed counters as well */
 	uint64_t offcore[2];		/* writable bits, 0: no such register */
 	uint64_t no_request[2];		/* of those: request types that count nothing */
 	bool ld_lat;
@@ -133,7 +134,7 @@ struct core_trace {
 	uint32_t ready;		/* of those: the record's turn has come */
 	uint32_t skid;		/* counters whose record waits for skid_until[] */
 	uint32_t wait;		/* ... and then for the next event */
-	uint64_t skid_until[CORE_GP];
+	uint64_t skid_until[CORE_COUNTERS];
 	struct core_sample sample[CORE_COUNTERS];
 
 	/* Events of the instruction in flight, to be taken back if it faults. */

@@ -358,7 +358,7 @@ void trace_apply(struct core *k)
 	for (int i = 0; i < CORE_COUNTERS; i++) {
 		const struct core_counter *c = &k->ctr[i];
 
-		if (!c->running || (i < CORE_GP && !pebs_on(k, i)))
+		if (!c->running || !pebs_on(k, i))
 			stopped |= 1u << i;
 		if (c->running && core_event_timed(&c->ev) && c->rings != (RING_OS | RING_USR))
 			k->t.clocks = true;

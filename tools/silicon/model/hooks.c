@@ -25,21 +25,23 @@ G_NORETURN void __wrap_helper_rdpmc(CPUX86State *env);
 void __wrap_cpu_x86_cpuid(CPUX86State *env, uint32_t index, uint32_t count,
 			  uint32_t *eax, uint32_t *ebx, uint32_t *ecx, uint32_t *edx);
 
-enum cpu_kind silicon_kind(CPUX86State *env)
+unsigned int silicon_model(CPUX86State *env)
 {
 	uint32_t v = env->cpuid_version;
-	unsigned int family = v >> 8 & 0xf;
-	unsigned int model = (v >> 4 & 0xf) | (v >> 12 & 0xf0);
 
-	if (family != 6)
-		return KIND_NONE;
-	switch (model) {
+	return (v >> 8 & 0xf) == 6 ? (v >> 4 & 0xf) | (v >> 12 & 0xf0) : 0;
+}
+
+enum cpu_kind silicon_kind(CPUX86State *env)
+{
+	switch (silicon_model(env)) {
 	case 0x2e:
 		return KIND_XEON7500;
 	case 0x2f:
 		return KIND_WESTMERE_EX;
 	case 0x5c:
 	case 0x5f:
+	case 0x7a:
 		return KIND_GOLDMONT;
 	case 0x2a:
 	case 0x2d:

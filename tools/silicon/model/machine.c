@@ -35,6 +35,12 @@ static const struct machine {
 		.cache = { { 64, 6 }, { 64, 8 }, { 1024, 16 } },
 	},
 	{
+		.kind = KIND_GOLDMONT, .model = 0x7a,
+		.name = "Intel(R) Pentium(R) Silver J5005 CPU @ 1.50GHz",
+		.tsc_khz = 1500000, .ratio = 15, .lowest = 8,
+		.cache = { { 64, 6 }, { 64, 8 }, { 4096, 16 } },
+	},
+	{
 		.kind = KIND_GOLDMONT, .name = "Intel(R) Pentium(R) CPU J4205 @ 1.50GHz",
 		.tsc_khz = 1500000, .ratio = 15, .lowest = 8,
 		.cache = { { 64, 6 }, { 64, 8 }, { 1024, 16 } },
@@ -55,7 +61,7 @@ static const struct machine {
 static const struct machine *machine_of(CPUX86State *env)
 {
 	enum cpu_kind kind = silicon_kind(env);
-	unsigned int model = (env->cpuid_version >> 4 & 0xf) | (env->cpuid_version >> 12 & 0xf0);
+	unsigned int model = silicon_model(env);
 
 	for (int i = 0; i < ARRAY_SIZE(machines); i++)
 		if (machines[i].kind == kind && (!machines[i].model || machines[i].model == model))

@@ -45,19 +45,21 @@ static size_t record_size(const struct core *k)
 
 bool pebs_on(const struct core *k, unsigned int i)
 {
-	return i < CORE_GP && (k->pebs_enable >> i & 1);
+	/* Elsewhere the upper half is about loads. */
+	return (i < CORE_GP || k->model->pebs_fixed) && (k->pebs_enable >> core_bit(i) & 1);
 }
 
 /* Is the record about the very instruction that made the counter overflow? */
 bool pebs_exact(const struct core *k, unsigned int i)
 {
-	uint64_t sel = k->evtsel[i];
+	uint64_t sel = i < CORE_GP ? k->evtsel[i] : 0;
 
 	if ((sel & EVTSEL_NO_REDUCED_SKID) || (k->skid_broken >> i & 1))
 		return false;
 	switch (k->model->kind) {
 	case KIND_GOLDMONT:
-		return k->ctr[i].ev.precise;
+		/* Plus has PEBS on all counters, and reduced skid on this one. */
+		return i == 0 && k->ctr[i].ev.precise;
 	case KIND_SANDYBRIDGE:
 		/* PDIR: INST_RETIRED.PREC_DIST on counter 1, and nothing else. */
 		return i == 1 && (sel & 0xffff) == 0x01c0;
@@ -105,7 +107,7 @@ static void fill(struct core *k, unsigned int i, const struct core_sample *s, st
 		.cx = env->regs[R_ECX], .dx = env->regs[R_EDX],
 		.si = env->regs[R_ESI], .di = env->regs[R_EDI],
 		.bp = env->regs[R_EBP], .sp = env->regs[R_ESP],
-		.counters = 1ull << i,
+		.counters = 1ull << core_bit(i),
 		.eventing_ip = s->ip,
 		.tsc = cpu_get_tsc(env) + env->tsc_offset,
 	};

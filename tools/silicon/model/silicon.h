@@ -25,6 +25,7 @@ enum cpu_kind {
 };
 
 enum cpu_kind silicon_kind(CPUX86State *env);
+unsigned int silicon_model(CPUX86State *env);		/* of family 6, else 0 */
 
 /* Xeon 7500 and E7, which have this uncore and much else in common. */
 static inline bool kind_is_ex(enum cpu_kind kind)

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * VM: --machine goldmont --model 7a
+ * PTI: on
+ *
+ * What is different on Goldmont Plus: PEBS on all counters, write-backs in both offcore registers,
+ * no guard.
+ */
+#define _GNU_SOURCE
+#include "sample.h"
+#include "walk.h"
+
+#define WORDS	512
+#define ROUNDS	200000
+#define PERIOD	997
+#define LOADS	0x81d0
+#define STORES	0x82d0
+#define INSNS	0x00c0
+
+static uint64_t from[WORDS], to[WORDS];
+
+static uint64_t records_of(unsigned int counter)
+{
+	return msr_read(0, SYN_CORE_TRUTH(SYN_CORE_RECORDS, counter));
+}
+
+/* All samples are of the one instruction, as many as there have to be. */
+static void samples_are(struct ring *r, const char *ip, uint64_t op)
+{
+	unsigned int num = 0, wrong = 0;
+	struct sample s;
+
+	while (ring_next(r, &s)) {
+		if (s.ip < (uintptr_t)walk_load || s.ip >= (uintptr_t)walk_end)
+			continue;
+		num++;
+		wrong += s.ip != (uintptr_t)ip || s.src.mem_op != op;
+	}
+	/* Before and after the walk there are some more. */
+	ktap_check(num >= ROUNDS / PERIOD && num <= ROUNDS / PERIOD + 1 && !wrong && !r->lost,
+		   "%u samples, %u wrong", num, wrong);
+}
+
+/* Loads and stores at the same time, which Goldmont cannot have. */
+static void together(void)
+{
+	struct perf_event_attr loads = sample_attr(LOADS, 2, PERIOD);
+	struct perf_event_attr stores = sample_attr(STORES, 2, PERIOD);
+	struct ring a = {}, b = {};
+	struct perf_count count;
+
+	on_cpu(0);
+	perf_unlimited();
+	ext_load("enforce=1 data_src=1 ds_guard=1");
+	ring_open(&a, &loads);
+	ring_open(&b, &stores);
+	perf_enable(a.fd);
+	perf_enable(b.fd);
+	walk(to, from, WORDS, 1, ROUNDS);
+	perf_disable(b.fd);
+	perf_disable(a.fd);
+	samples_are(&a, walk_load, PERF_MEM_OP_LOAD);
+	samples_are(&b, walk_store, PERF_MEM_OP_STORE);
+	count = perf_count(a.fd);
+	ktap_check(count.running == count.enabled, "loads had to wait");
+	count = perf_count(b.fd);
+	ktap_check(count.running == count.enabled, "stores had to wait");
+	ring_close(&b);
+	ring_close(&a);
+}
+
+/*
+ * Samples of all instructions of the walk, as many as @counter made records, one in @period at
+ * least.
+ */
+static void instructions(int precise, unsigned int counter, unsigned int period)
+{
+	struct perf_event_attr attr = sample_attr(INSNS, precise, PERIOD);
+	unsigned int num = 0, i, different = 0;
+	uint64_t seen[WALK_INSNS] = {}, before;
+	struct ring r = {};
+	struct sample s;
+
+	before = records_of(counter);
+	ring_open(&r, &attr);
+	perf_enable(r.fd);
+	walk(to, from, WORDS, 1, ROUNDS);
+	perf_disable(r.fd);
+	while (ring_next(&r, &s)) {
+		num++;
+		if (s.ip < (uintptr_t)walk_load || s.ip >= (uintptr_t)walk_end)
+			continue;
+		for (i = 0; i < different && seen[i] != s.ip; i++)
+			;
+		if (i == different && i < WALK_INSNS)
+			seen[different++] = s.ip;
+	}
+	before = records_of(counter) - before;
+	/* The period and the walk have no common factor. */
+	ktap_check(before >= (uint64_t)ROUNDS * WALK_INSNS / period && before == num && !r.lost &&
+		   different == WALK_INSNS, "%llu records, %u samples of %u instructions",
+		   (unsigned long long)before, num, different);
+	ring_close(&r);
+}
+
+/* Their fixed counter makes records here, but reduced skid is on counter 0. */
+static void fixed(void)
+{
+	on_cpu(0);
+	perf_unlimited();
+	ext_load("enforce=1");
+	/* A record with skid comes some instructions later, and the next period with it. */
+	instructions(2, SYN_CORE_FIXED(0), PERIOD + 16);
+	instructions(3, SYN_CORE_GP(0), PERIOD);
+}
+
+static void registers(void)
+{
+	ext_load("enforce=1 ds_guard=1");
+	ktap_check(!try_open(0x01b7, 0x10008, 0) && !try_open(0x02b7, 0x10008, 0));
+	ktap_check(try_open(0x02b7, 0x8, 0) == -EINVAL && try_open(0x02b7, 0, 0) == -EINVAL);
+	ktap_check(try_open(0x003c, 0, 3) == -EOPNOTSUPP && !try_open(LOADS, 0, 3));
+	ktap_check(ext_number("caps/enforce") == 1 && !ext_number("caps/data_src") &&
+		   ext_number("caps/ds_guard") == -1 && ext_number("ds_repairs") == -1);
+}
+
+CORE_MAIN("7a",
+	{ "loads and stores at the same time", together },
+	{ "instructions on a fixed counter", fixed },
+	{ "offcore registers, precision, what is in effect", registers })
