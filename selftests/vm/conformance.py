@@ -229,7 +229,7 @@ def check_selector(want, sel, val):
     if e['code'] == 'fixed':
         return sel == 0x395
     bits = int(e['code'], 0) | want.umask_value() << 8
-    if 'reset_occ_cnt' in (e.get('needs') or ''):
+    if e.get('reset_occ_cnt'):
         bits |= 1 << 17
     return val & ~(1 << 20) == bits | 1 << 22
 

@@ -24,6 +24,10 @@ CHOSEN_BITS = {
 # Fields of which no layout survives but which have to be written 0.
 UNKNOWN_IS_ZERO = {'S_MSR_MM_CFG'}
 
+# Flags of an event: its keys in the spec, and of 'match' what is in it.
+FLAGS = {'reset_occ_cnt': 'EV_TALLY', 'match': 'EV_MATCH', 'one_umask_bit': 'EV_ONE_BIT'}
+MATCH_FLAGS = {'out': 'EV_OUT', 'class': 'EV_CLASS', 'opcode': 'EV_OPCODE', 'address': 'EV_ADDRESS'}
+
 KINDS = {'rw': 'rw', 'ro': 'ro', 'w1c': 'w1c', 'ignored': 'ig', 'ig': 'ig',
          'reserved-zero': 'rsv', 'rsv': 'rsv', 'unknown': 'rw'}
 
@@ -147,14 +151,13 @@ def umask_limits(event, umasks):
     limit = [0] * 8
     cap = event['max_inc']
     n = bin(known).count('1')
-    if n and 'add up' in (event.get('note') or ''):
+    if n and event.get('umasks_add'):
         cap = n
     for u in umasks:
         value = int(u.get('value', u.get('code')), 0)
         if value & (value - 1):
             continue
-        m = re.search(r'up to (\d+) entries', u['desc'])
-        limit[value.bit_length() - 1] = int(m.group(1)) if m else 0
+        limit[value.bit_length() - 1] = u.get('max_inc', 0)
     for b in range(8):
         if known >> b & 1 and not limit[b]:
             limit[b] = max(1, cap // n)
@@ -169,18 +172,14 @@ def event_rows(box, events):
         if e['code'] == 'fixed':
             continue
         code = int(e['code'], 0)
-        flags = []
+        match = e.get('match') or {'packets': None, 'fields': []}
+        flags = [flag for key, flag in FLAGS.items() if e.get(key)] + \
+                [flag for key, flag in MATCH_FLAGS.items()
+                 if key in [match['packets'], *match['fields']]]
         if box == 'U':
             code &= 0xff    # the register holds eight bits of the nine
         counters = sum(1 << c for c in e['counters'])
         known, limit, cap = umask_limits(e, e['umasks'])
-        needs = e.get('needs') or ''
-        if 'reset_occ_cnt' in needs:
-            flags.append('EV_TALLY')
-        if 'MATCH' in needs:
-            flags.append('EV_MATCH')
-        if 'exactly one' in (e.get('note') or ''):
-            flags.append('EV_ONE_BIT')
         div = e.get('scale') or 1
         if div > 1:
             limit[0] = cap = div    # the sub-counter takes the whole occupancy

@@ -3,10 +3,9 @@
  * B-Box: four counters, each with a list of events of its own. Occupancies go
  * through sub-counters that never stop; what is counted is their overflow.
  *
- * Match events compare the fields in their names with MATCH where MASK has
- * ones. The guide does not give the polarity of MASK [b_mask]; 1 = compare is taken,
- * as in the R-Box, so that after reset nothing is compared. See also [b_match_parts]
- * and [b_occupancy].
+ * Match events compare fields of a packet with MATCH where MASK has ones. The guide
+ * does not give the polarity of MASK [b_mask]; 1 = compare is taken, as in the R-Box,
+ * so that after reset nothing is compared. See also [b_match_parts] and [b_occupancy].
  */
 #include "uncore.h"
 
@@ -25,21 +24,21 @@ static const struct event_info *match_event(const struct counter *c)
 
 static bool is_out(const struct event_info *e)
 {
-	return strstr(e->name, "_OUT_");
+	return e->flags & EV_OUT;
 }
 
-/* The fields an event compares, by its name. */
+/* What an event compares. */
 static uint64_t fields(const struct event_info *e)
 {
 	bool all = reading(RD_B_MATCH_PARTS) == RD_B_MATCH_PARTS_ALL;
 	bool out = is_out(e);
 	uint64_t bits = 0;
 
-	if (all || strstr(e->name, "MSG_"))
+	if (all || (e->flags & EV_CLASS))
 		bits |= out ? B_MSG_OUT : B_MSG_IN;
-	if (all || strstr(e->name, "OPCODE_"))
+	if (all || (e->flags & EV_OPCODE))
 		bits |= out ? B_OPC_OUT : B_OPC_IN;
-	if (all || strstr(e->name, "ADDR_"))
+	if (all || (e->flags & EV_ADDRESS))
 		bits |= B_ADDR;
 	return bits;
 }

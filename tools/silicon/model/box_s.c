@@ -98,7 +98,7 @@ void select_s(struct counter *c, struct selection *sel, CPUState *cs)
 	if (!e)
 		return;
 	if (e->flags & EV_MATCH)
-		packet_pattern(c, c->box->inst, true, &sel->pattern);
+		packet_pattern(c, c->box->inst, e->flags & EV_OUT, &sel->pattern);
 	if (!(e->flags & EV_TALLY))
 		return;
 	/* cs is set when this is the enabling write, the only one that counts. */

@@ -55,6 +55,11 @@ enum {
 	EV_TALLY = 1,	/* S: fed by the occupancy sub-counter */
 	EV_MATCH = 2,	/* counts packets the match registers let through */
 	EV_ONE_BIT = 4,	/* more than one unit mask bit is undefined */
+	/* Of a match: packets that leave the box; the fields that are compared. */
+	EV_OUT = 8,
+	EV_CLASS = 16,
+	EV_OPCODE = 32,
+	EV_ADDRESS = 64,
 };
 
 struct event_info {
