@@ -44,10 +44,18 @@ static const struct event_info *occupancy(const struct counter *c)
 }
 
 /* The counter stops: what does its tally hold? */
-void s_tally_leave(struct counter *c, uint64_t cycle)
+void s_leave(struct counter *c, uint64_t cycle)
 {
 	if (c->series && occupancy(c))
 		c->tally = series_count(c->series, cycle, cycle + 1) & 0x7f;
+}
+
+bool s_quiet_write(struct counter *c)
+{
+	if (!(c->sel & S_RESET_OCC) || !c->tally_stale)
+		return false;
+	c->tally_stale = false;
+	return true;
 }
 
 enum msr_rc s_guard(struct box *b, const struct reg_info *r, CPUState *cs)

@@ -8,7 +8,6 @@
 #define PMI_HIGH	(1u << 20)
 #define EN_LOW		(1u << 0)
 
-/* The W-Box fixed counter differs, see uncore.c. */
 const struct box_type box_types[BOX_KINDS] = {
 	[BOX_U] = {
 		.name = "U", .instances = 1, .counters = 1,
@@ -21,11 +20,13 @@ const struct box_type box_types[BOX_KINDS] = {
 	[BOX_W] = {
 		.name = "W", .instances = 1, .counters = 5,
 		.en = EN_HIGH, .pmi_en = PMI_HIGH, .select = select_w,
+		.init = w_init, .no_pmi = w_no_pmi, .read = w_read, .write = w_write,
 	},
 	[BOX_S] = {
 		.name = "S", .instances = 2, .counters = 4,
 		.en = EN_HIGH, .pmi_en = PMI_HIGH, .select = select_s,
 		.guard = s_guard, .uses = s_uses, .packet = s_packet,
+		.quiet = S_RESET_OCC, .quiet_write = s_quiet_write, .leave = s_leave,
 	},
 	[BOX_B] = {
 		.name = "B", .instances = 2, .counters = 4,

@@ -47,19 +47,12 @@
 #define U_OV_U		(1u << 0)
 #define U_OV_BELOW	(U_OV_S0 | U_OV_S1 | U_OV_W)
 
-#define W_FIXED_BIT	31		/* of the fixed counter, in enables and status */
-
 static struct package *packages[SILICON_PACKAGES];
 
 static void package_timer(void *opaque);
 static void package_schedule(struct package *p);
 
 /* ---- finding things ---- */
-
-static unsigned int status_bit(const struct counter *c)
-{
-	return c->box->kind == BOX_W && c->index == W_FIXED ? W_FIXED_BIT : c->index;
-}
 
 struct counter *counter_find(struct package *p, uint32_t ctr_msr)
 {
@@ -199,10 +192,9 @@ static struct package *package_new(unsigned int id, enum cpu_kind kind)
 			c->index = r->index;
 			c->en = b->type->en;
 			c->pmi_en = b->type->pmi_en;
-			if (b->kind == BOX_W && c->index == W_FIXED) {
-				c->en = 1u << 0;
-				c->pmi_en = 1u << 2;
-			}
+			c->status_bit = c->index;
+			if (b->type->init)
+				b->type->init(c);
 			c->next_overflow = CF_NEVER;
 			b->counter[r->index] = c;
 		}
@@ -261,7 +253,7 @@ static bool wants_to_run(const struct counter *c)
 {
 	const struct box *b = c->box;
 
-	return (c->sel & c->en) && (b->ctl >> status_bit(c) & 1) && runs(b->pkg->u_ctl);
+	return (c->sel & c->en) && (b->ctl >> c->status_bit & 1) && runs(b->pkg->u_ctl);
 }
 
 static void counter_stop(struct counter *c)
@@ -432,12 +424,12 @@ static void clear_status(struct box *b, uint64_t bits)
 	struct counter *cause = p->freeze_cause;
 
 	b->status &= ~bits;
-	if (cause && cause->box == b && !(b->status >> status_bit(cause) & 1))
+	if (cause && cause->box == b && !(b->status >> cause->status_bit & 1))
 		p->freeze_cause = NULL;
 	for (unsigned int i = 0; i < b->type->counters; i++) {
 		struct counter *c = b->counter[i];
 
-		if (c->c.stopped && (bits >> status_bit(c) & 1)) {
+		if (c->c.stopped && (bits >> c->status_bit & 1)) {
 			c->c.stopped = false;
 			counter_predict(c);
 		}
@@ -455,10 +447,7 @@ static void clear_status(struct box *b, uint64_t bits)
 /* The control register asks for a PMI, and there is one. */
 static bool pmi_enabled(const struct counter *c)
 {
-	if (c->box->kind == BOX_W && c->index == W_FIXED &&
-	    reading(RD_W_FIXED_PMI) == RD_W_FIXED_PMI_NONE)
-		return false;
-	return c->sel & c->pmi_en;
+	return (c->sel & c->pmi_en) && !(c->box->type->no_pmi && c->box->type->no_pmi(c));
 }
 
 /* May an overflow of this counter freeze, as far as the last cause is concerned? */
@@ -476,7 +465,7 @@ static void counter_overflow(struct counter *c, uint64_t times)
 	struct package *p = b->pkg;
 	bool pmi_en = pmi_enabled(c);
 	bool counted = !uncounted(c);
-	bool was_set = b->status >> status_bit(c) & 1;
+	bool was_set = b->status >> c->status_bit & 1;
 	bool no_edge = reading(RD_SUMMARY_CLEAR) == RD_SUMMARY_CLEAR_OR &&
 		       (p->u_status & u_bit(b) & U_OV_BELOW);
 
@@ -484,7 +473,7 @@ static void counter_overflow(struct counter *c, uint64_t times)
 		c->stat.overflows += times;
 		c->stat.overflowed = p->now;
 	}
-	b->status |= 1ull << status_bit(c);
+	b->status |= 1ull << c->status_bit;
 	p->u_status |= u_bit(b);
 	if (reading(RD_COND) == RD_COND_OVERFLOW)
 		p->u_status |= U_COND;
@@ -665,21 +654,6 @@ void package_inject(struct package *p, const struct packet *pkt, uint64_t n)
 
 /* ---- registers ---- */
 
-/* W-Box: a read whose low 24 bits should be 0 or 1 comes out 0x1000000 too high. */
-static uint64_t w_erratum(const struct counter *c, uint64_t value)
-{
-	bool fixed = c->index == W_FIXED;
-
-	if (c->box->kind != BOX_W || (value & 0xffffff) > 1 ||
-	    reading(RD_W_ERRATUM) == RD_W_ERRATUM_NONE ||
-	    reading(RD_W_ERRATUM_WHICH) == (fixed ? RD_W_ERRATUM_WHICH_EVENTS :
-						    RD_W_ERRATUM_WHICH_FIXED))
-		return value;
-	if (reading(RD_W_ERRATUM) == RD_W_ERRATUM_COUNTED && value == c->written)
-		return value;
-	return (value + 0x1000000) & CF_MASK48;
-}
-
 static void write_u_ctl(struct package *p, uint64_t val, CPUState *cs)
 {
 	uint64_t old = p->u_ctl;
@@ -758,21 +732,18 @@ static void write_box_ctl(struct box *b, uint64_t val)
 
 static void write_sel(struct counter *c, uint64_t val, CPUState *cs)
 {
-	bool s_box = c->box->kind == BOX_S;
-	uint64_t changed = c->sel ^ val;
+	const struct box_type *type = c->box->type;
 
 	/* Bits that can change without a new window. */
-	if (!(changed & ~(c->pmi_en | (s_box ? S_RESET_OCC : 0)))) {
+	if (!((c->sel ^ val) & ~(c->pmi_en | type->quiet))) {
 		c->sel = val;
-		if (s_box && (val & S_RESET_OCC) && c->tally_stale) {
-			c->tally_stale = false;
+		if (type->quiet_write && type->quiet_write(c))
 			counter_reselect(c, NULL);
-		}
 		return;
 	}
 	counter_stop(c);
-	if (s_box && (c->sel & c->en))
-		s_tally_leave(c, c->box->pkg->now);
+	if (type->leave && (c->sel & c->en))
+		type->leave(c, c->box->pkg->now);
 	c->sel = val;
 	counter_select(c, cs);
 	counter_start(c);
@@ -783,9 +754,8 @@ static void write_ctr(struct counter *c, uint64_t val, CPUState *cs)
 	if (c->box->pkg->u_ctl & U_RST_ALL)
 		silicon_violation(VIOL_RST_ALL, cs, "%s written while rst_all is 1",
 				  c->ctr_reg->name);
-	if (c->box->kind == BOX_W && (val & 0xffffff) >= 0xfffffe)
-		silicon_violation(VIOL_START_VALUE, cs, "%s start value %#" PRIx64,
-				  c->ctr_reg->name, val);
+	if (c->box->type->write)
+		c->box->type->write(c, val, cs);
 	if ((c->box->pkg->u_ctl & U_RST_ALL) &&
 	    reading(RD_RST_ALL_START) == RD_RST_ALL_START_LOST)
 		return;
@@ -864,7 +834,9 @@ enum msr_rc uncore_rdmsr(CPUState *cs, uint32_t msr, uint64_t *val)
 	switch (r->role) {
 	case ROLE_CTR:
 		counter_settle(b->counter[r->index]);
-		*val = w_erratum(b->counter[r->index], b->counter[r->index]->c.value);
+		*val = b->counter[r->index]->c.value;
+		if (b->type->read)
+			*val = b->type->read(b->counter[r->index], *val);
 		break;
 	case ROLE_SEL:
 		*val = b->counter[r->index]->sel;

@@ -131,6 +131,23 @@ struct box_type {
 	uint64_t (*uses)(const struct counter *c, const struct reg_info *r);
 	/* How many cycles such a packet is counted in; may be NULL. */
 	unsigned int (*packet)(const struct counter *c, const struct packet *pkt);
+
+	/* What is special about one kind; each may be NULL or 0. */
+
+	/* A counter whose control register differs. */
+	void (*init)(struct counter *c);
+	/* Is there no PMI, though the control register asks for one? */
+	bool (*no_pmi)(const struct counter *c);
+	/* What a read returns where the counter has this value. */
+	uint64_t (*read)(const struct counter *c, uint64_t value);
+	/* Before the counter is written. */
+	void (*write)(const struct counter *c, uint64_t value, CPUState *cs);
+	/* Bits of a control register that can be written without a new window. */
+	uint64_t quiet;
+	/* They were: does the counter go on otherwise? */
+	bool (*quiet_write)(struct counter *c);
+	/* An enabled counter ends what it counts. */
+	void (*leave)(struct counter *c, uint64_t cycle);
 };
 
 extern const struct box_type box_types[BOX_KINDS];
@@ -141,6 +158,7 @@ struct counter {
 	unsigned int id;		/* in the package */
 	const struct reg_info *sel_reg, *ctr_reg;
 	uint64_t en, pmi_en;		/* bits in the control register */
+	unsigned int status_bit;	/* in the enables and the status of the box */
 	uint64_t sel;			/* control register */
 	struct ctr48 c;
 	struct series *series, *truth;	/* c's, owned; the same when nothing is stale */
@@ -161,7 +179,6 @@ struct counter {
 };
 
 #define U_NINTH_BIT	(1u << 8)	/* of ev_sel of the U-Box */
-#define W_FIXED		4	/* counter number of the W-Box fixed counter */
 #define BOX_COUNTERS_MAX 8
 #define PACKAGE_COUNTERS_MAX 116
 #define BOX_INSTANCES_MAX 10
@@ -230,9 +247,14 @@ void select_shape(struct counter *c, struct selection *sel);
 void select_u(struct counter *c, struct selection *sel, CPUState *cs);
 void select_c(struct counter *c, struct selection *sel, CPUState *cs);
 void select_w(struct counter *c, struct selection *sel, CPUState *cs);
+void w_init(struct counter *c);
+bool w_no_pmi(const struct counter *c);
+uint64_t w_read(const struct counter *c, uint64_t value);
+void w_write(const struct counter *c, uint64_t value, CPUState *cs);
 void select_s(struct counter *c, struct selection *sel, CPUState *cs);
-void s_tally_leave(struct counter *c, uint64_t cycle);
 #define S_RESET_OCC	(1u << 17)
+bool s_quiet_write(struct counter *c);
+void s_leave(struct counter *c, uint64_t cycle);
 enum msr_rc s_guard(struct box *b, const struct reg_info *r, CPUState *cs);
 uint64_t s_uses(const struct counter *c, const struct reg_info *r);
 unsigned int s_packet(const struct counter *c, const struct packet *pkt);
