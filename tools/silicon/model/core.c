@@ -3,6 +3,7 @@
  * Registers of the core PMUs, RDPMC and CPUID.
  */
 #include "core.h"
+#include "core-tables.inc"
 #include "system/reset.h"
 
 #define MSR_PMC0		0x0c1
@@ -58,8 +59,8 @@ static const struct core_model models[] = {
 		.kind = KIND_GOLDMONT, .name = "Goldmont",
 		.version = 4, .gp = 4, .mhz = 1500, .ref_mhz = 0,
 		.perf_cap = 0x33c5, .debugctl = 0x5fc3,
-		.pebs_enable = 1, .offcore = { 0x760005ffbfull, 0x360005ffbfull },
-		.no_request = { 0, 1u << 3 },	/* COREWB */
+		.pebs_enable = 1, .offcore = GOLDMONT_OFFCORE,
+		.no_request = GOLDMONT_NO_REQUEST,
 		.lbr = 32, .lbr_info = true,
 	},
 	{
