@@ -15,23 +15,11 @@
 #define B_OPC_IN	0x00f0000000000000ull
 #define B_OPC_OUT	0x0f00000000000000ull
 
-static const struct event_info *match_event(const struct counter *c)
-{
-	const struct event_info *e = event_find(BOX_B, c->sel >> 1 & 0x1f, c->index);
-
-	return e && (e->flags & EV_MATCH) ? e : NULL;
-}
-
-static bool is_out(const struct event_info *e)
-{
-	return e->flags & EV_OUT;
-}
-
 /* What an event compares. */
 static uint64_t fields(const struct event_info *e)
 {
 	bool all = reading(RD_B_MATCH_PARTS) == RD_B_MATCH_PARTS_ALL;
-	bool out = is_out(e);
+	bool out = e->flags & EV_OUT;
 	uint64_t bits = 0;
 
 	if (all || (e->flags & EV_CLASS))
@@ -43,36 +31,33 @@ static uint64_t fields(const struct event_info *e)
 	return bits;
 }
 
-uint64_t b_uses(const struct counter *c, const struct reg_info *r)
-{
-	const struct event_info *e = match_event(c);
-
-	return e ? fields(e) : 0;
-}
-
 unsigned int b_packet(const struct counter *c, const struct packet *pkt)
 {
-	const struct event_info *e = match_event(c);
-	const struct box *b = c->box;
-	uint64_t is, mask;
+	uint64_t is;
 
-	if (!e || pkt->inst != b->inst || pkt->out != is_out(e))
+	if (!c->match.on || pkt->inst != c->box->inst || pkt->out != c->match.out)
 		return 0;
 	is = (pkt->addr >> 6 & B_ADDR) |
 	     (uint64_t)pkt->mc << 44 | (uint64_t)pkt->mc << 48 |
 	     (uint64_t)(pkt->opcode & 0xf) << 52 | (uint64_t)(pkt->opcode & 0xf) << 56;
-	mask = box_reg(b, ROLE_MASK, 0, 0);
-	if (reading(RD_B_MASK) == RD_B_MASK_IGNORE)
-		mask = ~mask;
-	return !((is ^ box_reg(b, ROLE_MATCH, 0, 0)) & mask & fields(e));
+	return !((is ^ c->match.value) & c->match.mask);
 }
 
 void select_b(struct counter *c, struct selection *sel, CPUState *cs)
 {
 	const struct event_info *e = select_event(c, c->sel >> 1 & 0x1f, 0, sel, cs);
+	uint64_t bits;
 
 	if (reading(RD_B_OCCUPANCY) == RD_B_OCCUPANCY_RAW)
 		sel->div = 1;
-	if (e && (e->flags & EV_MATCH))
-		packet_pattern(c, c->box->inst, is_out(e), &sel->pattern);
+	if (!e || !(e->flags & EV_MATCH))
+		return;
+	bits = fields(e);
+	c->match.on = true;
+	c->match.out = e->flags & EV_OUT;
+	c->match.value = counter_reg(c, ROLE_MATCH, 0, 0, bits);
+	c->match.mask = counter_reg(c, ROLE_MASK, 0, 0, bits);
+	if (reading(RD_B_MASK) == RD_B_MASK_IGNORE)
+		c->match.mask ^= bits;
+	packet_pattern(c, c->box->inst, c->match.out, &sel->pattern);
 }

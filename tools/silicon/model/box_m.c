@@ -76,19 +76,9 @@ static struct m_sel decode(const struct counter *c)
 	};
 }
 
-static bool uses_flag(const struct m_sel *m)
+static uint64_t field(struct counter *c, enum reg_role role, unsigned int hi, unsigned int lo)
 {
-	return m->flag_mode;
-}
-
-static bool uses_inc(const struct m_sel *m)
-{
-	return !m->flag_mode || m->storage;
-}
-
-static uint64_t field(const struct counter *c, enum reg_role role, unsigned int hi, unsigned int lo)
-{
-	return extract64(box_reg(c->box, role, 0, 0), lo, hi - lo + 1);
+	return counter_reg(c, role, 0, 0, MAKE_64BIT_MASK(lo, hi - lo + 1)) >> lo;
 }
 
 static bool is_westmere(const struct counter *c)
@@ -97,106 +87,12 @@ static bool is_westmere(const struct counter *c)
 }
 
 /* A field of ZDP_CTL_FVC or MAP above the index, by its place on the Xeon 7500. */
-static uint64_t field_up(const struct counter *c, enum reg_role role, unsigned int hi,
+static uint64_t field_up(struct counter *c, enum reg_role role, unsigned int hi,
 			 unsigned int lo)
 {
 	unsigned int up = is_westmere(c);
 
 	return field(c, role, hi + up, lo + up);
-}
-
-/* What DRAM_MISC counts, 0: retries. */
-static unsigned int misc_select(const struct counter *c)
-{
-	return is_westmere(c) ? field(c, ROLE_PLD, 18, 16) : 0;
-}
-
-/* ---- which shared bits a counter depends on ---- */
-
-/* An FVC event depends on the command or response only if that is what it counts. */
-static uint64_t fvc_uses(const struct counter *c, unsigned int ev)
-{
-	uint64_t bits = 0x800000 | 7ull << (11 + 3 * ev);
-	unsigned int up = is_westmere(c);
-
-	switch (field_up(c, ROLE_FVC, 13 + 3 * ev, 11 + 3 * ev)) {
-	case FVC_BCMD:
-		bits |= 0xe0;
-		break;
-	case FVC_RESP:
-		bits |= 0x700;
-		break;
-	}
-	return bits << up | ((0x20u << up) - 1);
-}
-
-static uint64_t pld_uses(const struct counter *c, unsigned int inc)
-{
-	if (inc == M_DRAM_CMD)
-		return 0x1f01;
-	if (inc != M_RETRIES)
-		return 0;
-	if (!is_westmere(c))
-		return 0xfe;
-	return 0x70000 | (misc_select(c) & MISC_CMD ? 0xf80000 : misc_select(c) ? 0 : 0xfe);
-}
-
-static bool is_packet_event(const struct counter *c, unsigned int inc)
-{
-	return inc == M_DRAM_CMD || (inc == M_RETRIES && misc_select(c) == MISC_CMD);
-}
-
-static uint64_t inc_uses(const struct counter *c, unsigned int inc, const struct reg_info *r)
-{
-	bool westmere = is_westmere(c);
-
-	switch (r->role) {
-	case ROLE_DSP:
-		return inc == M_DSP_FILL ? 0x780 : 0;
-	case ROLE_ISS:
-		return inc == M_FRM_TYPE ? 0xf : inc == M_DRAM_CMD ? 0x380 :
-		       westmere && inc == M_ISS_SCHED ? 0x400 : 0;
-	case ROLE_MSC_THR:
-		return inc == M_THERM_UP ? 0x1f8 : inc == M_THERM_DN ? 0x678 : 0;
-	case ROLE_PGT:
-		return inc == M_PAGE_EV ? 1 : westmere && inc == M_PAGE_EV2 ? 0x800 : 0;
-	case ROLE_PLD:
-		return pld_uses(c, inc);
-	case ROLE_FVC:
-		return inc >= M_FVC_EV0 && inc <= M_FVC_EV3 ? fvc_uses(c, inc - M_FVC_EV0) : 0;
-	case ROLE_MM_CFG:
-	case ROLE_MATCH:
-	case ROLE_MASK:
-		return is_packet_event(c, inc) ? UINT64_MAX : 0;
-	}
-	return 0;
-}
-
-static uint64_t flag_uses(const struct counter *c, unsigned int flag, const struct reg_info *r)
-{
-	switch (r->role) {
-	case ROLE_DSP:
-		return flag == M_FLAG_DSP ? 0x780 : 0;
-	case ROLE_ISS:
-		return flag == M_FLAG_MODE ? 0x70 : 0;
-	case ROLE_PGT:
-		return flag == M_FLAG_PAGE ? 0x40 : 0;
-	case ROLE_MAP:
-		return flag != M_FLAG_BCMD ? 0 : is_westmere(c) ? 0x3ff : 0x1ff;
-	}
-	return 0;
-}
-
-uint64_t m_uses(const struct counter *c, const struct reg_info *r)
-{
-	struct m_sel m = decode(c);
-	uint64_t bits = 0;
-
-	if (uses_inc(&m))
-		bits |= inc_uses(c, m.inc, r);
-	if (uses_flag(&m))
-		bits |= flag_uses(c, m.flag, r);
-	return bits;
 }
 
 enum msr_rc m_guard(struct box *b, const struct reg_info *r, CPUState *cs)
@@ -212,26 +108,32 @@ enum msr_rc m_guard(struct box *b, const struct reg_info *r, CPUState *cs)
 
 unsigned int m_packet(const struct counter *c, const struct packet *pkt)
 {
-	struct m_sel m = decode(c);
-	uint64_t mask, match;
-	unsigned int cmd;
+	const struct match *m = &c->match;
 
-	if (!uses_inc(&m) || !is_packet_event(c, m.inc) || pkt->inst != c->box->inst)
-		return 0;
-	cmd = m.inc == M_DRAM_CMD ? field(c, ROLE_PLD, 12, 8) : field(c, ROLE_PLD, 23, 19);
-	if (cmd && cmd != pkt->opcode)
-		return 0;
-	if (m.inc == M_DRAM_CMD && field(c, ROLE_PLD, 0, 0) && field(c, ROLE_ISS, 9, 7) != pkt->vn)
-		return 0;
-	if (!(box_reg(c->box, ROLE_MM_CFG, 0, 0) & MM_EN))
-		return 1;
-	mask = box_reg(c->box, ROLE_MASK, 0, 0);
+	return m->on && pkt->inst == c->box->inst && (!m->cmd || m->cmd == pkt->opcode) &&
+	       (m->mode < 0 || m->mode == (int)pkt->vn) &&
+	       !((pkt->addr >> 6 ^ m->value) & m->mask);
+}
+
+/* Commands, all of them if cmd is 0, limited to a mode of the scheduler if that is not -1. */
+static void commands(struct counter *c, unsigned int cmd, int mode, struct pattern *out)
+{
+	uint64_t on = counter_reg(c, ROLE_MM_CFG, 0, 0, MM_EN);
+	uint64_t match = counter_reg(c, ROLE_MATCH, 0, 0, UINT64_MAX);
+	uint64_t mask = counter_reg(c, ROLE_MASK, 0, 0, UINT64_MAX);
+
 	if (reading(RD_M_MASK) == RD_M_MASK_IGNORE)
 		mask = ~mask;
-	match = box_reg(c->box, ROLE_MATCH, 0, 0);
 	if (reading(RD_M_ADDR) == RD_M_ADDR_BYTE)
 		match >>= 6;
-	return !((pkt->addr >> 6 ^ match) & mask & ((1ull << 28) - 1));
+	c->match = (struct match){
+		.on = true,
+		.cmd = cmd,
+		.mode = mode,
+		.value = match,
+		.mask = on ? mask & MAKE_64BIT_MASK(0, 28) : 0,
+	};
+	packet_pattern(c, c->box->inst, false, out);
 }
 
 static void plain(const struct counter *c, unsigned int code, unsigned int bit,
@@ -270,27 +172,33 @@ static void illegal(const struct counter *c, const char *what, unsigned int valu
 			  c->sel_reg->name, c->sel, what, value);
 }
 
-static void fvc(const struct counter *c, unsigned int ev, struct pattern *out, CPUState *cs)
+static void fvc(struct counter *c, unsigned int ev, struct pattern *out, CPUState *cs)
 {
+	unsigned int up = is_westmere(c);
 	unsigned int what = field_up(c, ROLE_FVC, 13 + 3 * ev, 11 + 3 * ev);
-	unsigned int bcmd = field_up(c, ROLE_FVC, 7, 5), resp = field_up(c, ROLE_FVC, 10, 8);
+	unsigned int detail;
 
+	/* pbox_init_err and fvid decide, too, if not here. */
+	field_up(c, ROLE_FVC, 23, 23);
+	field(c, ROLE_FVC, 4 + up, 0);
 	switch (what) {
 	case FVC_BCMD:
-		plain(c, M_FVC | what, bcmd, 8, bcmd, out);
+		detail = field_up(c, ROLE_FVC, 7, 5);
+		plain(c, M_FVC | what, detail, 8, detail, out);
 		break;
 	case FVC_RESP:
-		if (resp == FVC_RESP_NONE)
-			illegal(c, "FVC response", resp, cs);
+		detail = field_up(c, ROLE_FVC, 10, 8);
+		if (detail == FVC_RESP_NONE)
+			illegal(c, "FVC response", detail, cs);
 		else
-			plain(c, M_FVC | what, resp, 8, resp, out);
+			plain(c, M_FVC | what, detail, 8, detail, out);
 		break;
 	default:
 		plain(c, M_FVC | what, NO_BIT, 1, 0, out);
 	}
 }
 
-static void frame(const struct counter *c, struct pattern *out, CPUState *cs)
+static void frame(struct counter *c, struct pattern *out, CPUState *cs)
 {
 	static const uint8_t types[] = { 0x0, 0x1, 0x2, 0x3, 0x8, 0xc };
 	unsigned int type = field(c, ROLE_ISS, 3, 0);
@@ -305,17 +213,17 @@ static void frame(const struct counter *c, struct pattern *out, CPUState *cs)
 }
 
 /* RETRIES, or what has its place. */
-static void misc(const struct counter *c, struct pattern *out, CPUState *cs)
+static void misc(struct counter *c, struct pattern *out, CPUState *cs)
 {
-	unsigned int what = misc_select(c);
+	unsigned int what = is_westmere(c) ? field(c, ROLE_PLD, 18, 16) : 0, fvid;
 
 	switch (what) {
 	case 0:
-		plain(c, M_RETRIES,
-		      field(c, ROLE_PLD, 7, 7) ? 0x40 | field(c, ROLE_PLD, 6, 1) : 0, 1, 0, out);
+		fvid = field(c, ROLE_PLD, 7, 1);
+		plain(c, M_RETRIES, fvid & 0x40 ? fvid : 0, 1, 0, out);
 		break;
 	case MISC_CMD:
-		packet_pattern(c, c->box->inst, false, out);
+		commands(c, field(c, ROLE_PLD, 23, 19), -1, out);
 		break;
 	case MISC_VALID:
 	case MISC_NON_NOP:
@@ -328,16 +236,16 @@ static void misc(const struct counter *c, struct pattern *out, CPUState *cs)
 }
 
 /* A detail that the Xeon 7500 lacks. */
-static void detail(const struct counter *c, unsigned int inc, enum reg_role role,
+static void detail(struct counter *c, unsigned int inc, enum reg_role role,
 		   unsigned int bit, struct pattern *out)
 {
 	plain(c, inc, is_westmere(c) ? field(c, role, bit, bit) : NO_BIT, 1, 0, out);
 }
 
-static void inc_pattern(const struct counter *c, unsigned int inc, struct pattern *out,
+static void inc_pattern(struct counter *c, unsigned int inc, struct pattern *out,
 			CPUState *cs)
 {
-	unsigned int dimm, bits;
+	unsigned int dimm, bits, mode;
 
 	pattern_zero(out);
 	if (!event_find(BOX_M, inc, c->index)) {
@@ -352,14 +260,16 @@ static void inc_pattern(const struct counter *c, unsigned int inc, struct patter
 	case M_THERM_DN:
 		bits = inc == M_THERM_UP ? field(c, ROLE_MSC_THR, 8, 7) :
 					   field(c, ROLE_MSC_THR, 10, 9);
-		dimm = field(c, ROLE_MSC_THR, 3, 3) ? 0 : 1 + field(c, ROLE_MSC_THR, 6, 4);
+		dimm = field(c, ROLE_MSC_THR, 6, 3);
+		dimm = dimm & 1 ? 0 : 1 + (dimm >> 1);
 		plain(c, inc, bits | dimm << 2, 1, 0, out);
 		break;
 	case M_FRM_TYPE:
 		frame(c, out, cs);
 		break;
 	case M_DRAM_CMD:
-		packet_pattern(c, c->box->inst, false, out);
+		mode = field(c, ROLE_ISS, 9, 7);
+		commands(c, field(c, ROLE_PLD, 12, 8), field(c, ROLE_PLD, 0, 0) ? (int)mode : -1, out);
 		break;
 	case M_RETRIES:
 		misc(c, out, cs);
@@ -384,7 +294,7 @@ static void inc_pattern(const struct counter *c, unsigned int inc, struct patter
 	}
 }
 
-static void flag_pattern(const struct counter *c, unsigned int flag, struct pattern *out,
+static void flag_pattern(struct counter *c, unsigned int flag, struct pattern *out,
 			 CPUState *cs)
 {
 	unsigned int v;

@@ -55,45 +55,31 @@ static unsigned int port_number(const struct counter *c)
 	return PORTS_PER_HALF * c->box->inst + port_of(c);
 }
 
-uint64_t r_uses(const struct counter *c, const struct reg_info *r)
-{
-	unsigned int kind = kind_of(c);
-
-	if (!is_legal(c) || r->index != port_of(c))
-		return 0;
-	switch (r->role) {
-	case ROLE_IPERF:
-		return kind == K_IPERF0 + r->alt ? UINT64_MAX : 0;
-	case ROLE_QLX:
-		return kind == K_QLX0 ? 0x00ff : kind == K_QLX1 ? 0xff00 : 0;
-	case ROLE_XBR_MM_CFG:
-	case ROLE_XBR_MATCH:
-	case ROLE_XBR_MASK:
-		return kind == K_XBR1 + r->alt ? UINT64_MAX : 0;
-	}
-	return 0;
-}
-
 unsigned int r_packet(const struct counter *c, const struct packet *pkt)
 {
-	uint64_t cfg, is;
-	unsigned int set, flit;
+	unsigned int flit = c->match.cfg >> 16 & 0xf;
+	uint64_t is;
 
-	if (!is_legal(c) || kind_of(c) < K_XBR1 || pkt->inst != port_number(c))
-		return 0;
-	set = kind_of(c) - K_XBR1;
-	cfg = box_reg(c->box, ROLE_XBR_MM_CFG, port_of(c), set);
-	if ((cfg & XBR_DIS) || !(cfg & XBR_TRIG_EN) || (cfg >> 8 & cfg & 0xff))
+	if (!c->match.on || pkt->inst != port_number(c))
 		return 0;
 	is = (uint64_t)pkt->rds << 48 | (uint64_t)pkt->rnid << 31 | (uint64_t)pkt->dnid << 13 |
 	     pkt->mc << 9 | (pkt->opcode & 0xf) << 5 | pkt->vn << 3;
-	if ((is ^ box_reg(c->box, ROLE_XBR_MATCH, port_of(c), set)) &
-	    box_reg(c->box, ROLE_XBR_MASK, port_of(c), set))
+	if ((is ^ c->match.value) & c->match.mask)
 		return 0;
-	if (cfg & XBR_IG_FLT_CNT)
+	if (c->match.cfg & XBR_IG_FLT_CNT)
 		return pkt->flits;
-	flit = cfg >> 16 & 0xf;
 	return flit && flit <= pkt->flits;
+}
+
+static void match_set(struct counter *c, unsigned int set, struct selection *sel)
+{
+	struct match *m = &c->match;
+
+	m->cfg = counter_reg(c, ROLE_XBR_MM_CFG, port_of(c), set, UINT64_MAX);
+	m->value = counter_reg(c, ROLE_XBR_MATCH, port_of(c), set, UINT64_MAX);
+	m->mask = counter_reg(c, ROLE_XBR_MASK, port_of(c), set, UINT64_MAX);
+	m->on = !(m->cfg & XBR_DIS) && (m->cfg & XBR_TRIG_EN) && !(m->cfg >> 8 & m->cfg & 0xff);
+	packet_pattern(c, port_number(c), false, &sel->pattern);
 }
 
 static void add(const struct counter *c, unsigned int code, unsigned int sharers,
@@ -172,7 +158,7 @@ static void qlx(struct counter *c, unsigned int v, struct selection *sel, CPUSta
 
 void select_r(struct counter *c, struct selection *sel, CPUState *cs)
 {
-	unsigned int kind = kind_of(c);
+	unsigned int kind = kind_of(c), shift;
 
 	if (!is_legal(c)) {
 		silicon_violation(VIOL_EV_SEL, cs, "%s = %#" PRIx64 ": ev_sel 0x%x is illegal",
@@ -182,14 +168,14 @@ void select_r(struct counter *c, struct selection *sel, CPUState *cs)
 	switch (kind) {
 	case K_IPERF0:
 	case K_IPERF1:
-		iperf(c, box_reg(c->box, ROLE_IPERF, port_of(c), kind), sel, cs);
+		iperf(c, counter_reg(c, ROLE_IPERF, port_of(c), kind, UINT64_MAX), sel, cs);
 		break;
 	case K_QLX0:
 	case K_QLX1:
-		qlx(c, box_reg(c->box, ROLE_QLX, port_of(c), 0) >> (8 * (kind - K_QLX0)) & 0xff,
-		    sel, cs);
+		shift = 8 * (kind - K_QLX0);
+		qlx(c, counter_reg(c, ROLE_QLX, port_of(c), 0, 0xffull << shift) >> shift, sel, cs);
 		break;
 	default:
-		packet_pattern(c, port_number(c), false, &sel->pattern);
+		match_set(c, kind - K_XBR1, sel);
 	}
 }

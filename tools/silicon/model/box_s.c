@@ -13,7 +13,6 @@
  */
 #include "uncore.h"
 
-#define S_PROG_EV	0x00
 #define S_MM_EN		(1ull << 63)
 
 /* Where the fields of MATCH are, by reading. */
@@ -66,22 +65,13 @@ enum msr_rc s_guard(struct box *b, const struct reg_info *r, CPUState *cs)
 	return MSR_GP;
 }
 
-uint64_t s_uses(const struct counter *c, const struct reg_info *r)
-{
-	return (c->sel & 0xff) == S_PROG_EV ? UINT64_MAX : 0;
-}
-
 unsigned int s_packet(const struct counter *c, const struct packet *pkt)
 {
-	const struct box *b = c->box;
+	uint64_t match = c->match.value, mask = c->match.mask;
 	unsigned int l = reading(RD_S_MATCH);
-	uint64_t match, mask;
 
-	if ((c->sel & 0xff) != S_PROG_EV || pkt->inst != b->inst ||
-	    !(box_reg(b, ROLE_MM_CFG, 0, 0) & S_MM_EN))
+	if (!c->match.on || pkt->inst != c->box->inst)
 		return 0;
-	match = box_reg(b, ROLE_MATCH, 0, 0);
-	mask = box_reg(b, ROLE_MASK, 0, 0);
 	/* MASK: 38:1 ignore that bit of address 43:6, 0 ignore the home node. */
 	if (((pkt->addr >> 6 ^ match >> layouts[l].addr) & ~(mask >> 1)) & ((1ull << 38) - 1))
 		return 0;
@@ -105,8 +95,12 @@ void select_s(struct counter *c, struct selection *sel, CPUState *cs)
 	select_shape(c, sel);
 	if (!e)
 		return;
-	if (e->flags & EV_MATCH)
+	if (e->flags & EV_MATCH) {
+		c->match.on = counter_reg(c, ROLE_MM_CFG, 0, 0, S_MM_EN);
+		c->match.value = counter_reg(c, ROLE_MATCH, 0, 0, UINT64_MAX);
+		c->match.mask = counter_reg(c, ROLE_MASK, 0, 0, UINT64_MAX);
 		packet_pattern(c, c->box->inst, e->flags & EV_OUT, &sel->pattern);
+	}
 	if (!(e->flags & EV_TALLY))
 		return;
 	/* cs is set when this is the enabling write, the only one that counts. */

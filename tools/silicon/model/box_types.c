@@ -25,22 +25,22 @@ const struct box_type box_types[BOX_KINDS] = {
 	[BOX_S] = {
 		.name = "S", .instances = 2, .counters = 4,
 		.en = EN_HIGH, .pmi_en = PMI_HIGH, .select = select_s,
-		.guard = s_guard, .uses = s_uses, .packet = s_packet,
+		.guard = s_guard, .packet = s_packet,
 		.quiet = S_RESET_OCC, .quiet_write = s_quiet_write, .leave = s_leave,
 	},
 	[BOX_B] = {
 		.name = "B", .instances = 2, .counters = 4,
 		.en = EN_LOW, .pmi_en = PMI_HIGH, .select = select_b,
-		.uses = b_uses, .packet = b_packet,
+		.packet = b_packet,
 	},
 	[BOX_M] = {
 		.name = "M", .instances = 2, .counters = 6,
 		.en = EN_LOW, .pmi_en = 1u << 1, .select = select_m,
-		.guard = m_guard, .uses = m_uses, .packet = m_packet,
+		.guard = m_guard, .packet = m_packet,
 	},
 	[BOX_R] = {
 		.name = "R", .instances = 2, .counters = 8,
 		.en = EN_LOW, .pmi_en = 1u << 6, .select = select_r,
-		.uses = r_uses, .packet = r_packet,
+		.packet = r_packet,
 	},
 };

@@ -71,6 +71,15 @@ uint64_t box_reg(const struct box *b, enum reg_role role, unsigned int index, un
 	return b->pkg->reg[i];
 }
 
+uint64_t counter_reg(struct counter *c, enum reg_role role, unsigned int index, unsigned int alt,
+		     uint64_t bits)
+{
+	g_assert(c->num_reads < COUNTER_READS);
+	c->reads[c->num_reads].reg = reg_of(c->box->kind, c->box->inst, role, index, alt);
+	c->reads[c->num_reads++].bits = bits;
+	return box_reg(c->box, role, index, alt) & bits;
+}
+
 /* SYN_UNCOUNTED */
 static bool uncounted(const struct counter *c)
 {
@@ -346,6 +355,8 @@ static void counter_select(struct counter *c, CPUState *cs)
 	sel->tally = 0;
 	sel->down = false;
 	sel->stop_at_wrap = false;
+	c->match = (struct match){ 0 };
+	c->num_reads = 0;
 	c->box->type->select(c, sel, cs);
 	counter_make_series(c, sel);
 	c->made.sel = sel_bits;
@@ -766,6 +777,17 @@ static void write_ctr(struct counter *c, uint64_t val, CPUState *cs)
 	counter_predict(c);
 }
 
+static uint64_t counter_reads(const struct counter *c, unsigned int reg)
+{
+	uint64_t bits = 0;
+
+	for (unsigned int i = 0; i < c->num_reads; i++) {
+		if (c->reads[i].reg == reg)
+			bits |= c->reads[i].bits;
+	}
+	return bits;
+}
+
 static enum msr_rc write_subreg(struct box *b, unsigned int reg, uint64_t val, CPUState *cs)
 {
 	const struct reg_info *r = &reg_table[reg];
@@ -779,7 +801,7 @@ static enum msr_rc write_subreg(struct box *b, unsigned int reg, uint64_t val, C
 	for (unsigned int i = 0; i < b->type->counters; i++) {
 		struct counter *c = b->counter[i];
 
-		if (!(c->sel & c->en) || !b->type->uses || !(b->type->uses(c, r) & changed))
+		if (!(c->sel & c->en) || !(counter_reads(c, reg) & changed))
 			continue;
 		counter_settle(c);
 		used |= 1u << i;

@@ -127,9 +127,7 @@ struct box_type {
 	void (*select)(struct counter *c, struct selection *sel, CPUState *cs);
 	/* May a sub-register be written? MSR_GP if not; may be NULL. */
 	enum msr_rc (*guard)(struct box *b, const struct reg_info *r, CPUState *cs);
-	/* The bits of a sub-register that what c counts depends on. May be NULL. */
-	uint64_t (*uses)(const struct counter *c, const struct reg_info *r);
-	/* How many cycles such a packet is counted in; may be NULL. */
+	/* How many cycles such a packet is counted in, by c->match; may be NULL. */
 	unsigned int (*packet)(const struct counter *c, const struct packet *pkt);
 
 	/* What is special about one kind; each may be NULL or 0. */
@@ -152,6 +150,18 @@ struct box_type {
 
 extern const struct box_type box_types[BOX_KINDS];
 
+/* Which packets are counted. */
+struct match {
+	bool on;
+	bool out;		/* those that leave the box */
+	uint64_t value, mask;	/* their fields, as the registers of the box have them */
+	uint64_t cfg;		/* R */
+	unsigned int cmd;	/* M: 0: any */
+	int mode;		/* M: of the scheduler, -1: any */
+};
+
+#define COUNTER_READS	10
+
 struct counter {
 	struct box *box;
 	unsigned int index;		/* in the box */
@@ -163,6 +173,13 @@ struct counter {
 	struct ctr48 c;
 	struct series *series, *truth;	/* c's, owned; the same when nothing is stale */
 	struct shape shape;
+	struct match match;
+	/* Sub-registers and the bits of them that select() has read: what c counts hangs on these. */
+	struct {
+		unsigned int reg;
+		uint64_t bits;
+	} reads[COUNTER_READS];
+	unsigned int num_reads;
 	/* What the series were made for; reusable if it broke no rule. */
 	struct {
 		uint64_t sel, traffic, subregs;
@@ -224,6 +241,10 @@ struct package {
 /* The register of a role in a box. */
 uint64_t box_reg(const struct box *b, enum reg_role role, unsigned int index, unsigned int alt);
 
+/* These bits of it, for select(): when they change, c is selected anew. */
+uint64_t counter_reg(struct counter *c, enum reg_role role, unsigned int index, unsigned int alt,
+		     uint64_t bits);
+
 struct package *package_get(CPUState *cs);
 struct package *package_by_id(unsigned int id);	/* NULL: not there */
 /* Settle everything up to the present cycle, and return that. */
@@ -256,17 +277,13 @@ void select_s(struct counter *c, struct selection *sel, CPUState *cs);
 bool s_quiet_write(struct counter *c);
 void s_leave(struct counter *c, uint64_t cycle);
 enum msr_rc s_guard(struct box *b, const struct reg_info *r, CPUState *cs);
-uint64_t s_uses(const struct counter *c, const struct reg_info *r);
 unsigned int s_packet(const struct counter *c, const struct packet *pkt);
 void select_b(struct counter *c, struct selection *sel, CPUState *cs);
-uint64_t b_uses(const struct counter *c, const struct reg_info *r);
 unsigned int b_packet(const struct counter *c, const struct packet *pkt);
 void select_m(struct counter *c, struct selection *sel, CPUState *cs);
 enum msr_rc m_guard(struct box *b, const struct reg_info *r, CPUState *cs);
-uint64_t m_uses(const struct counter *c, const struct reg_info *r);
 unsigned int m_packet(const struct counter *c, const struct packet *pkt);
 void select_r(struct counter *c, struct selection *sel, CPUState *cs);
-uint64_t r_uses(const struct counter *c, const struct reg_info *r);
 unsigned int r_packet(const struct counter *c, const struct packet *pkt);
 
 /* ---- packets ---- */
