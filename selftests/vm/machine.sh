@@ -38,6 +38,10 @@ small goldmont
 ktap "goldmont is a J4205" is goldmont \
 	"Intel(R) Pentium(R) CPU J4205 @ 1.50GHz" "1500 MHz" rdtscp "L1 Data 24K 6 64" \
 	"L1 Instruction 32K 8 64" "L2 Unified 1024K 16 1024" 0000080000000f00
+small goldmont --model 7a
+ktap "goldmont with model 7a is a J5005" is goldmont \
+	"Intel(R) Pentium(R) Silver J5005 CPU @ 1.50GHz" "1500 MHz" rdtscp "L1 Data 24K 6 64" \
+	"L1 Instruction 32K 8 64" "L2 Unified 4096K 16 4096" 0000080000000f00
 small sandybridge --model 2d
 ktap "sandybridge with model 2d is an E5-2670" is sandybridge \
 	"Intel(R) Xeon(R) CPU E5-2670 0 @ 2.60GHz" "2600 MHz" rdtscp "L1 Data 32K 8 64" \
