@@ -3,7 +3,7 @@
 #
 # perf's own tests on Sandy Bridge.
 #
-# VM: --machine sandybridge
+# VM: --machine sandybridge --cores 1 --icount
 # PUT: core/perf_tests.sh
 # TIER: soak
 . "$(dirname "$0")/perf_tests.sh"
