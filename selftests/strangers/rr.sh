@@ -4,6 +4,7 @@
 # rr, unmodified, from Debian 12 (5.6.0): what it has recorded it replays, to the instruction, by
 # counting conditional branches. Three programs of selftests/guest/rr/guest.c and one replay of
 # each on Sandy Bridge, or in "make soak" ten programs and 20 replays of each, on Goldmont, too.
+# Our driver is loaded, so that its hooks are between rr and the counters.
 #
 # KERNELS: 6.1
 set -uo pipefail
@@ -50,7 +51,7 @@ build() {
 
 run() { # NAME MACHINE MODEL VERDICT [REASON]
 	# shellcheck disable=SC2086 # one word each
-	vm "$1" --machine "$2" --model "$3" --kernel 6.1 --driver none --memory 1536M \
+	vm "$1" --machine "$2" --model "$3" --kernel 6.1 --memory 1536M \
 		--append nmi_watchdog=0 "${PUT_ROOT[@]}" --put "$DIR/guest:/t/guest" \
 		--put "$DIR/guest.sh:/t/guest.sh" -- sh -c "$DEBIAN_ROOT sh /t/guest.sh $replays $programs"
 	# shellcheck disable=SC2086
