@@ -259,16 +259,19 @@ static uint64_t b_count(uint64_t match, uint64_t mask)
 
 #define B_EVERYTHING	0x0fffffffffffffffull
 
-static void b_mask(void)
+/* Counts of what matches nothing, with a MASK of ones and one of zeros. */
+static void tell_mask(unsigned long long ones, unsigned long long zero)
 {
-	unsigned long long ones = b_count(B_EVERYTHING, B_EVERYTHING);
-	unsigned long long zero = b_count(B_EVERYTHING, 0);
-
 	if (!ones && zero)
 		answer("compare", "MASK of ones: 0, of zeros: %llu", zero);
 	if (ones && !zero)
 		answer("ignore", "MASK of ones: %llu, of zeros: 0", ones);
 	undetermined("MASK of ones: %llu, of zeros: %llu", ones, zero);
+}
+
+static void b_mask(void)
+{
+	tell_mask(b_count(B_EVERYTHING, B_EVERYTHING), b_count(B_EVERYTHING, 0));
 }
 
 static void b_match_parts(void)
@@ -442,14 +445,7 @@ static uint64_t m_count(uint64_t match, uint64_t mask)
 
 static void m_mask(void)
 {
-	unsigned long long ones = m_count(M_EVERYTHING, M_MASK_ALL);
-	unsigned long long zero = m_count(M_EVERYTHING, 0);
-
-	if (!ones && zero)
-		answer("compare", "MASK of ones: 0, of zeros: %llu", zero);
-	if (ones && !zero)
-		answer("ignore", "MASK of ones: %llu, of zeros: 0", ones);
-	undetermined("MASK of ones: %llu, of zeros: %llu", ones, zero);
+	tell_mask(m_count(M_EVERYTHING, M_MASK_ALL), m_count(M_EVERYTHING, 0));
 }
 
 /* The lowest six bits of MASK stand for address bits 11:6. Which of MATCH do they meet? */
