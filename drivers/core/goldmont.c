@@ -3,7 +3,7 @@
  * Tables for Goldmont (06_5C, 06_5F) and Goldmont Plus (06_7A).
  *
  *	perf stat -e offcore_response.demand_data_rd.l2_hit ./program
- *	perf record -d -e mem_load_uops_retired.dram_hit:pp ./program
+ *	perf record -d -c 1009 -e mem_load_uops_retired.dram_hit:pp ./program
  */
 #include "core/goldmont.h"
 #include "core_ext.h"

@@ -1,27 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * walker [ROUNDS]: a program for perf to look at. Leaves in /tmp/where what it loads
- * from, stores to, and with which instructions.
+ * walker [ROUNDS [WORDS [STEP]]]: a program for perf to look at. Leaves in /tmp/where what
+ * it loads from, stores to, and with which instructions. At most MAX_WORDS of 8 bytes.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "walk.h"
 
-#define WORDS	4096
+#define MAX_WORDS	(1 << 19)
 
-static uint64_t from[WORDS] __attribute__((aligned(4096)));
-static uint64_t to[WORDS] __attribute__((aligned(4096)));
+static uint64_t from[MAX_WORDS] __attribute__((aligned(4096)));
+static uint64_t to[MAX_WORDS] __attribute__((aligned(4096)));
+
+static unsigned long number(char **argv, int argc, int i, unsigned long otherwise)
+{
+	return i < argc ? strtoul(argv[i], NULL, 0) : otherwise;
+}
 
 int main(int argc, char **argv)
 {
+	unsigned long rounds = number(argv, argc, 1, 200000);
+	unsigned long words = number(argv, argc, 2, 4096);
+	unsigned long step = number(argv, argc, 3, 1);
 	FILE *f = fopen("/tmp/where", "w");
 
-	if (!f)
+	if (!f || words > MAX_WORDS)
 		return 1;
 	fprintf(f, "%p %p %p %p %u\n", (void *)from, (void *)to, (void *)walk_load,
-		(void *)walk_store, (unsigned int)sizeof(from));
+		(void *)walk_store, (unsigned int)(words * sizeof(from[0])));
 	fclose(f);
-	walk(to, from, WORDS, 1, argc > 1 ? strtoul(argv[1], NULL, 0) : 200000);
+	walk(to, from, words, step, rounds);
 	return 0;
 }
