@@ -573,7 +573,10 @@ def main():
     for machine, (model, _) in MACHINES.items():
         rows = make_rows(model)
         for kernel in vm.kernels(__file__):
-            compare_drivers(kernel, machine, rows, ktap)
+            # Mainline's uncore clock counts nothing there, and the kernel complains:
+            # Documentation/upstream/nhmex_fixed_ctr_bits.md
+            left = [r for r in rows if kernel != 'newest' or not r.about.get('fixed')]
+            compare_drivers(kernel, machine, left, ktap)
     return ktap.end()
 
 
