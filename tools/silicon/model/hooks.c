@@ -193,3 +193,31 @@ void __wrap_cpu_x86_cpuid(CPUX86State *env, uint32_t index, uint32_t count,
 	core_cpuid(env, index, count, eax, ebx, ecx, edx);
 	machine_cpuid(env, index, count, eax, ebx, ecx, edx);
 }
+
+G_NORETURN void __real_helper_pause(CPUX86State *env);
+G_NORETURN void __wrap_helper_pause(CPUX86State *env);
+
+static bool others_sleep(CPUState *cs)
+{
+	CPUState *other;
+
+	CPU_FOREACH(other)
+		if (other != cs && (!other->halted || cpu_has_work(other)))
+			return false;
+	return true;
+}
+
+/*
+ * At each PAUSE QEMU leaves the CPU, to let another one run. While there is none it comes
+ * back to where it was, for the price of hundreds of instructions; and with --icount a
+ * kernel that boots waits for a fifth of a second in such loops.
+ */
+void __wrap_helper_pause(CPUX86State *env)
+{
+	CPUState *cs = env_cpu(env);
+
+	if ((env->eflags & TF_MASK) || !others_sleep(cs))
+		__real_helper_pause(env);
+	do_end_instruction(env);
+	cpu_loop_exit_noexc(cs);
+}
