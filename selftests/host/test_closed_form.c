@@ -260,6 +260,45 @@ static void combining(void)
 	}
 }
 
+/* A queue whose entries come and go one by one. */
+static void queues(void)
+{
+	for (int round = 0; round < ROUNDS; round++) {
+		struct pattern arrivals, held;
+		unsigned int depth = 1 + rnd(40), period, most = 0, too_many = 0;
+		uint64_t stay, sum = 0, total = 0;
+
+		random_pattern(&arrivals, 1);
+		period = 1u << arrivals.log2;
+		for (unsigned int i = 0; i < period; i++)
+			total += arrivals.inc[i];
+		held = arrivals;
+		stay = pattern_longest_stay(&arrivals, depth);
+		pattern_stay(&held, stay);
+		if (!total) {
+			ktap_require(!stay, "round %d", round);
+			continue;
+		}
+		for (unsigned int c = 0; c < period; c++) {
+			uint64_t now = c + (stay / period + 2) * period;
+			unsigned int there = 0, longer = 0;
+
+			for (uint64_t came = now - stay; came <= now; came++) {
+				there += came > now - stay && at(&arrivals, came);
+				longer += at(&arrivals, came);
+			}
+			ktap_require(at(&held, c) == there, "round %d cycle %u: %u, not %u", round,
+				     c, at(&held, c), there);
+			sum += there;
+			most = there > most ? there : most;
+			too_many |= longer > depth;
+		}
+		ktap_require(most == depth, "round %d: at most %u of %u", round, most, depth);
+		ktap_require(too_many, "round %d: they could stay longer", round);
+		ktap_require(sum == total * stay, "round %d", round);
+	}
+}
+
 /* An extra cycle with an increment of 1, put between two idle ones. */
 static void pulse(void)
 {
@@ -308,6 +347,7 @@ KTAP_MAIN({ "sums of any stretch", sums },
 	  { "value, events and overflows", counters },
 	  { "windows", windows },
 	  { "patterns combined", combining },
+	  { "what is in a queue", queues },
 	  { "a single pulse", pulse },
 	  { "numbers near the limits", big_numbers },
 	  { "nanoseconds and cycles", the_clock })

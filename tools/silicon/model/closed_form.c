@@ -62,6 +62,42 @@ void pattern_cap(struct pattern *p, unsigned int cap)
 	}
 }
 
+void pattern_stay(struct pattern *p, uint64_t cycles)
+{
+	const struct pattern arrivals = *p;
+	uint64_t period = 1ull << p->log2, rest = cycles & (period - 1), there = 0;
+
+	/* Those of whole periods are always there; the rest come and go. */
+	for (unsigned int i = 0; i < period; i++)
+		there += arrivals.inc[i] * ((cycles >> p->log2) + (i >= period - rest));
+	for (unsigned int i = 0; i < period; i++) {
+		there += arrivals.inc[i];
+		there -= arrivals.inc[(i - rest) & (period - 1)];
+		p->inc[i] = there;
+	}
+}
+
+uint64_t pattern_longest_stay(const struct pattern *arrivals, unsigned int depth)
+{
+	uint64_t longest = UINT64_MAX, period = 1ull << arrivals->log2;
+	uint16_t at[CF_PERIOD_MAX] = { 0 };
+	unsigned int num = 0;
+
+	for (unsigned int i = 0; i < period; i++) {
+		if (arrivals->inc[i])
+			at[num++] = i;
+	}
+	/* The first has to leave when as many as there is room for have come after it. */
+	for (unsigned int i = 0; i < num; i++) {
+		unsigned int last = i + depth;
+		uint64_t stay = last / num * period + at[last % num] - at[i];
+
+		if (stay < longest)
+			longest = stay;
+	}
+	return num ? longest : 0;
+}
+
 static unsigned int compare(const struct shape *s, unsigned int inc)
 {
 	if (!s->threshold)

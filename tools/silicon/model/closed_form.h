@@ -34,6 +34,14 @@ void pattern_add(struct pattern *p, const struct pattern *q);
 void pattern_and(struct pattern *p, const struct pattern *q);	/* p where q is not 0 */
 void pattern_cap(struct pattern *p, unsigned int cap);
 
+/*
+ * Queues. Arrivals, at most one a cycle, become what is in the queue in each cycle if all
+ * of them stay for so many cycles.
+ */
+void pattern_stay(struct pattern *p, uint64_t cycles);
+/* The longest that they can stay with never more than depth of them there; 0: none arrives. */
+uint64_t pattern_longest_stay(const struct pattern *arrivals, unsigned int depth);
+
 /* Threshold and invert make 0 or 1 of an increment, edge then finds 0 to 1. */
 struct shape {
 	unsigned int threshold;

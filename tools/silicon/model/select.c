@@ -9,6 +9,19 @@
  */
 #include "uncore.h"
 
+/* A unit mask bit of an event, or all of one that has none. */
+static void part_of(const struct counter *c, const struct event_info *e,
+		    const struct traffic_key *key, unsigned int sharers, unsigned int turn,
+		    struct pattern *out)
+{
+	unsigned int bit = key->bit == NO_BIT ? 0 : key->bit;
+
+	if (e->shows == SHOWS_NONE)
+		traffic_pattern(key, e->limit[bit], sharers, turn, out);
+	else if (!traffic_planted(key, e->limit[bit], out))
+		activity_pattern(c->box, e, bit, out);
+}
+
 const struct event_info *select_event(struct counter *c, unsigned int code, unsigned int umask,
 				      struct selection *sel, CPUState *cs)
 {
@@ -46,7 +59,7 @@ const struct event_info *select_event(struct counter *c, unsigned int code, unsi
 	if (e->flags & EV_MATCH)
 		return e;
 	if (!e->umask) {
-		traffic_pattern(&key, e->limit[0], 1, 0, &sel->pattern);
+		part_of(c, e, &key, 1, 0, &sel->pattern);
 		return e;
 	}
 	part = g_new(struct pattern, 1);
@@ -57,7 +70,7 @@ const struct event_info *select_event(struct counter *c, unsigned int code, unsi
 			continue;
 		if (umask >> bit & 1) {
 			key.bit = bit;
-			traffic_pattern(&key, e->limit[bit], sharers, turn % sharers, part);
+			part_of(c, e, &key, sharers, turn % sharers, part);
 			pattern_add(&sel->pattern, part);
 		}
 		turn++;

@@ -201,8 +201,9 @@
 
 /*
  * ---- traffic ----
- * Every event has a pattern of increments per cycle that repeats. By default
- * it follows from a hash of package, box, event and unit mask bit. To set one:
+ * Every event has a pattern of increments per cycle that repeats. By default it shows
+ * a part of what its box does, or follows from a hash of package, box, event and unit
+ * mask bit, see Documentation/silicon.md. To set one:
  * write SEL, then SET. The pattern adds INC in cycles [phase, phase + active)
  * of each period of 2^log2 cycles, 0 in the others, and is cut to what the
  * event can add per cycle. It applies from now on, also to running counters.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What happens in the uncore, cycle by cycle. No simulated cache stands
- * behind it: every event has a pattern of its own, fixed by what it is and
- * where, so that two runs agree and two events differ. Tests set others.
+ * What happens in the uncore, cycle by cycle, where no activity of the box says it
+ * (activity.c): an event has a pattern of its own, fixed by what it is and
+ * where, so that two runs agree and two events differ. Tests set others, of any event.
  *
  * Traffic file (SILICON_TRAFFIC), one pattern per line, `*` for any:
  *	package box instance code bit  log2 phase active inc
@@ -131,22 +131,29 @@ static const struct override *find(const struct traffic_key *key)
 	return NULL;
 }
 
+bool traffic_planted(const struct traffic_key *key, unsigned int limit, struct pattern *out)
+{
+	const struct override *o = find(key);
+
+	if (!o)
+		return false;
+	out->log2 = o->log2;
+	for (unsigned int i = 0; i < 1u << o->log2; i++) {
+		unsigned int at = (i - o->phase) & ((1u << o->log2) - 1);
+
+		out->inc[i] = at < o->active ? MIN(o->inc, limit) : 0;
+	}
+	return true;
+}
+
 void traffic_pattern(const struct traffic_key *key, unsigned int limit,
 		     unsigned int sharers, unsigned int turn, struct pattern *out)
 {
-	const struct override *o = find(key);
 	uint64_t h, r = 0;
 	unsigned int rate;
 
-	if (o) {
-		out->log2 = o->log2;
-		for (unsigned int i = 0; i < 1u << o->log2; i++) {
-			unsigned int at = (i - o->phase) & ((1u << o->log2) - 1);
-
-			out->inc[i] = at < o->active ? MIN(o->inc, limit) : 0;
-		}
+	if (traffic_planted(key, limit, out))
 		return;
-	}
 	h = traffic_hash(key->package | (uint64_t)key->box << 8 | (uint64_t)key->inst << 16 |
 		  (uint64_t)key->code << 24 | (uint64_t)key->bit << 56);
 	/* Between one cycle in 16 and nearly all; 16 bits of a hash per cycle. */

@@ -10,6 +10,7 @@
 
 #include "silicon.h"
 #include "closed_form.h"
+#include "spec-tags.inc"
 #include "qemu/timer.h"
 
 enum box_kind {
@@ -62,6 +63,15 @@ enum {
 	EV_ADDRESS = 64,
 };
 
+/* What of the transactions of its box an event shows, see activity.c. */
+enum { SHOWS_NONE, SHOWS_COUNT, SHOWS_OCCUPANCY };
+
+/* Transactions, by tags that they all have: those shown, and those they share a queue with. */
+struct view {
+	uint32_t of, queue;
+	uint16_t depth;
+};
+
 struct event_info {
 	uint8_t box;
 	uint16_t code;
@@ -71,6 +81,8 @@ struct event_info {
 	uint16_t div;		/* increments per count */
 	uint16_t limit[8];	/* most per cycle of each bit */
 	uint8_t flags;
+	uint8_t shows;
+	struct view view[8];	/* of each bit */
 	const char *name;
 };
 
@@ -301,6 +313,12 @@ struct packet packet_decode(uint64_t header, uint64_t addr);
 /* Cycles in which the packets that are about anyway are counted by c. */
 void packet_pattern(const struct counter *c, unsigned int inst, bool out, struct pattern *p);
 
+/* ---- activity ---- */
+
+/* What an event, or a unit mask bit of one, shows of what the box does. */
+void activity_pattern(const struct box *b, const struct event_info *e, unsigned int bit,
+		      struct pattern *out);
+
 /* ---- traffic ---- */
 
 uint64_t traffic_hash(uint64_t x);
@@ -315,8 +333,10 @@ struct traffic_key {
 	unsigned int bit;	/* unit mask bit, NO_BIT: the event has none */
 };
 
+/* Increments per cycle of one event as a test has set them; false: none has. */
+bool traffic_planted(const struct traffic_key *key, unsigned int limit, struct pattern *out);
 /*
- * Increments per cycle of one event, at most `limit`. When `sharers` events
+ * The same, or else a rhythm of its own, at most `limit`. When `sharers` events
  * cannot happen in the same cycle, turn says which of them this is.
  */
 void traffic_pattern(const struct traffic_key *key, unsigned int limit,

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Counts events from one cycle to one other, and tells what came of it. For identities.py.
+ *
+ *	runner FILE
+ *
+ * Each line of FILE:	package microseconds PMU/EVENT PMU/EVENT...
+ * The answer has the uncore cycles of the window and the counts, in this order.
+ */
+#include "silicon.h"
+
+#define MAX_EVENTS	32
+
+static void run_row(int package, unsigned int us, char *rest)
+{
+	int fd[MAX_EVENTS + 1], num = 0, gate, clock, cpu = package_cpu(package);
+	char *word, *save;
+
+	gate = event_open("xeon7500_package", "gate", cpu, -1);
+	clock = event_open("xeon7500_wbox", "uncore_clock", cpu, -1);
+	perf_enable(clock);
+	for (word = strtok_r(rest, " \n", &save); word; word = strtok_r(NULL, " \n", &save)) {
+		char *event = strchr(word, '/');
+
+		ktap_require(event && num < MAX_EVENTS, "%s", word);
+		*event++ = 0;
+		fd[num] = event_open(word, event, cpu, -1);
+		perf_enable(fd[num++]);
+	}
+	perf_enable(gate);
+	sleep_us(us);
+	perf_disable(gate);
+	printf("row %llu", (unsigned long long)perf_count(clock).value);
+	for (int i = 0; i < num; i++) {
+		struct perf_count count = perf_count(fd[i]);
+
+		ktap_require(count.running && count.running == count.enabled,
+			     "event %d was multiplexed", i);
+		printf(" %llu", (unsigned long long)count.value);
+	}
+	printf("\n");
+	event_close_all();
+}
+
+int main(int argc, char **argv)
+{
+	FILE *f = argc == 2 ? fopen(argv[1], "r") : NULL;
+	char line[1024];
+
+	if (!f || setjmp(ktap_end))
+		return 1;
+	while (fgets(line, sizeof(line), f)) {
+		unsigned int us = 0;
+		int package = 0, at = 0;
+
+		ktap_require(sscanf(line, "%d %u %n", &package, &us, &at) == 2, "%s", line);
+		run_row(package, us, line + at);
+	}
+	fclose(f);
+	return 0;
+}
