@@ -169,41 +169,44 @@ def umask_limits(event, umasks):
     return known, limit, cap
 
 
-def tag(box, name):
-    return f'TAG_{box}_{name}'
+def tag(where, name):
+    return f'TAG_{where}_{name}'
 
 
-def views(box, event):
-    """What it shows of what its box does: how, and of each unit mask bit the transactions."""
+def detail(umask):
+    """The number of the part of an event that has this unit mask bit, or setting; or None."""
+    if 'set' in umask:
+        return int(list(umask['set'].values())[-1], 0) if 'of' in umask else None
+    value = int(umask['value'], 0)
+    return None if value & (value - 1) else value.bit_length() - 1
+
+
+def views(event):
+    """What its parts show of the transactions of a box, and how."""
     p = event.get('projects')
-    if not p:
-        return 'SHOWS_NONE, { { 0 } }'
     rows = {}
-    for u in event['umasks'] or [{'value': '0x1'}]:
-        value = int(u['value'], 0)
-        if value & (value - 1):
+    for u in event['umasks'] or [{'value': '0x1'}] if p else []:
+        if detail(u) is None:
             continue
-        of = p['of'] + u.get('of', [])
-        queue = p.get('queue', of) if 'depth' in p else []
-        all_of = [' | '.join(tag(box, name) for name in names) or '0' for names in (of, queue)]
-        rows[value.bit_length() - 1] = f'{{ {", ".join(all_of)}, {p.get("depth", 0)} }}'
-    return (f'SHOWS_{p["what"].upper()}, '
-            f'{{ {", ".join(f"[{bit}] = {row}" for bit, row in rows.items())} }}')
+        of, depth = p['of'] + u.get('of', []), u.get('depth', p.get('depth', 0))
+        queue = (p.get('queue', of) if 'depth' not in u else of) if depth else []
+        names = [' | '.join(tag(p['where'], name) for name in names) or '0'
+                 for names in (of, queue)]
+        rows[detail(u)] = (f'{{ SHOWS_{p["what"].upper()}, LIST_{p["where"]}, {depth}, '
+                           f'{", ".join(names)} }}')
+    return f'{{ {", ".join(f"[{n}] = {row}" for n, row in rows.items()) or "{ 0 }"} }}'
 
 
-def tags(specs):
-    """The tags of each box's transactions, as bits."""
-    rows = []
-    for box, events in specs:
-        names = {}
-        for e in events:
-            if 'projects' in e:
-                p = e['projects']
-                names |= dict.fromkeys(p['of'] + p.get('queue', []))
-                for u in e['umasks']:
-                    names |= dict.fromkeys(u.get('of', []))
-        rows += [f'{tag(box, name)} = 1u << {n},' for n, name in enumerate(names)]
-    return rows
+def tags(events):
+    """Those of each list of transactions, as bits."""
+    names = {}
+    for e in events:
+        if 'projects' in e:
+            p = e['projects']
+            used = p['of'] + p.get('queue', []) + [n for u in e['umasks'] for n in u.get('of', [])]
+            names.setdefault(p['where'], {}).update(dict.fromkeys(used))
+    return [f'{tag(where, name)} = 1u << {n},'
+            for where in names for n, name in enumerate(names[where])]
 
 
 def event_rows(box, events):
@@ -225,7 +228,7 @@ def event_rows(box, events):
             limit[0] = cap = div    # the sub-counter takes the whole occupancy
         rows.append(f'{{ BOX_{box}, {code:#x}, {counters:#x}, {known:#x}, {cap}, {div}, '
                     f'{{ {", ".join(str(x) for x in limit)} }}, {" | ".join(flags) or "0"}, '
-                    f'{views(box, e)}, "{e["name"]}" }},')
+                    f'{views(e)}, "{e["name"]}" }},')
     return rows
 
 
@@ -238,7 +241,7 @@ def m_rows(events):
         else:
             code = int(e['set_flag_sel'], 0) | 0x100
         rows.append(f'{{ BOX_M, {code:#x}, 0x3f, 0, {e["max_inc"]}, 1, '
-                    f'{{ {e["max_inc"]}, 0, 0, 0, 0, 0, 0, 0 }}, 0, {views("M", e)}, '
+                    f'{{ {e["max_inc"]}, 0, 0, 0, 0, 0, 0, 0 }}, 0, {views(e)}, '
                     f'"{e["name"]}" }},')
     return rows
 
@@ -258,18 +261,22 @@ def dram_rows(events):
     return [', '.join(f'{c:#x}' for c in sorted(codes - {0}))]
 
 
-def box_events(spec):
-    """[(box, its events)]"""
-    for box in 'UCBSW':
-        doc = load(spec, f'events_{box.lower()}.json')
-        yield box, doc['events'] if isinstance(doc, dict) else doc
+def box_events(spec, box):
+    doc = load(spec, f'events_{box.lower()}.json')
+    return doc['events'] if isinstance(doc, dict) else doc
 
 
 def events(spec, model):
     rows = []
-    for box, all_events in box_events(spec):
-        rows += event_rows(box, of_model(all_events, model))
-    return rows + m_rows(of_model(load(spec, 'events_m.json'), model))
+    for box in 'UCBSW':
+        rows += event_rows(box, of_model(box_events(spec, box), model))
+    return rows + m_rows(of_model(box_events(spec, 'M'), model))
+
+
+def every_event(spec):
+    """As it is on each model."""
+    return [e for box in 'UCBSWM' for model in MODELS
+            for e in of_model(box_events(spec, box), model)]
 
 
 def goldmont(spec):
@@ -311,7 +318,7 @@ def main():
             f.write('};\n')
     with open(os.path.join(out, 'spec-tags.inc'), 'w', encoding='utf-8') as f:
         f.write('/* Generated by gen-tables.py from spec/xeon7500. */\nenum {\n')
-        f.writelines(f'\t{row}\n' for row in tags(box_events(spec)))
+        f.writelines(f'\t{row}\n' for row in tags(every_event(spec)))
         f.write('};\n')
     with open(os.path.join(out, 'core-tables.inc'), 'w', encoding='utf-8') as f:
         f.write('/* Generated by gen-tables.py from spec/goldmont. */\n')

@@ -5,6 +5,7 @@
  *	runner FILE
  *
  * Each line of FILE:	package microseconds PMU/EVENT PMU/EVENT...
+ * An event is a name, or "event=0x0d,...".
  * The answer has the uncore cycles of the window and the counts, in this order.
  */
 #include "silicon.h"
@@ -14,6 +15,7 @@
 static void run_row(int package, unsigned int us, char *rest)
 {
 	int fd[MAX_EVENTS + 1], num = 0, gate, clock, cpu = package_cpu(package);
+	struct perf_event_attr attr;
 	char *word, *save;
 
 	gate = event_open("xeon7500_package", "gate", cpu, -1);
@@ -24,7 +26,8 @@ static void run_row(int package, unsigned int us, char *rest)
 
 		ktap_require(event && num < MAX_EVENTS, "%s", word);
 		*event++ = 0;
-		fd[num] = event_open(word, event, cpu, -1);
+		attr = attr_of(word, event);
+		fd[num] = event_open_attr(&attr, cpu, -1);
 		perf_enable(fd[num++]);
 	}
 	perf_enable(gate);

@@ -4,83 +4,154 @@
  * agree does: each request of the list is a hit or a miss, and what is in a queue is what
  * has come in.
  *
- * A box goes through its list at a steady pace, a transaction in each cycle: so many of the
- * first kind, then those of the second; the cycles that remain are idle, and it begins anew.
- * How many of each kind differs from place to place. In a queue every entry stays for the
- * same time: the longest with which the queue never holds more than it can, so that it is
- * full now and then.
+ * A box goes through its list without a pause, so many of the first kind, then those of the
+ * second; is then idle; and begins anew. A transaction takes a cycle, a packet one for each
+ * of its flits, so that no link carries more than it can. How many of each kind there are
+ * differs from place to place. In a queue every entry stays for the same time: the longest
+ * with which the queue never holds more than it can, so that it is full now and then.
  *
  * What an event shows is in the spec ("projects"). Events without that have a rhythm of
  * their own, see traffic.c, and so has an event for which a test has set one.
  */
 #include "uncore.h"
 
-#define PERIOD_LOG2	8u
-
 /* One kind of transaction: at least so many of it, and fewer than `spread` more. */
 struct kind {
 	uint32_t tags;
-	uint8_t least, spread;
+	uint8_t cycles, least, spread;
 };
 
 /*
- * Requests of the cores, then snoops. Queues want more of their kind in a row than they
- * have entries. A miss on a line that is there in S or F only wants to own it: no fill.
+ * Requests of the cores, then snoops. A miss on a line that is there in S or F only wants
+ * to own it: no fill.
  */
+#define C_MISS	(TAG_C_CORE | TAG_C_MAF | TAG_C_MISS | TAG_C_I)
+#define C_SNOOP	(TAG_C_SNOOP | TAG_C_MAF)
 static const struct kind c_kinds[] = {
-	{ TAG_C_CORE | TAG_C_HIT | TAG_C_M, 8, 8 },
-	{ TAG_C_CORE | TAG_C_HIT | TAG_C_E, 16, 16 },
-	{ TAG_C_CORE | TAG_C_HIT | TAG_C_S, 12, 8 },
-	{ TAG_C_CORE | TAG_C_HIT | TAG_C_F, 4, 4 },
-	{ TAG_C_CORE | TAG_C_MAF | TAG_C_MISS | TAG_C_S, 3, 3 },
-	{ TAG_C_CORE | TAG_C_MAF | TAG_C_MISS | TAG_C_F, 2, 2 },
-#define MISS (TAG_C_CORE | TAG_C_MAF | TAG_C_MISS | TAG_C_I)
-	{ MISS | TAG_C_FILL_E | TAG_C_FILL_WITHOUT_VICTIM, 2, 2 },
-	{ MISS | TAG_C_FILL_M | TAG_C_VICTIM | TAG_C_VICTIM_M, 2, 3 },
-	{ MISS | TAG_C_FILL_E | TAG_C_VICTIM | TAG_C_VICTIM_E, 8, 8 },
-	{ MISS | TAG_C_FILL_S | TAG_C_VICTIM | TAG_C_VICTIM_S, 6, 6 },
-	{ MISS | TAG_C_FILL_F | TAG_C_VICTIM | TAG_C_VICTIM_F, 3, 3 },
-#undef MISS
-	{ TAG_C_SNOOP | TAG_C_MAF | TAG_C_READ | TAG_C_HIT | TAG_C_M, 2, 2 },
-	{ TAG_C_SNOOP | TAG_C_MAF | TAG_C_READ | TAG_C_HIT | TAG_C_E, 2, 2 },
-	{ TAG_C_SNOOP | TAG_C_MAF | TAG_C_READ | TAG_C_HIT | TAG_C_S, 3, 3 },
-	{ TAG_C_SNOOP | TAG_C_MAF | TAG_C_READ | TAG_C_HIT | TAG_C_F, 2, 2 },
-	{ TAG_C_SNOOP | TAG_C_MAF | TAG_C_RFO | TAG_C_HIT | TAG_C_M, 1, 2 },
-	{ TAG_C_SNOOP | TAG_C_MAF | TAG_C_RFO | TAG_C_HIT | TAG_C_E, 1, 2 },
-	{ TAG_C_SNOOP | TAG_C_MAF | TAG_C_RFO | TAG_C_HIT | TAG_C_S, 1, 2 },
-	{ TAG_C_SNOOP | TAG_C_MAF | TAG_C_RFO | TAG_C_HIT | TAG_C_F, 1, 2 },
-	{ TAG_C_SNOOP | TAG_C_MAF | TAG_C_READ, 6, 8 },
-	{ TAG_C_SNOOP | TAG_C_MAF | TAG_C_RFO, 4, 4 },
+	{ TAG_C_CORE | TAG_C_HIT | TAG_C_M, 1, 8, 8 },
+	{ TAG_C_CORE | TAG_C_HIT | TAG_C_E, 1, 16, 16 },
+	{ TAG_C_CORE | TAG_C_HIT | TAG_C_S, 1, 12, 8 },
+	{ TAG_C_CORE | TAG_C_HIT | TAG_C_F, 1, 4, 4 },
+	{ TAG_C_CORE | TAG_C_MAF | TAG_C_MISS | TAG_C_S, 1, 3, 3 },
+	{ TAG_C_CORE | TAG_C_MAF | TAG_C_MISS | TAG_C_F, 1, 2, 2 },
+	{ C_MISS | TAG_C_FILL_E | TAG_C_FILL_WITHOUT_VICTIM, 1, 2, 2 },
+	{ C_MISS | TAG_C_FILL_M | TAG_C_VICTIM | TAG_C_VICTIM_M, 1, 2, 3 },
+	{ C_MISS | TAG_C_FILL_E | TAG_C_VICTIM | TAG_C_VICTIM_E, 1, 8, 8 },
+	{ C_MISS | TAG_C_FILL_S | TAG_C_VICTIM | TAG_C_VICTIM_S, 1, 6, 6 },
+	{ C_MISS | TAG_C_FILL_F | TAG_C_VICTIM | TAG_C_VICTIM_F, 1, 3, 3 },
+	{ C_SNOOP | TAG_C_READ | TAG_C_HIT | TAG_C_M, 1, 2, 2 },
+	{ C_SNOOP | TAG_C_READ | TAG_C_HIT | TAG_C_E, 1, 2, 2 },
+	{ C_SNOOP | TAG_C_READ | TAG_C_HIT | TAG_C_S, 1, 3, 3 },
+	{ C_SNOOP | TAG_C_READ | TAG_C_HIT | TAG_C_F, 1, 2, 2 },
+	{ C_SNOOP | TAG_C_RFO | TAG_C_HIT | TAG_C_M, 1, 1, 2 },
+	{ C_SNOOP | TAG_C_RFO | TAG_C_HIT | TAG_C_E, 1, 1, 2 },
+	{ C_SNOOP | TAG_C_RFO | TAG_C_HIT | TAG_C_S, 1, 1, 2 },
+	{ C_SNOOP | TAG_C_RFO | TAG_C_HIT | TAG_C_F, 1, 1, 2 },
+	{ C_SNOOP | TAG_C_READ, 1, 6, 8 },
+	{ C_SNOOP | TAG_C_RFO, 1, 4, 4 },
 };
 
-/* The cycles in which a transaction begins that has all of these tags. */
-static void arrivals(const struct box *b, uint32_t tags, struct pattern *out)
+/* To the system. Of the home messages those of HOM0 are requests, those of HOM1 answers. */
+#define S_OF_CBOX(n)								\
+	{ TAG_S_OUT_DRS | TAG_S_OUT_CBOX##n, 9, 10, 4 },			\
+	{ TAG_S_OUT_DRS | TAG_S_OUT_CBOX##n, 11, 2, 3 },			\
+	{ TAG_S_OUT_NCB | TAG_S_OUT_CBOX##n, 9, 1, 2 },				\
+	{ TAG_S_OUT_NCB | TAG_S_OUT_CBOX##n, 11, 3, 2 },			\
+	{ TAG_S_OUT_NCS | TAG_S_OUT_CBOX##n, 3, 4, 3 }
+static const struct kind s_out_kinds[] = {
+	{ TAG_S_OUT_HOM | TAG_S_OUT_REQUEST | TAG_S_OUT_TO_R, 1, 80, 40 },
+	{ TAG_S_OUT_HOM | TAG_S_OUT_TO_R, 1, 20, 10 },
+	{ TAG_S_OUT_HOM | TAG_S_OUT_REQUEST | TAG_S_OUT_TO_B, 1, 80, 40 },
+	{ TAG_S_OUT_HOM | TAG_S_OUT_TO_B, 1, 20, 10 },
+	{ TAG_S_OUT_SNP, 1, 100, 40 },
+	{ TAG_S_OUT_NDR, 1, 110, 40 },
+	S_OF_CBOX(0), S_OF_CBOX(1), S_OF_CBOX(2), S_OF_CBOX(3),
+	/* What follows is of Westmere-EX. */
+	S_OF_CBOX(4),
+};
+
+/* From the system. Snoops have left their queue when those come that share it. */
+static const struct kind s_in_kinds[] = {
+	{ TAG_S_IN_SNP, 1, 100, 40 },
+	{ TAG_S_IN_NDR, 1, 110, 40 },
+	{ TAG_S_IN_DRS | TAG_S_IN_FROM_R, 9, 30, 20 },
+	{ TAG_S_IN_DRS | TAG_S_IN_FROM_B, 9, 30, 20 },
+	{ TAG_S_IN_NCS, 3, 10, 10 },
+	{ TAG_S_IN_NCB, 11, 10, 10 },
+};
+
+/*
+ * Requests to a home agent, and what its M-Box does for them: InvItoE reads memory. Then
+ * commands that no request is behind.
+ */
+#define B_READ	(TAG_B_REQUEST | TAG_B_RD | TAG_B_MEM_RD)
+#define B_OWN	(TAG_B_REQUEST | TAG_B_INVITOE | TAG_B_MEM_RD)
+#define B_WRITE	(TAG_B_REQUEST | TAG_B_WR)
+static const struct kind b_kinds[] = {
+	{ TAG_B_NON_IOH | B_READ | TAG_B_PAGE_HIT, 1, 80, 60 },
+	{ TAG_B_NON_IOH | B_READ | TAG_B_PAGE_MISS, 1, 30, 20 },
+	{ TAG_B_NON_IOH | B_READ | TAG_B_PAGE_EMPTY, 1, 20, 10 },
+	{ TAG_B_NON_IOH | B_OWN | TAG_B_PAGE_HIT, 1, 20, 10 },
+	{ TAG_B_NON_IOH | B_WRITE | TAG_B_PAGE_HIT, 1, 60, 30 },
+	{ TAG_B_NON_IOH | B_WRITE | TAG_B_PAGE_MISS, 1, 20, 10 },
+	{ TAG_B_IOH | B_READ | TAG_B_PAGE_MISS, 1, 30, 20 },
+	{ TAG_B_IOH | B_OWN | TAG_B_PAGE_EMPTY, 1, 10, 10 },
+	{ TAG_B_IOH | B_WRITE | TAG_B_PAGE_EMPTY, 1, 30, 20 },
+	{ TAG_B_MERGE, 1, 6, 4 },
+	{ TAG_B_V2F, 1, 5, 4 },
+	{ TAG_B_V2V, 1, 4, 4 },
+	{ TAG_B_F2V, 1, 3, 4 },
+	{ TAG_B_F2B, 1, 2, 4 },
+	{ TAG_B_SPRWR, 1, 1, 4 },
+};
+
+static const struct list {
+	const struct kind *kinds;
+	unsigned int num, westmere;	/* how many on Westmere-EX */
+	unsigned int period_log2;
+} lists[LISTS] = {
+	[LIST_C] = { c_kinds, ARRAY_SIZE(c_kinds), ARRAY_SIZE(c_kinds), 8 },
+	[LIST_S_OUT] = { s_out_kinds, ARRAY_SIZE(s_out_kinds) - 5, ARRAY_SIZE(s_out_kinds), 11 },
+	[LIST_S_IN] = { s_in_kinds, ARRAY_SIZE(s_in_kinds), ARRAY_SIZE(s_in_kinds), 11 },
+	[LIST_B] = { b_kinds, ARRAY_SIZE(b_kinds), ARRAY_SIZE(b_kinds), 10 },
+};
+
+/* Cycles in which transactions begin that have all of these tags, or all that they take. */
+static void transactions(unsigned int package, unsigned int inst, const struct view *v,
+			 uint32_t tags, bool all, struct pattern *out)
 {
-	uint64_t place = b->pkg->id | b->kind << 4 | b->inst << 8 | 0xaull << 60;
+	const struct list *list = &lists[v->list];
+	unsigned int num = package_by_id(package)->kind == KIND_WESTMERE_EX ? list->westmere :
+									      list->num;
+	uint64_t place = package | v->list << 4 | inst << 8 | 0xaull << 60;
 	unsigned int at = 0;
 
-	out->log2 = PERIOD_LOG2;
+	out->log2 = list->period_log2;
 	memset(out->inc, 0, sizeof(out->inc[0]) << out->log2);
-	for (unsigned int i = 0; i < ARRAY_SIZE(c_kinds); i++) {
-		const struct kind *k = &c_kinds[i];
-		unsigned int num = k->least + traffic_hash(place | i << 16) % k->spread;
+	for (unsigned int i = 0; i < num; i++) {
+		const struct kind *k = &list->kinds[i];
+		unsigned int cycles = k->cycles * (k->least +
+						   traffic_hash(place | i << 16) % k->spread);
 
-		g_assert(at + num <= 1u << PERIOD_LOG2);
-		while (num--)
-			out->inc[at++] = (k->tags & tags) == tags;
+		g_assert(at + cycles <= 1u << out->log2);
+		for (unsigned int c = 0; c < cycles; c++, at++)
+			out->inc[at] = (k->tags & tags) == tags && (all || c % k->cycles == 0);
 	}
 }
 
-void activity_pattern(const struct box *b, const struct event_info *e, unsigned int bit,
+void activity_pattern(unsigned int package, unsigned int inst, const struct view *v,
 		      struct pattern *out)
 {
-	const struct view *v = &e->view[bit];
 	g_autofree struct pattern *queue = NULL;
 
-	arrivals(b, v->of, out);
-	if (e->shows == SHOWS_COUNT)
+	transactions(package, inst, v, v->of, v->shows == SHOWS_FLITS, out);
+	if (v->shows == SHOWS_COUNT || v->shows == SHOWS_FLITS)
 		return;
 	queue = g_new(struct pattern, 1);
-	arrivals(b, v->queue, queue);
+	transactions(package, inst, v, v->queue, false, queue);
 	pattern_stay(out, pattern_longest_stay(queue, v->depth));
+	if (v->shows == SHOWS_NOT_EMPTY)
+		pattern_cap(out, 1);
+	if (v->shows == SHOWS_FULL)
+		pattern_shape(out, &(struct shape){ .threshold = v->depth });
 }

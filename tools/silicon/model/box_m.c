@@ -139,6 +139,7 @@ static void commands(struct counter *c, unsigned int cmd, int mode, struct patte
 static void plain(const struct counter *c, unsigned int code, unsigned int bit,
 		  unsigned int sharers, unsigned int turn, struct pattern *out)
 {
+	unsigned int event = code == (M_FVC | FVC_BCMD) ? M_FVC_EV0 : code;
 	struct traffic_key key = {
 		.package = c->box->pkg->id,
 		.box = BOX_M,
@@ -147,7 +148,7 @@ static void plain(const struct counter *c, unsigned int code, unsigned int bit,
 		.bit = bit,
 	};
 
-	traffic_pattern(&key, 1, sharers, turn, out);
+	select_part(event_find(BOX_M, event, c->index), &key, 1, sharers, turn, out);
 }
 
 /* Several conditions at once: cycles in which any of them is met. */

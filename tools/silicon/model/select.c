@@ -9,17 +9,16 @@
  */
 #include "uncore.h"
 
-/* A unit mask bit of an event, or all of one that has none. */
-static void part_of(const struct counter *c, const struct event_info *e,
-		    const struct traffic_key *key, unsigned int sharers, unsigned int turn,
-		    struct pattern *out)
+void select_part(const struct event_info *e, const struct traffic_key *key, unsigned int limit,
+		 unsigned int sharers, unsigned int turn, struct pattern *out)
 {
 	unsigned int bit = key->bit == NO_BIT ? 0 : key->bit;
+	const struct view *v = e && bit < ARRAY_SIZE(e->view) ? &e->view[bit] : NULL;
 
-	if (e->shows == SHOWS_NONE)
-		traffic_pattern(key, e->limit[bit], sharers, turn, out);
-	else if (!traffic_planted(key, e->limit[bit], out))
-		activity_pattern(c->box, e, bit, out);
+	if (!v || v->shows == SHOWS_NONE)
+		traffic_pattern(key, limit, sharers, turn, out);
+	else if (!traffic_planted(key, limit, out))
+		activity_pattern(key->package, key->inst, v, out);
 }
 
 const struct event_info *select_event(struct counter *c, unsigned int code, unsigned int umask,
@@ -59,7 +58,7 @@ const struct event_info *select_event(struct counter *c, unsigned int code, unsi
 	if (e->flags & EV_MATCH)
 		return e;
 	if (!e->umask) {
-		part_of(c, e, &key, 1, 0, &sel->pattern);
+		select_part(e, &key, e->limit[0], 1, 0, &sel->pattern);
 		return e;
 	}
 	part = g_new(struct pattern, 1);
@@ -70,7 +69,7 @@ const struct event_info *select_event(struct counter *c, unsigned int code, unsi
 			continue;
 		if (umask >> bit & 1) {
 			key.bit = bit;
-			part_of(c, e, &key, sharers, turn % sharers, part);
+			select_part(e, &key, e->limit[bit], sharers, turn % sharers, part);
 			pattern_add(&sel->pattern, part);
 		}
 		turn++;

@@ -63,13 +63,14 @@ enum {
 	EV_ADDRESS = 64,
 };
 
-/* What of the transactions of its box an event shows, see activity.c. */
-enum { SHOWS_NONE, SHOWS_COUNT, SHOWS_OCCUPANCY };
+/* How an event shows transactions, and of which list they are; see activity.c. */
+enum { SHOWS_NONE, SHOWS_COUNT, SHOWS_FLITS, SHOWS_OCCUPANCY, SHOWS_NOT_EMPTY, SHOWS_FULL };
+enum { LIST_C, LIST_S_OUT, LIST_S_IN, LIST_B, LISTS };
 
-/* Transactions, by tags that they all have: those shown, and those they share a queue with. */
 struct view {
-	uint32_t of, queue;
-	uint16_t depth;
+	uint8_t shows, list;
+	uint16_t depth;		/* of the queue */
+	uint32_t of, queue;	/* by tags that all of them have: those shown, those in the queue */
 };
 
 struct event_info {
@@ -81,7 +82,6 @@ struct event_info {
 	uint16_t div;		/* increments per count */
 	uint16_t limit[8];	/* most per cycle of each bit */
 	uint8_t flags;
-	uint8_t shows;
 	struct view view[8];	/* of each bit */
 	const char *name;
 };
@@ -116,6 +116,7 @@ struct package;
 struct box;
 struct counter;
 struct packet;
+struct traffic_key;
 
 /* What the registers make a counter count. */
 struct selection {
@@ -274,6 +275,13 @@ struct counter *counter_find(struct package *p, uint32_t ctr_msr);
 /* Events with unit mask and flags as in the tables; blames cs. */
 const struct event_info *select_event(struct counter *c, unsigned int code, unsigned int umask,
 				      struct selection *sel, CPUState *cs);
+/*
+ * Increments of one part of an event, which is a unit mask bit of it, or another detail that
+ * it has a view for, or the event itself (NO_BIT). e may be NULL, an event that has none;
+ * the rest is as for traffic_pattern().
+ */
+void select_part(const struct event_info *e, const struct traffic_key *key, unsigned int limit,
+		 unsigned int sharers, unsigned int turn, struct pattern *out);
 /* threshold 31:24, invert 23, edge_detect 18 */
 void select_shape(struct counter *c, struct selection *sel);
 
@@ -315,8 +323,8 @@ void packet_pattern(const struct counter *c, unsigned int inst, bool out, struct
 
 /* ---- activity ---- */
 
-/* What an event, or a unit mask bit of one, shows of what the box does. */
-void activity_pattern(const struct box *b, const struct event_info *e, unsigned int bit,
+/* What is seen so of what a box does, the one that has this number. */
+void activity_pattern(unsigned int package, unsigned int inst, const struct view *v,
 		      struct pattern *out);
 
 /* ---- traffic ---- */
