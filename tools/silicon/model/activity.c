@@ -72,12 +72,12 @@ static const struct kind s_out_kinds[] = {
 
 /* From the system. Snoops have left their queue when those come that share it. */
 static const struct kind s_in_kinds[] = {
-	{ TAG_S_IN_SNP, 1, 100, 40 },
-	{ TAG_S_IN_NDR, 1, 110, 40 },
+	{ TAG_S_IN_SNP | TAG_S_IN_FROM_R, 1, 100, 40 },
+	{ TAG_S_IN_NDR | TAG_S_IN_FROM_R, 1, 110, 40 },
 	{ TAG_S_IN_DRS | TAG_S_IN_FROM_R, 9, 30, 20 },
 	{ TAG_S_IN_DRS | TAG_S_IN_FROM_B, 9, 30, 20 },
-	{ TAG_S_IN_NCS, 3, 10, 10 },
-	{ TAG_S_IN_NCB, 11, 10, 10 },
+	{ TAG_S_IN_NCS | TAG_S_IN_FROM_R, 3, 10, 10 },
+	{ TAG_S_IN_NCB | TAG_S_IN_FROM_R, 11, 10, 10 },
 };
 
 /*
@@ -105,6 +105,20 @@ static const struct kind b_kinds[] = {
 	{ TAG_B_SPRWR, 1, 1, 4 },
 };
 
+/* Each way of a link between packages. Most packets go by the adaptive network. */
+#define R_OF_VN(vn, few, more)				\
+	{ TAG_R_NCB | (vn), 11, few, 3 },		\
+	{ TAG_R_NCS | (vn), 3, few, 5 },		\
+	{ TAG_R_DRS | (vn), 9, more, more },		\
+	{ TAG_R_NDR | (vn), 1, 3 * more, 10 },		\
+	{ TAG_R_HOM | (vn), 1, 3 * more, 20 },		\
+	{ TAG_R_SNP | (vn), 1, 3 * more, 20 }
+static const struct kind r_kinds[] = {
+	R_OF_VN(TAG_R_VN0, 2, 5),
+	R_OF_VN(TAG_R_VN1, 1, 4),
+	R_OF_VN(TAG_R_VNA, 5, 25),
+};
+
 static const struct list {
 	const struct kind *kinds;
 	unsigned int num, westmere;	/* how many on Westmere-EX */
@@ -114,6 +128,8 @@ static const struct list {
 	[LIST_S_OUT] = { s_out_kinds, ARRAY_SIZE(s_out_kinds) - 5, ARRAY_SIZE(s_out_kinds), 11 },
 	[LIST_S_IN] = { s_in_kinds, ARRAY_SIZE(s_in_kinds), ARRAY_SIZE(s_in_kinds), 11 },
 	[LIST_B] = { b_kinds, ARRAY_SIZE(b_kinds), ARRAY_SIZE(b_kinds), 10 },
+	[LIST_R_IN] = { r_kinds, ARRAY_SIZE(r_kinds), ARRAY_SIZE(r_kinds), 11 },
+	[LIST_R_OUT] = { r_kinds, ARRAY_SIZE(r_kinds), ARRAY_SIZE(r_kinds), 11 },
 };
 
 /* Cycles in which transactions begin that have all of these tags, or all that they take. */
@@ -143,9 +159,12 @@ void activity_pattern(unsigned int package, unsigned int inst, const struct view
 		      struct pattern *out)
 {
 	g_autofree struct pattern *queue = NULL;
+	bool flits = v->shows == SHOWS_FLITS || v->shows == SHOWS_NULL_FLITS;
 
-	transactions(package, inst, v, v->of, v->shows == SHOWS_FLITS, out);
-	if (v->shows == SHOWS_COUNT || v->shows == SHOWS_FLITS)
+	transactions(package, inst, v, v->of, flits, out);
+	if (v->shows == SHOWS_NULL_FLITS)
+		pattern_shape(out, &(struct shape){ .threshold = 1, .invert = true });
+	if (v->shows == SHOWS_COUNT || flits)
 		return;
 	queue = g_new(struct pattern, 1);
 	transactions(package, inst, v, v->queue, false, queue);

@@ -140,6 +140,8 @@ static void plain(const struct counter *c, unsigned int code, unsigned int bit,
 		  unsigned int sharers, unsigned int turn, struct pattern *out)
 {
 	unsigned int event = code == (M_FVC | FVC_BCMD) ? M_FVC_EV0 : code;
+	const struct event_info *e = event_find(BOX_M, event, c->index);
+	unsigned int detail = bit == NO_BIT ? 0 : bit;
 	struct traffic_key key = {
 		.package = c->box->pkg->id,
 		.box = BOX_M,
@@ -148,7 +150,8 @@ static void plain(const struct counter *c, unsigned int code, unsigned int bit,
 		.bit = bit,
 	};
 
-	select_part(event_find(BOX_M, event, c->index), &key, 1, sharers, turn, out);
+	select_part(e && detail < ARRAY_SIZE(e->view) ? &e->view[detail] : NULL, key.inst, &key, 1,
+		    sharers, turn, out);
 }
 
 /* Several conditions at once: cycles in which any of them is met. */

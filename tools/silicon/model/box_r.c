@@ -25,7 +25,12 @@ enum { K_IPERF0, K_IPERF1, K_QLX0, K_QLX1, K_XBR1, K_XBR2 };
 #define XBR_TRIG_EN	(1u << 21)
 #define XBR_IG_FLT_CNT	(1u << 20)
 
-#define IPERF_FLITS_SENT	(1u << 31)
+#define IPERF_NULL_IDLE		30	/* bits */
+#define IPERF_FLITS_SENT	31
+
+/* Ports of a half: 0 and 1 are links between packages. */
+#define PORT_S		2
+#define PORT_B		3
 
 #define QLX_TYPES	0xb
 
@@ -82,10 +87,44 @@ static void match_set(struct counter *c, unsigned int set, struct selection *sel
 	packet_pattern(c, port_number(c), false, &sel->pattern);
 }
 
+/* How an event shows what goes through its port; see activity.c. */
+static struct view view_of(const struct counter *c, unsigned int code)
+{
+	/* By the bits of IPERF. */
+	static const uint32_t classes[] = {
+		TAG_R_NCB, TAG_R_NCS, TAG_R_DRS, TAG_R_NDR, TAG_R_HOM, TAG_R_SNP
+	};
+	static const uint32_t of_s[] = {
+		TAG_S_OUT_NCB, TAG_S_OUT_NCS, TAG_S_OUT_DRS, TAG_S_OUT_NDR,
+		TAG_S_OUT_HOM | TAG_S_OUT_TO_R, TAG_S_OUT_SNP
+	};
+	static const uint32_t vns[] = { TAG_R_VN0, TAG_R_VN1, TAG_R_VNA };
+	bool null = code == SYN_CODE_R_IPERF(IPERF_NULL_IDLE);
+	struct view v = { .shows = SHOWS_NONE };
+	unsigned int vn = code & 3;
+
+	if (port_of(c) == PORT_B)
+		return v;
+	if (code < SYN_CODE_R_NEW(ARRAY_SIZE(classes), 0)) {
+		v.shows = SHOWS_COUNT;
+		v.list = port_of(c) == PORT_S ? LIST_S_OUT : LIST_R_IN;
+		v.of = port_of(c) == PORT_S ? of_s[code >> 2] : classes[code >> 2] | vns[vn];
+		/* An S-Box sends all by one network: there is no packet of two classes. */
+		if (port_of(c) == PORT_S && vns[vn] != TAG_R_VNA)
+			v.of = TAG_S_OUT_HOM | TAG_S_OUT_SNP;
+	} else if (null || code == SYN_CODE_R_IPERF(IPERF_FLITS_SENT)) {
+		v.shows = null ? SHOWS_NULL_FLITS : SHOWS_FLITS;
+		v.list = port_of(c) == PORT_S ? LIST_S_IN : LIST_R_OUT;
+		v.of = port_of(c) == PORT_S ? TAG_S_IN_FROM_R : 0;
+	}
+	return v;
+}
+
 static void add(const struct counter *c, unsigned int code, unsigned int sharers,
 		unsigned int turn, struct pattern *sum)
 {
 	g_autofree struct pattern *part = g_new(struct pattern, 1);
+	const struct view v = view_of(c, code);
 	struct traffic_key key = {
 		.package = c->box->pkg->id,
 		.box = BOX_R,
@@ -94,7 +133,7 @@ static void add(const struct counter *c, unsigned int code, unsigned int sharers
 		.bit = NO_BIT,
 	};
 
-	traffic_pattern(&key, 1, sharers, turn, part);
+	select_part(&v, v.list >= LIST_R_IN ? key.inst : c->box->inst, &key, 1, sharers, turn, part);
 	pattern_add(sum, part);
 }
 
@@ -140,7 +179,7 @@ static void iperf(struct counter *c, uint64_t v, struct selection *sel, CPUState
 			    &sel->pattern);
 	}
 	/* [flits_sent]: with null flits among them, there is one in each cycle. */
-	if ((v & IPERF_FLITS_SENT) && reading(RD_FLITS_SENT) == RD_FLITS_SENT_ALL) {
+	if ((v >> IPERF_FLITS_SENT & 1) && reading(RD_FLITS_SENT) == RD_FLITS_SENT_ALL) {
 		pattern_zero(&sel->pattern);
 		sel->pattern.inc[0] = 1;
 	}

@@ -9,16 +9,14 @@
  */
 #include "uncore.h"
 
-void select_part(const struct event_info *e, const struct traffic_key *key, unsigned int limit,
-		 unsigned int sharers, unsigned int turn, struct pattern *out)
+void select_part(const struct view *v, unsigned int inst, const struct traffic_key *key,
+		 unsigned int limit, unsigned int sharers, unsigned int turn,
+		 struct pattern *out)
 {
-	unsigned int bit = key->bit == NO_BIT ? 0 : key->bit;
-	const struct view *v = e && bit < ARRAY_SIZE(e->view) ? &e->view[bit] : NULL;
-
 	if (!v || v->shows == SHOWS_NONE)
 		traffic_pattern(key, limit, sharers, turn, out);
 	else if (!traffic_planted(key, limit, out))
-		activity_pattern(key->package, key->inst, v, out);
+		activity_pattern(key->package, inst, v, out);
 }
 
 const struct event_info *select_event(struct counter *c, unsigned int code, unsigned int umask,
@@ -58,7 +56,7 @@ const struct event_info *select_event(struct counter *c, unsigned int code, unsi
 	if (e->flags & EV_MATCH)
 		return e;
 	if (!e->umask) {
-		select_part(e, &key, e->limit[0], 1, 0, &sel->pattern);
+		select_part(&e->view[0], key.inst, &key, e->limit[0], 1, 0, &sel->pattern);
 		return e;
 	}
 	part = g_new(struct pattern, 1);
@@ -69,7 +67,8 @@ const struct event_info *select_event(struct counter *c, unsigned int code, unsi
 			continue;
 		if (umask >> bit & 1) {
 			key.bit = bit;
-			select_part(e, &key, e->limit[bit], sharers, turn % sharers, part);
+			select_part(&e->view[bit], key.inst, &key, e->limit[bit], sharers,
+				    turn % sharers, part);
 			pattern_add(&sel->pattern, part);
 		}
 		turn++;

@@ -64,8 +64,19 @@ enum {
 };
 
 /* How an event shows transactions, and of which list they are; see activity.c. */
-enum { SHOWS_NONE, SHOWS_COUNT, SHOWS_FLITS, SHOWS_OCCUPANCY, SHOWS_NOT_EMPTY, SHOWS_FULL };
-enum { LIST_C, LIST_S_OUT, LIST_S_IN, LIST_B, LISTS };
+enum {
+	SHOWS_NONE, SHOWS_COUNT, SHOWS_FLITS, SHOWS_NULL_FLITS,
+	SHOWS_OCCUPANCY, SHOWS_NOT_EMPTY, SHOWS_FULL
+};
+
+/* Of the packets of a port; its events are bits of registers and not in the tables. */
+enum {
+	TAG_R_NCB = 1u << 0, TAG_R_NCS = 1u << 1, TAG_R_DRS = 1u << 2, TAG_R_NDR = 1u << 3,
+	TAG_R_HOM = 1u << 4, TAG_R_SNP = 1u << 5,
+	TAG_R_VN0 = 1u << 6, TAG_R_VN1 = 1u << 7, TAG_R_VNA = 1u << 8,
+};
+
+enum { LIST_C, LIST_S_OUT, LIST_S_IN, LIST_B, LIST_R_IN, LIST_R_OUT, LISTS };
 
 struct view {
 	uint8_t shows, list;
@@ -276,12 +287,12 @@ struct counter *counter_find(struct package *p, uint32_t ctr_msr);
 const struct event_info *select_event(struct counter *c, unsigned int code, unsigned int umask,
 				      struct selection *sel, CPUState *cs);
 /*
- * Increments of one part of an event, which is a unit mask bit of it, or another detail that
- * it has a view for, or the event itself (NO_BIT). e may be NULL, an event that has none;
- * the rest is as for traffic_pattern().
+ * Increments of one part of an event: what a test has set, or what it shows of box or port
+ * `inst`, or a rhythm. v may be NULL; the rest is as for traffic_pattern().
  */
-void select_part(const struct event_info *e, const struct traffic_key *key, unsigned int limit,
-		 unsigned int sharers, unsigned int turn, struct pattern *out);
+void select_part(const struct view *v, unsigned int inst, const struct traffic_key *key,
+		 unsigned int limit, unsigned int sharers, unsigned int turn,
+		 struct pattern *out);
 /* threshold 31:24, invert 23, edge_detect 18 */
 void select_shape(struct counter *c, struct selection *sel);
 
@@ -323,7 +334,7 @@ void packet_pattern(const struct counter *c, unsigned int inst, bool out, struct
 
 /* ---- activity ---- */
 
-/* What is seen so of what a box does, the one that has this number. */
+/* What is seen so of what a box, or a port, does, the one that has this number. */
 void activity_pattern(unsigned int package, unsigned int inst, const struct view *v,
 		      struct pattern *out);
 
