@@ -10,6 +10,8 @@
  * differs from place to place. In a queue every entry stays for the same time: the longest
  * with which the queue never holds more than it can, so that it is full now and then.
  *
+ * A traffic file can tell the boxes what to do instead, see traffic.c.
+ *
  * What an event shows is in the spec ("projects"). Events without that have a rhythm of
  * their own, see traffic.c, and so has an event for which a test has set one.
  */
@@ -132,6 +134,43 @@ static const struct list {
 	[LIST_R_OUT] = { r_kinds, ARRAY_SIZE(r_kinds), ARRAY_SIZE(r_kinds), 11 },
 };
 
+static struct {
+	unsigned int package, list, inst, num;
+	struct kind kind;
+} told[1024];
+static unsigned int num_told;
+
+bool activity_tell(unsigned int package, unsigned int list, unsigned int inst, uint32_t tags,
+		   unsigned int cycles, unsigned int num)
+{
+	unsigned int sum = cycles * num;
+
+	for (unsigned int i = 0; i < num_told; i++) {
+		if (told[i].package == package && told[i].list == list && told[i].inst == inst)
+			sum += told[i].kind.cycles * told[i].num;
+	}
+	if (num_told == ARRAY_SIZE(told) || sum > CF_PERIOD_MAX)
+		return false;
+	told[num_told].package = package;
+	told[num_told].list = list;
+	told[num_told].inst = inst;
+	told[num_told].num = num;
+	told[num_told++].kind = (struct kind){ .tags = tags, .cycles = cycles };
+	return true;
+}
+
+/* The cycles of so many transactions of a kind from cycle `at` on; returns the one after. */
+static unsigned int add_kind(const struct kind *k, unsigned int num, uint32_t tags, bool all,
+			     unsigned int at, struct pattern *out)
+{
+	unsigned int cycles = k->cycles * num;
+
+	g_assert(at + cycles <= 1u << out->log2);
+	for (unsigned int c = 0; c < cycles; c++, at++)
+		out->inc[at] = (k->tags & tags) == tags && (all || c % k->cycles == 0);
+	return at;
+}
+
 /* Cycles in which transactions begin that have all of these tags, or all that they take. */
 static void transactions(unsigned int package, unsigned int inst, const struct view *v,
 			 uint32_t tags, bool all, struct pattern *out)
@@ -142,16 +181,17 @@ static void transactions(unsigned int package, unsigned int inst, const struct v
 	uint64_t place = package | v->list << 4 | inst << 8 | 0xaull << 60;
 	unsigned int at = 0;
 
-	out->log2 = list->period_log2;
+	out->log2 = num_told ? CF_LOG2_MAX : list->period_log2;
 	memset(out->inc, 0, sizeof(out->inc[0]) << out->log2);
-	for (unsigned int i = 0; i < num; i++) {
+	for (unsigned int i = 0; i < num_told; i++) {
+		if (told[i].package == package && told[i].list == v->list && told[i].inst == inst)
+			at = add_kind(&told[i].kind, told[i].num, tags, all, at, out);
+	}
+	for (unsigned int i = 0; i < num && !num_told; i++) {
 		const struct kind *k = &list->kinds[i];
-		unsigned int cycles = k->cycles * (k->least +
-						   traffic_hash(place | i << 16) % k->spread);
 
-		g_assert(at + cycles <= 1u << out->log2);
-		for (unsigned int c = 0; c < cycles; c++, at++)
-			out->inc[at] = (k->tags & tags) == tags && (all || c % k->cycles == 0);
+		at = add_kind(k, k->least + traffic_hash(place | i << 16) % k->spread, tags, all,
+			      at, out);
 	}
 }
 
@@ -168,7 +208,8 @@ void activity_pattern(unsigned int package, unsigned int inst, const struct view
 		return;
 	queue = g_new(struct pattern, 1);
 	transactions(package, inst, v, v->queue, false, queue);
-	pattern_stay(out, pattern_longest_stay(queue, v->depth));
+	/* With one a cycle at most, those of `depth` cycles always have room. */
+	pattern_stay(out, num_told ? v->depth : pattern_longest_stay(queue, v->depth));
 	if (v->shows == SHOWS_NOT_EMPTY)
 		pattern_cap(out, 1);
 	if (v->shows == SHOWS_FULL)

@@ -7,9 +7,10 @@
  * Traffic file (SILICON_TRAFFIC), one pattern per line, `*` for any:
  *	package box instance code bit  log2 phase active inc
  *	* C 0 0x14 0  6 0 8 1		8 of 64 cycles, C-Box 0, LLC_MISSES.S
+ * or what the boxes do, all that have a part in it, and nothing else then:
+ *	node 0 reads 10 GB/s from node 1, 62 % hits
  */
 #include "uncore.h"
-#include "qemu/error-report.h"
 
 /* Long enough for rates to differ, short enough to make when a counter is enabled. */
 #define DEFAULT_LOG2	10
@@ -74,6 +75,65 @@ static bool parse_line(char *line, struct override *o)
 	return true;
 }
 
+/* Share n of num of a whole: all of them together are just that. */
+static unsigned int share(unsigned int whole, unsigned int n, unsigned int num)
+{
+	return whole * (n + 1) / num - whole * n / num;
+}
+
+/*
+ * Lines of 64 bytes that cores of one node read and do not find in their LLC. The left half of
+ * a package, C-Boxes 0 to 3, uses S-Box 0 and the link of port 0, the right half S-Box 1 and
+ * that of port 4. False: no link or no box can do that much.
+ */
+static bool read_lines(unsigned int from, unsigned int to, unsigned int lines, double hits)
+{
+	bool far = from != to, good = true;
+
+	for (unsigned int half = 0; half < 2; half++) {
+		unsigned int misses = share(lines, half, 2), port = 4 * half;
+
+		for (unsigned int n = 0; n < 4; n++) {
+			unsigned int num = share(misses, n, 4);
+
+			good &= activity_tell(from, LIST_C, 4 * half + n, TAG_C_CORE | TAG_C_MISS |
+					      TAG_C_I | TAG_C_MAF | TAG_C_FILL_E |
+					      TAG_C_FILL_WITHOUT_VICTIM, 1, num) &&
+				activity_tell(from, LIST_C, 4 * half + n, TAG_C_CORE | TAG_C_HIT |
+					      TAG_C_E, 1, num * hits / (100 - hits) + 0.5);
+		}
+		good &= activity_tell(from, LIST_S_OUT, half, TAG_S_OUT_HOM | TAG_S_OUT_REQUEST |
+				      (far ? TAG_S_OUT_TO_R : TAG_S_OUT_TO_B), 1, misses) &&
+			activity_tell(from, LIST_S_IN, half, TAG_S_IN_DRS |
+				      (far ? TAG_S_IN_FROM_R : TAG_S_IN_FROM_B), 9, misses) &&
+			activity_tell(to, LIST_B, half, TAG_B_REQUEST | TAG_B_NON_IOH | TAG_B_RD |
+				      TAG_B_MEM_RD | TAG_B_PAGE_HIT, 1, misses);
+		if (far) {
+			good &= activity_tell(from, LIST_R_OUT, port, TAG_R_HOM | TAG_R_VNA, 1,
+					      misses) &&
+				activity_tell(to, LIST_R_IN, port, TAG_R_HOM | TAG_R_VNA, 1, misses) &&
+				activity_tell(to, LIST_R_OUT, port, TAG_R_DRS | TAG_R_VNA, 9, misses) &&
+				activity_tell(from, LIST_R_IN, port, TAG_R_DRS | TAG_R_VNA, 9, misses);
+		}
+	}
+	return good;
+}
+
+static bool parse_sentence(const char *line)
+{
+	unsigned int from, to;
+	double rate, hits;
+	int end = 0;
+
+	if (sscanf(line, "node %u reads %lf GB/s from node %u , %lf %% hits%n", &from, &rate, &to,
+		   &hits, &end) != 4 || !end || line[end])
+		return false;
+	return from < SILICON_PACKAGES && to < SILICON_PACKAGES && rate > 0 && rate < 1000 &&
+	       hits >= 0 && hits < 100 &&
+	       read_lines(from, to, rate * 1e9 / 64 * CF_PERIOD_MAX * CF_HZ_DEN /
+			  (CF_HZ_NUM * 1e9) + 0.5, hits);
+}
+
 static void load_file(const char *path)
 {
 	g_autofree char *text = NULL;
@@ -81,7 +141,7 @@ static void load_file(const char *path)
 	struct override o;
 
 	if (!g_file_get_contents(path, &text, NULL, NULL)) {
-		error_report("silicon: cannot read traffic file %s", path);
+		fprintf(stderr, "silicon: cannot read traffic file %s\n", path);
 		exit(1);
 	}
 	lines = g_strsplit(text, "\n", 0);
@@ -92,8 +152,11 @@ static void load_file(const char *path)
 			*hash = 0;
 		if (!*g_strstrip(lines[i]))
 			continue;
+		if (parse_sentence(lines[i]))
+			continue;
 		if (!parse_line(lines[i], &o)) {
-			error_report("silicon: %s:%u: not a traffic line", path, i + 1);
+			fprintf(stderr, "silicon: %s:%u: not a traffic line, or more than a box"
+				" can do\n", path, i + 1);
 			exit(1);
 		}
 		g_array_append_val(overrides, o);

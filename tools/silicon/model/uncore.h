@@ -338,6 +338,13 @@ void packet_pattern(const struct counter *c, unsigned int inst, bool out, struct
 void activity_pattern(unsigned int package, unsigned int inst, const struct view *v,
 		      struct pattern *out);
 
+/*
+ * From now on all boxes do only what they are told, which is `num` such transactions in each
+ * period of 2^12 cycles; false: there is no room for them.
+ */
+bool activity_tell(unsigned int package, unsigned int list, unsigned int inst, uint32_t tags,
+		   unsigned int cycles, unsigned int num);
+
 /* ---- traffic ---- */
 
 uint64_t traffic_hash(uint64_t x);
