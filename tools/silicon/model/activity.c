@@ -56,7 +56,7 @@ static const struct kind c_kinds[] = {
 /* To the system. Of the home messages those of HOM0 are requests, those of HOM1 answers. */
 #define S_OF_CBOX(n)								\
 	{ TAG_S_OUT_DRS | TAG_S_OUT_CBOX##n, 9, 10, 4 },			\
-	{ TAG_S_OUT_DRS | TAG_S_OUT_CBOX##n, 11, 2, 3 },			\
+	{ TAG_S_OUT_DRS | TAG_S_OUT_CBOX##n, 11, 4, 2 },			\
 	{ TAG_S_OUT_NCB | TAG_S_OUT_CBOX##n, 9, 1, 2 },				\
 	{ TAG_S_OUT_NCB | TAG_S_OUT_CBOX##n, 11, 3, 2 },			\
 	{ TAG_S_OUT_NCS | TAG_S_OUT_CBOX##n, 3, 4, 3 }
@@ -109,16 +109,18 @@ static const struct kind b_kinds[] = {
 
 /* Each way of a link between packages. Most packets go by the adaptive network. */
 #define R_OF_VN(vn, few, more)				\
-	{ TAG_R_NCB | (vn), 11, few, 3 },		\
-	{ TAG_R_NCS | (vn), 3, few, 5 },		\
+	{ TAG_R_NCB | (vn), 9, few, 2 },		\
+	{ TAG_R_NCB | (vn), 11, 2 * few, 3 },		\
+	{ TAG_R_NCS | (vn), 3, 3 * few, 5 },		\
 	{ TAG_R_DRS | (vn), 9, more, more },		\
-	{ TAG_R_NDR | (vn), 1, 3 * more, 10 },		\
-	{ TAG_R_HOM | (vn), 1, 3 * more, 20 },		\
-	{ TAG_R_SNP | (vn), 1, 3 * more, 20 }
+	{ TAG_R_DRS | (vn), 11, 3 * few, 3 },		\
+	{ TAG_R_NDR | (vn), 1, 5 * more, 20 },		\
+	{ TAG_R_HOM | (vn), 1, 5 * more, 40 },		\
+	{ TAG_R_SNP | (vn), 1, 5 * more, 40 }
 static const struct kind r_kinds[] = {
-	R_OF_VN(TAG_R_VN0, 2, 5),
-	R_OF_VN(TAG_R_VN1, 1, 4),
-	R_OF_VN(TAG_R_VNA, 5, 25),
+	R_OF_VN(TAG_R_VN0, 2, 10),
+	R_OF_VN(TAG_R_VN1, 1, 10),
+	R_OF_VN(TAG_R_VNA, 5, 50),
 };
 
 static const struct list {
@@ -130,8 +132,8 @@ static const struct list {
 	[LIST_S_OUT] = { s_out_kinds, ARRAY_SIZE(s_out_kinds) - 5, ARRAY_SIZE(s_out_kinds), 11 },
 	[LIST_S_IN] = { s_in_kinds, ARRAY_SIZE(s_in_kinds), ARRAY_SIZE(s_in_kinds), 11 },
 	[LIST_B] = { b_kinds, ARRAY_SIZE(b_kinds), ARRAY_SIZE(b_kinds), 10 },
-	[LIST_R_IN] = { r_kinds, ARRAY_SIZE(r_kinds), ARRAY_SIZE(r_kinds), 11 },
-	[LIST_R_OUT] = { r_kinds, ARRAY_SIZE(r_kinds), ARRAY_SIZE(r_kinds), 11 },
+	[LIST_R_IN] = { r_kinds, ARRAY_SIZE(r_kinds), ARRAY_SIZE(r_kinds), 12 },
+	[LIST_R_OUT] = { r_kinds, ARRAY_SIZE(r_kinds), ARRAY_SIZE(r_kinds), 12 },
 };
 
 static struct {
@@ -159,55 +161,74 @@ bool activity_tell(unsigned int package, unsigned int list, unsigned int inst, u
 	return true;
 }
 
-/* The cycles of so many transactions of a kind from cycle `at` on; returns the one after. */
-static unsigned int add_kind(const struct kind *k, unsigned int num, uint32_t tags, bool all,
-			     unsigned int at, struct pattern *out)
+/* So many of a kind, from cycle `at` on. */
+static void add_kind(const struct kind *k, unsigned int num, unsigned int at,
+		     struct activity *a)
 {
-	unsigned int cycles = k->cycles * num;
-
-	g_assert(at + cycles <= 1u << out->log2);
-	for (unsigned int c = 0; c < cycles; c++, at++)
-		out->inc[at] = (k->tags & tags) == tags && (all || c % k->cycles == 0);
-	return at;
+	g_assert(at + k->cycles * num <= 1u << a->period_log2);
+	for (; num; num--, at += k->cycles) {
+		a->list[a->num++] = (struct transaction){
+			.at = at, .cycles = k->cycles, .tags = k->tags
+		};
+	}
 }
 
-/* Cycles in which transactions begin that have all of these tags, or all that they take. */
-static void transactions(unsigned int package, unsigned int inst, const struct view *v,
-			 uint32_t tags, bool all, struct pattern *out)
+static unsigned int end_of(const struct activity *a)
 {
-	const struct list *list = &lists[v->list];
+	const struct transaction *last = &a->list[a->num - 1];
+
+	return a->num ? last->at + last->cycles : 0;
+}
+
+struct activity *activity_of(unsigned int package, unsigned int list_id, unsigned int inst)
+{
+	const struct list *list = &lists[list_id];
 	unsigned int num = package_by_id(package)->kind == KIND_WESTMERE_EX ? list->westmere :
 									      list->num;
-	uint64_t place = package | v->list << 4 | inst << 8 | 0xaull << 60;
-	unsigned int at = 0;
+	uint64_t place = package | list_id << 4 | inst << 8 | 0xaull << 60;
+	struct activity *a = g_new(struct activity, 1);
 
-	out->log2 = num_told ? CF_LOG2_MAX : list->period_log2;
-	memset(out->inc, 0, sizeof(out->inc[0]) << out->log2);
+	a->num = 0;
+	a->period_log2 = num_told ? CF_LOG2_MAX : list->period_log2;
 	for (unsigned int i = 0; i < num_told; i++) {
-		if (told[i].package == package && told[i].list == v->list && told[i].inst == inst)
-			at = add_kind(&told[i].kind, told[i].num, tags, all, at, out);
+		if (told[i].package == package && told[i].list == list_id && told[i].inst == inst)
+			add_kind(&told[i].kind, told[i].num, end_of(a), a);
 	}
 	for (unsigned int i = 0; i < num && !num_told; i++) {
 		const struct kind *k = &list->kinds[i];
 
-		at = add_kind(k, k->least + traffic_hash(place | i << 16) % k->spread, tags, all,
-			      at, out);
+		add_kind(k, k->least + traffic_hash(place | i << 16) % k->spread, end_of(a), a);
+	}
+	return a;
+}
+
+/* Cycles in which transactions begin that have all of these tags, or all that they take. */
+static void transactions(const struct activity *a, uint32_t tags, bool all, struct pattern *out)
+{
+	out->log2 = a->period_log2;
+	memset(out->inc, 0, sizeof(out->inc[0]) << out->log2);
+	for (unsigned int i = 0; i < a->num; i++) {
+		const struct transaction *t = &a->list[i];
+
+		for (unsigned int c = 0; c < (all ? t->cycles : 1); c++)
+			out->inc[t->at + c] = (t->tags & tags) == tags;
 	}
 }
 
 void activity_pattern(unsigned int package, unsigned int inst, const struct view *v,
 		      struct pattern *out)
 {
+	g_autofree struct activity *a = activity_of(package, v->list, inst);
 	g_autofree struct pattern *queue = NULL;
 	bool flits = v->shows == SHOWS_FLITS || v->shows == SHOWS_NULL_FLITS;
 
-	transactions(package, inst, v, v->of, flits, out);
+	transactions(a, v->of, flits, out);
 	if (v->shows == SHOWS_NULL_FLITS)
 		pattern_shape(out, &(struct shape){ .threshold = 1, .invert = true });
 	if (v->shows == SHOWS_COUNT || flits)
 		return;
 	queue = g_new(struct pattern, 1);
-	transactions(package, inst, v, v->queue, false, queue);
+	transactions(a, v->queue, false, queue);
 	/* With one a cycle at most, those of `depth` cycles always have room. */
 	pattern_stay(out, num_told ? v->depth : pattern_longest_stay(queue, v->depth));
 	if (v->shows == SHOWS_NOT_EMPTY)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Packets between the boxes, for the match registers to choose from. Some are
- * always about: 256 slots, then they repeat. Every opcode of the spec is among
- * them, every data response with every state of the line, every DRAM command in
- * every mode of the scheduler, so no sensible filter is left with nothing. The
- * other slots and fields follow from a hash of the place. Tests inject packets
- * of their own (SYN_PKT_*).
+ * Packets between the boxes, for the match registers to choose from. What an S-Box and
+ * a link send is in a list (activity.c), which says class, flits and network; opcodes
+ * take turns. Of other packets there are 256 slots, then they repeat. Every opcode of
+ * the spec is among them, every data response with every state of the line, every DRAM
+ * command in every mode of the scheduler, so no sensible filter is left with nothing.
+ * Other slots and fields follow from a hash of the place. Tests inject packets of their
+ * own (SYN_PKT_*).
  */
 #include "uncore.h"
 
@@ -13,16 +14,16 @@
 /* Cycles per slot; R-Box packets have up to 11 flits, one per cycle. */
 #define SLOT_LOG2(box)	((box) == BOX_R ? 4u : 2u)
 
-#define DRS		0xe
+enum { HOM0 = 0x0, HOM1 = 0x1, NDR = 0x2, SNP = 0x3, NCS = 0x4, NCB = 0xc, DRS = 0xe };
 #define DRAM_MODES	4u
 
 static unsigned int flits_of(unsigned int mc, unsigned int opcode)
 {
 	switch (mc) {
-	case 0xc:	/* NCB */
+	case NCB:
 	case DRS:
 		return opcode & 8 ? 11 : 9;
-	case 0x4:	/* NCS */
+	case NCS:
 		return 3;
 	}
 	return 1;
@@ -116,11 +117,105 @@ static bool slot(const struct counter *c, unsigned int inst, bool out, unsigned 
 	return true;
 }
 
+/* The n-th packet of so many flits that has this class; false: there are no such. */
+static bool nth_of(unsigned int mc, unsigned int flits, unsigned int n, struct packet *pkt)
+{
+	unsigned int kinds = 0, state = mc == DRS ? n % ARRAY_SIZE(states) : 0;
+	const struct opcode_info *of[32];
+
+	for (unsigned int i = 0; i < opcode_count; i++) {
+		if (opcode_table[i].mc == mc && flits_of(mc, opcode_table[i].opcode) == flits)
+			of[kinds++] = &opcode_table[i];
+	}
+	if (!kinds)
+		return false;
+	if (mc == DRS) {
+		n /= ARRAY_SIZE(states);
+		pkt->rds = states[state];
+	}
+	pkt->mc = mc;
+	pkt->opcode = of[n % kinds]->opcode;
+	pkt->flits = flits;
+	return true;
+}
+
+/* Message class and network of a packet, by its tags. */
+static const struct {
+	unsigned int list;
+	uint32_t tags;
+	uint8_t mc;
+} classes[] = {
+	/* Those that have more tags come first. */
+	{ LIST_S_OUT, TAG_S_OUT_HOM | TAG_S_OUT_REQUEST, HOM0 },
+	{ LIST_S_OUT, TAG_S_OUT_HOM, HOM1 }, { LIST_S_OUT, TAG_S_OUT_NDR, NDR },
+	{ LIST_S_OUT, TAG_S_OUT_SNP, SNP }, { LIST_S_OUT, TAG_S_OUT_NCS, NCS },
+	{ LIST_S_OUT, TAG_S_OUT_NCB, NCB }, { LIST_S_OUT, TAG_S_OUT_DRS, DRS },
+	{ LIST_R_OUT, TAG_R_HOM, HOM0 }, { LIST_R_OUT, TAG_R_NDR, NDR },
+	{ LIST_R_OUT, TAG_R_SNP, SNP }, { LIST_R_OUT, TAG_R_NCS, NCS },
+	{ LIST_R_OUT, TAG_R_NCB, NCB }, { LIST_R_OUT, TAG_R_DRS, DRS },
+};
+
+static unsigned int class_of(unsigned int list, uint32_t tags)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(classes); i++) {
+		if (classes[i].list == list && (tags & classes[i].tags) == classes[i].tags)
+			return classes[i].mc;
+	}
+	g_assert_not_reached();
+}
+
+static void list_pattern(const struct counter *c, unsigned int list, unsigned int inst,
+			 struct pattern *p)
+{
+	g_autofree struct activity *a = activity_of(c->box->pkg->id, list, inst);
+	unsigned int seen[16][16] = { { 0 } };	/* by class and flits */
+
+	p->log2 = a->period_log2;
+	memset(p->inc, 0, sizeof(p->inc[0]) << p->log2);
+	for (unsigned int i = 0; i < a->num; i++) {
+		const struct transaction *t = &a->list[i];
+		unsigned int mc = class_of(list, t->tags), n = seen[mc][t->cycles]++, cycles;
+		uint64_t h = traffic_hash(c->box->pkg->id | list << 4 | inst << 8 |
+					  (uint64_t)i << 16 | 0x6ull << 60);
+		struct packet pkt = {
+			.box = c->box->kind,
+			.inst = inst,
+			.out = true,
+			.hnid = h >> 32 & 3,
+			.rnid = h >> 34 & 3,
+			.dnid = h >> 36 & 3,
+			.addr = (h >> 40 & 7) << 6 | (h >> 44 & 3) << 30,
+		};
+
+		/* Requests and answers share what a link tells of its packets. */
+		if (list == LIST_R_OUT && mc == HOM0 && n % 2)
+			mc = HOM1;
+		if (list == LIST_R_OUT)
+			pkt.vn = t->tags & TAG_R_VN0 ? 0 : t->tags & TAG_R_VN1 ? 1 : 2;
+		if (list == LIST_R_OUT && (mc == HOM0 || mc == HOM1))
+			n /= 2;
+		if (!nth_of(mc, t->cycles, n, &pkt))
+			continue;
+		cycles = c->box->type->packet(c, &pkt);
+		for (unsigned int f = 0; f < cycles; f++)
+			p->inc[t->at + f] = 1;
+	}
+}
+
 void packet_pattern(const struct counter *c, unsigned int inst, bool out, struct pattern *p)
 {
 	unsigned int slot_log2 = SLOT_LOG2(c->box->kind);
 	struct packet pkt;
 
+	if (!c->box->pkg->no_mix && c->box->kind == BOX_S && out) {
+		list_pattern(c, LIST_S_OUT, inst, p);
+		return;
+	}
+	/* Ports 0 and 1 of a half are links. */
+	if (!c->box->pkg->no_mix && c->box->kind == BOX_R && inst % 4 < 2) {
+		list_pattern(c, LIST_R_OUT, inst, p);
+		return;
+	}
 	p->log2 = ctz32(SLOTS) + slot_log2;
 	memset(p->inc, 0, sizeof(p->inc[0]) << p->log2);
 	if (c->box->pkg->no_mix)

@@ -334,6 +334,19 @@ void packet_pattern(const struct counter *c, unsigned int inst, bool out, struct
 
 /* ---- activity ---- */
 
+/* One of what a box does over and over. */
+struct transaction {
+	uint16_t at, cycles;	/* when it begins in the period, and how long it takes */
+	uint32_t tags;
+};
+
+struct activity {
+	unsigned int period_log2, num;
+	struct transaction list[CF_PERIOD_MAX];
+};
+
+/* A list of a box, or a port, the one that has this number; to be freed. */
+struct activity *activity_of(unsigned int package, unsigned int list, unsigned int inst);
 /* What is seen so of what a box, or a port, does, the one that has this number. */
 void activity_pattern(unsigned int package, unsigned int inst, const struct view *v,
 		      struct pattern *out);
