@@ -5,9 +5,9 @@
 1,000 times an identity, a package and an instance of its boxes are drawn, and its events are
 counted from the same cycle to the same cycle. The seed is fixed, so that a failure comes again.
 
-A sum has to be right to the count. What was in a queue when the window began or ended is the
-only thing that may be missing from what an occupancy and its inserts say of each other; the
-stay that they tell has to be the same each time.
+A sum has to be right to the count, or within what the window cuts in two. What was in a queue
+when the window began or ended is the only thing that may be missing from what an occupancy and
+its inserts say of each other; the stay that they tell has to be the same each time.
 
 TIER: once
 """

@@ -83,22 +83,23 @@ static const struct kind s_in_kinds[] = {
 };
 
 /*
- * Requests to a home agent, and what its M-Box does for them: InvItoE reads memory. Then
- * commands that no request is behind.
+ * Requests to a home agent, and what its M-Box does for them: InvItoE reads memory. Each
+ * takes a cycle for each DRAM command, of which a page that has to be opened wants one more,
+ * and one that has to be closed before it another. Then commands that no request is behind.
  */
 #define B_READ	(TAG_B_REQUEST | TAG_B_RD | TAG_B_MEM_RD)
 #define B_OWN	(TAG_B_REQUEST | TAG_B_INVITOE | TAG_B_MEM_RD)
 #define B_WRITE	(TAG_B_REQUEST | TAG_B_WR)
 static const struct kind b_kinds[] = {
 	{ TAG_B_NON_IOH | B_READ | TAG_B_PAGE_HIT, 1, 80, 60 },
-	{ TAG_B_NON_IOH | B_READ | TAG_B_PAGE_MISS, 1, 30, 20 },
-	{ TAG_B_NON_IOH | B_READ | TAG_B_PAGE_EMPTY, 1, 20, 10 },
+	{ TAG_B_NON_IOH | B_READ | TAG_B_PAGE_MISS, 3, 30, 20 },
+	{ TAG_B_NON_IOH | B_READ | TAG_B_PAGE_EMPTY, 2, 20, 10 },
 	{ TAG_B_NON_IOH | B_OWN | TAG_B_PAGE_HIT, 1, 20, 10 },
 	{ TAG_B_NON_IOH | B_WRITE | TAG_B_PAGE_HIT, 1, 60, 30 },
-	{ TAG_B_NON_IOH | B_WRITE | TAG_B_PAGE_MISS, 1, 20, 10 },
-	{ TAG_B_IOH | B_READ | TAG_B_PAGE_MISS, 1, 30, 20 },
-	{ TAG_B_IOH | B_OWN | TAG_B_PAGE_EMPTY, 1, 10, 10 },
-	{ TAG_B_IOH | B_WRITE | TAG_B_PAGE_EMPTY, 1, 30, 20 },
+	{ TAG_B_NON_IOH | B_WRITE | TAG_B_PAGE_MISS, 3, 20, 10 },
+	{ TAG_B_IOH | B_READ | TAG_B_PAGE_MISS, 3, 30, 20 },
+	{ TAG_B_IOH | B_OWN | TAG_B_PAGE_EMPTY, 2, 10, 10 },
+	{ TAG_B_IOH | B_WRITE | TAG_B_PAGE_EMPTY, 2, 30, 20 },
 	{ TAG_B_MERGE, 1, 6, 4 },
 	{ TAG_B_V2F, 1, 5, 4 },
 	{ TAG_B_V2V, 1, 4, 4 },
@@ -159,6 +160,11 @@ bool activity_tell(unsigned int package, unsigned int list, unsigned int inst, u
 	told[num_told].num = num;
 	told[num_told++].kind = (struct kind){ .tags = tags, .cycles = cycles };
 	return true;
+}
+
+bool activity_is_told(void)
+{
+	return num_told;
 }
 
 /* So many of a kind, from cycle `at` on. */

@@ -2,10 +2,11 @@
 /*
  * Packets between the boxes, for the match registers to choose from. What an S-Box and
  * a link send is in a list (activity.c), which says class, flits and network; opcodes
- * take turns. Of other packets there are 256 slots, then they repeat. Every opcode of
- * the spec is among them, every data response with every state of the line, every DRAM
- * command in every mode of the scheduler, so no sensible filter is left with nothing.
- * Other slots and fields follow from a hash of the place. Tests inject packets of their
+ * take turns. The DRAM commands of an M-Box are those of the requests to its B-Box, and
+ * some that no request is behind. Of other packets there are 256 slots, then they repeat.
+ * Every opcode of the spec is among them, every data response with every state of the line,
+ * every DRAM command in every mode of the scheduler, so no sensible filter is left with
+ * nothing. Other slots and fields follow from a hash of the place. Tests inject packets of their
  * own (SYN_PKT_*).
  */
 #include "uncore.h"
@@ -56,11 +57,6 @@ static const uint8_t states[] = { 8, 4, 2, 1, 0 };	/* of a data response: M E S 
 /* The n-th of the packets there have to be; false: those were all. */
 static bool obligatory(unsigned int n, struct packet *pkt)
 {
-	if (pkt->box == BOX_M) {
-		pkt->opcode = dram_cmd_table[n % dram_cmd_count];
-		pkt->vn = n / dram_cmd_count;
-		return n < dram_cmd_count * DRAM_MODES;
-	}
 	if (n < opcode_count) {
 		pkt->mc = opcode_table[n].mc;
 		pkt->opcode = opcode_table[n].opcode;
@@ -106,12 +102,8 @@ static bool slot(const struct counter *c, unsigned int inst, bool out, unsigned 
 			return false;
 		pkt->mc = op->mc;
 		pkt->opcode = op->opcode;
-		if (box == BOX_M) {
-			pkt->opcode = dram_cmd_table[(h >> 8) % dram_cmd_count];
-			pkt->vn = h >> 20 & 3;
-		} else if (op->mc == DRS) {
+		if (op->mc == DRS)
 			pkt->rds = states[(h >> 24) % ARRAY_SIZE(states)];
-		}
 	}
 	pkt->flits = flits_of(pkt->mc, pkt->opcode);
 	return true;
@@ -202,6 +194,59 @@ static void list_pattern(const struct counter *c, unsigned int list, unsigned in
 	}
 }
 
+enum { RAS = 0x2, CAS_RD_OPN = 0x3, CAS_WR_OPN = 0x4, CAS_CLOSES = 2, PRE = 0x11 };
+
+static bool of_request(unsigned int cmd)
+{
+	return (cmd >= RAS && cmd <= CAS_WR_OPN + CAS_CLOSES) || cmd == PRE;
+}
+
+static void add_command(const struct counter *c, unsigned int cmd, unsigned int mode,
+			unsigned int at, struct pattern *p)
+{
+	uint64_t h = traffic_hash(c->box->pkg->id | c->box->inst << 8 | (uint64_t)at << 16 |
+				  0x7ull << 60);
+	const struct packet pkt = {
+		.box = BOX_M,
+		.inst = c->box->inst,
+		.opcode = cmd,
+		.vn = mode % DRAM_MODES,
+		.addr = (h >> 40 & 7) << 6 | (h >> 44 & 3) << 30,
+	};
+
+	p->inc[at] = c->box->type->packet(c, &pkt);
+}
+
+static void command_pattern(const struct counter *c, struct pattern *p)
+{
+	g_autofree struct activity *a = activity_of(c->box->pkg->id, LIST_B, c->box->inst);
+	unsigned int at = 0;
+
+	p->log2 = a->period_log2;
+	memset(p->inc, 0, sizeof(p->inc[0]) << p->log2);
+	for (unsigned int i = 0; i < a->num; i++) {
+		const struct transaction *t = &a->list[i];
+		unsigned int cas = t->tags & TAG_B_MEM_RD ? CAS_RD_OPN : CAS_WR_OPN;
+
+		at = t->at;
+		if (t->tags & TAG_B_PAGE_MISS)
+			add_command(c, PRE, i, at++, p);
+		if (t->tags & (TAG_B_PAGE_MISS | TAG_B_PAGE_EMPTY))
+			add_command(c, RAS, i, at++, p);
+		/* One in five closes its page again. */
+		if (t->tags & TAG_B_REQUEST)
+			add_command(c, i % 5 ? cas : cas + CAS_CLOSES, i, at, p);
+		at = t->at + t->cycles;
+	}
+	for (unsigned int n = 0; n < dram_cmd_count * DRAM_MODES && !activity_is_told(); n++) {
+		unsigned int cmd = dram_cmd_table[n % dram_cmd_count];
+
+		g_assert(at < 1u << p->log2);
+		if (!of_request(cmd))
+			add_command(c, cmd, n / dram_cmd_count, at++, p);
+	}
+}
+
 void packet_pattern(const struct counter *c, unsigned int inst, bool out, struct pattern *p)
 {
 	unsigned int slot_log2 = SLOT_LOG2(c->box->kind);
@@ -209,6 +254,10 @@ void packet_pattern(const struct counter *c, unsigned int inst, bool out, struct
 
 	if (!c->box->pkg->no_mix && c->box->kind == BOX_S && out) {
 		list_pattern(c, LIST_S_OUT, inst, p);
+		return;
+	}
+	if (!c->box->pkg->no_mix && c->box->kind == BOX_M) {
+		command_pattern(c, p);
 		return;
 	}
 	/* Ports 0 and 1 of a half are links. */

@@ -357,6 +357,7 @@ void activity_pattern(unsigned int package, unsigned int inst, const struct view
  */
 bool activity_tell(unsigned int package, unsigned int list, unsigned int inst, uint32_t tags,
 		   unsigned int cycles, unsigned int num);
+bool activity_is_told(void);
 
 /* ---- traffic ---- */
 
