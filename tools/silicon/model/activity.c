@@ -21,6 +21,7 @@
 struct kind {
 	uint32_t tags;
 	uint8_t cycles, least, spread;
+	bool westmere;	/* of Westmere-EX alone */
 };
 
 /*
@@ -54,12 +55,12 @@ static const struct kind c_kinds[] = {
 };
 
 /* To the system. Of the home messages those of HOM0 are requests, those of HOM1 answers. */
-#define S_OF_CBOX(n)								\
-	{ TAG_S_OUT_DRS | TAG_S_OUT_CBOX##n, 9, 10, 4 },			\
-	{ TAG_S_OUT_DRS | TAG_S_OUT_CBOX##n, 11, 4, 2 },			\
-	{ TAG_S_OUT_NCB | TAG_S_OUT_CBOX##n, 9, 1, 2 },				\
-	{ TAG_S_OUT_NCB | TAG_S_OUT_CBOX##n, 11, 3, 2 },			\
-	{ TAG_S_OUT_NCS | TAG_S_OUT_CBOX##n, 3, 4, 3 }
+#define S_OF_CBOX(n, westmere)							\
+	{ TAG_S_OUT_DRS | TAG_S_OUT_CBOX##n, 9, 10, 4, westmere },		\
+	{ TAG_S_OUT_DRS | TAG_S_OUT_CBOX##n, 11, 4, 2, westmere },		\
+	{ TAG_S_OUT_NCB | TAG_S_OUT_CBOX##n, 9, 1, 2, westmere },		\
+	{ TAG_S_OUT_NCB | TAG_S_OUT_CBOX##n, 11, 3, 2, westmere },		\
+	{ TAG_S_OUT_NCS | TAG_S_OUT_CBOX##n, 3, 4, 3, westmere }
 static const struct kind s_out_kinds[] = {
 	{ TAG_S_OUT_HOM | TAG_S_OUT_REQUEST | TAG_S_OUT_TO_R, 1, 80, 40 },
 	{ TAG_S_OUT_HOM | TAG_S_OUT_TO_R, 1, 20, 10 },
@@ -67,9 +68,8 @@ static const struct kind s_out_kinds[] = {
 	{ TAG_S_OUT_HOM | TAG_S_OUT_TO_B, 1, 20, 10 },
 	{ TAG_S_OUT_SNP, 1, 100, 40 },
 	{ TAG_S_OUT_NDR, 1, 110, 40 },
-	S_OF_CBOX(0), S_OF_CBOX(1), S_OF_CBOX(2), S_OF_CBOX(3),
-	/* What follows is of Westmere-EX. */
-	S_OF_CBOX(4),
+	S_OF_CBOX(0, false), S_OF_CBOX(1, false), S_OF_CBOX(2, false), S_OF_CBOX(3, false),
+	S_OF_CBOX(4, true),
 };
 
 /* From the system. Snoops have left their queue when those come that share it. */
@@ -126,15 +126,14 @@ static const struct kind r_kinds[] = {
 
 static const struct list {
 	const struct kind *kinds;
-	unsigned int num, westmere;	/* how many on Westmere-EX */
-	unsigned int period_log2;
+	unsigned int num, period_log2;
 } lists[LISTS] = {
-	[LIST_C] = { c_kinds, ARRAY_SIZE(c_kinds), ARRAY_SIZE(c_kinds), 8 },
-	[LIST_S_OUT] = { s_out_kinds, ARRAY_SIZE(s_out_kinds) - 5, ARRAY_SIZE(s_out_kinds), 11 },
-	[LIST_S_IN] = { s_in_kinds, ARRAY_SIZE(s_in_kinds), ARRAY_SIZE(s_in_kinds), 11 },
-	[LIST_B] = { b_kinds, ARRAY_SIZE(b_kinds), ARRAY_SIZE(b_kinds), 10 },
-	[LIST_R_IN] = { r_kinds, ARRAY_SIZE(r_kinds), ARRAY_SIZE(r_kinds), 12 },
-	[LIST_R_OUT] = { r_kinds, ARRAY_SIZE(r_kinds), ARRAY_SIZE(r_kinds), 12 },
+	[LIST_C] = { c_kinds, ARRAY_SIZE(c_kinds), 8 },
+	[LIST_S_OUT] = { s_out_kinds, ARRAY_SIZE(s_out_kinds), 11 },
+	[LIST_S_IN] = { s_in_kinds, ARRAY_SIZE(s_in_kinds), 11 },
+	[LIST_B] = { b_kinds, ARRAY_SIZE(b_kinds), 10 },
+	[LIST_R_IN] = { r_kinds, ARRAY_SIZE(r_kinds), 12 },
+	[LIST_R_OUT] = { r_kinds, ARRAY_SIZE(r_kinds), 12 },
 };
 
 static struct {
@@ -167,9 +166,9 @@ bool activity_is_told(void)
 	return num_told;
 }
 
-/* So many of a kind, from cycle `at` on. */
-static void add_kind(const struct kind *k, unsigned int num, unsigned int at,
-		     struct activity *a)
+/* So many of a kind, from cycle `at` on; the cycle after the last of them. */
+static unsigned int add_kind(const struct kind *k, unsigned int num, unsigned int at,
+			     struct activity *a)
 {
 	g_assert(at + k->cycles * num <= 1u << a->period_log2);
 	for (; num; num--, at += k->cycles) {
@@ -177,33 +176,28 @@ static void add_kind(const struct kind *k, unsigned int num, unsigned int at,
 			.at = at, .cycles = k->cycles, .tags = k->tags
 		};
 	}
-}
-
-static unsigned int end_of(const struct activity *a)
-{
-	const struct transaction *last = &a->list[a->num - 1];
-
-	return a->num ? last->at + last->cycles : 0;
+	return at;
 }
 
 struct activity *activity_of(unsigned int package, unsigned int list_id, unsigned int inst)
 {
 	const struct list *list = &lists[list_id];
-	unsigned int num = package_by_id(package)->kind == KIND_WESTMERE_EX ? list->westmere :
-									      list->num;
+	bool westmere = package_by_id(package)->kind == KIND_WESTMERE_EX;
 	uint64_t place = package | list_id << 4 | inst << 8 | 0xaull << 60;
 	struct activity *a = g_new(struct activity, 1);
+	unsigned int at = 0;
 
 	a->num = 0;
 	a->period_log2 = num_told ? CF_LOG2_MAX : list->period_log2;
 	for (unsigned int i = 0; i < num_told; i++) {
 		if (told[i].package == package && told[i].list == list_id && told[i].inst == inst)
-			add_kind(&told[i].kind, told[i].num, end_of(a), a);
+			at = add_kind(&told[i].kind, told[i].num, at, a);
 	}
-	for (unsigned int i = 0; i < num && !num_told; i++) {
+	for (unsigned int i = 0; i < list->num && !num_told; i++) {
 		const struct kind *k = &list->kinds[i];
 
-		add_kind(k, k->least + traffic_hash(place | i << 16) % k->spread, end_of(a), a);
+		if (westmere || !k->westmere)
+			at = add_kind(k, k->least + traffic_hash(place | i << 16) % k->spread, at, a);
 	}
 	return a;
 }
