@@ -23,7 +23,7 @@ static inline void addr2line(bool there)
 /* Leaves the report in /tmp/report. */
 static inline struct c2c_row c2c_report(const char *file)
 {
-	unsigned int index, node, pages, total, local, remote;
+	unsigned int index, total, local, remote;
 	unsigned long line, addr;
 	struct c2c_row row = {};
 	char text[1024];
@@ -38,8 +38,9 @@ static inline struct c2c_row c2c_report(const char *file)
 	f = fopen("/tmp/report", "r");
 	ktap_require(f);
 	while (fgets(text, sizeof(text), f)) {
-		if (sscanf(text, "%u %lx %u %u %lf%% %u %u %u", &index, &addr, &node, &pages, &share,
-			   &total, &local, &remote) != 8)
+		/* The node of a page is N/A where the kernel cannot tell it. */
+		if (sscanf(text, "%u %lx %*s %*u %lf%% %u %u %u", &index, &addr, &share, &total,
+			   &local, &remote) != 6)
 			continue;
 		row.rows++;
 		if (addr == line)

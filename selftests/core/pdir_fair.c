@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * VM: --machine sandybridge --cores 2 --threads 2 --icount
+ * KERNELS: 6.1 6.12 newest
  *
  * perf record -a with PDIR: each thread of a core has the same share of it. So that all
  * CPUs retire as many instructions as the others, each does so many in a millisecond and
- * then sleeps.
+ * then sleeps. The debug kernel alone retires more than that.
  */
 #define _GNU_SOURCE
 #include <signal.h>
