@@ -21,7 +21,6 @@
 struct kind {
 	uint32_t tags;
 	uint8_t cycles, least, spread;
-	bool westmere;	/* of Westmere-EX alone */
 };
 
 /*
@@ -55,12 +54,12 @@ static const struct kind c_kinds[] = {
 };
 
 /* To the system. Of the home messages those of HOM0 are requests, those of HOM1 answers. */
-#define S_OF_CBOX(n, westmere)							\
-	{ TAG_S_OUT_DRS | TAG_S_OUT_CBOX##n, 9, 10, 4, westmere },		\
-	{ TAG_S_OUT_DRS | TAG_S_OUT_CBOX##n, 11, 4, 2, westmere },		\
-	{ TAG_S_OUT_NCB | TAG_S_OUT_CBOX##n, 9, 1, 2, westmere },		\
-	{ TAG_S_OUT_NCB | TAG_S_OUT_CBOX##n, 11, 3, 2, westmere },		\
-	{ TAG_S_OUT_NCS | TAG_S_OUT_CBOX##n, 3, 4, 3, westmere }
+#define S_OF_CBOX(n)								\
+	{ TAG_S_OUT_DRS | TAG_S_OUT_CBOX##n, 9, 10, 4 },			\
+	{ TAG_S_OUT_DRS | TAG_S_OUT_CBOX##n, 11, 4, 2 },			\
+	{ TAG_S_OUT_NCB | TAG_S_OUT_CBOX##n, 9, 1, 2 },				\
+	{ TAG_S_OUT_NCB | TAG_S_OUT_CBOX##n, 11, 3, 2 },			\
+	{ TAG_S_OUT_NCS | TAG_S_OUT_CBOX##n, 3, 4, 3 }
 static const struct kind s_out_kinds[] = {
 	{ TAG_S_OUT_HOM | TAG_S_OUT_REQUEST | TAG_S_OUT_TO_R, 1, 80, 40 },
 	{ TAG_S_OUT_HOM | TAG_S_OUT_TO_R, 1, 20, 10 },
@@ -68,8 +67,7 @@ static const struct kind s_out_kinds[] = {
 	{ TAG_S_OUT_HOM | TAG_S_OUT_TO_B, 1, 20, 10 },
 	{ TAG_S_OUT_SNP, 1, 100, 40 },
 	{ TAG_S_OUT_NDR, 1, 110, 40 },
-	S_OF_CBOX(0, false), S_OF_CBOX(1, false), S_OF_CBOX(2, false), S_OF_CBOX(3, false),
-	S_OF_CBOX(4, true),
+	S_OF_CBOX(0), S_OF_CBOX(1), S_OF_CBOX(2), S_OF_CBOX(3), S_OF_CBOX(4),
 };
 
 /* From the system. Snoops have left their queue when those come that share it. */
@@ -127,13 +125,14 @@ static const struct kind r_kinds[] = {
 static const struct list {
 	const struct kind *kinds;
 	unsigned int num, period_log2;
+	uint32_t westmere;	/* what has one of these tags is of Westmere-EX alone */
 } lists[LISTS] = {
-	[LIST_C] = { c_kinds, ARRAY_SIZE(c_kinds), 8 },
-	[LIST_S_OUT] = { s_out_kinds, ARRAY_SIZE(s_out_kinds), 11 },
-	[LIST_S_IN] = { s_in_kinds, ARRAY_SIZE(s_in_kinds), 11 },
-	[LIST_B] = { b_kinds, ARRAY_SIZE(b_kinds), 10 },
-	[LIST_R_IN] = { r_kinds, ARRAY_SIZE(r_kinds), 12 },
-	[LIST_R_OUT] = { r_kinds, ARRAY_SIZE(r_kinds), 12 },
+	[LIST_C] = { c_kinds, ARRAY_SIZE(c_kinds), 8, 0 },
+	[LIST_S_OUT] = { s_out_kinds, ARRAY_SIZE(s_out_kinds), 11, TAG_S_OUT_CBOX4 },
+	[LIST_S_IN] = { s_in_kinds, ARRAY_SIZE(s_in_kinds), 11, 0 },
+	[LIST_B] = { b_kinds, ARRAY_SIZE(b_kinds), 10, 0 },
+	[LIST_R_IN] = { r_kinds, ARRAY_SIZE(r_kinds), 12, 0 },
+	[LIST_R_OUT] = { r_kinds, ARRAY_SIZE(r_kinds), 12, 0 },
 };
 
 static struct {
@@ -196,7 +195,7 @@ struct activity *activity_of(unsigned int package, unsigned int list_id, unsigne
 	for (unsigned int i = 0; i < list->num && !num_told; i++) {
 		const struct kind *k = &list->kinds[i];
 
-		if (westmere || !k->westmere)
+		if (westmere || !(k->tags & list->westmere))
 			at = add_kind(k, k->least + traffic_hash(place | i << 16) % k->spread, at, a);
 	}
 	return a;
