@@ -39,12 +39,16 @@ need_packages() {
 		die "missing packages; run: sudo apt-get install --no-install-recommends ${missing[*]}"
 	say "installing ${missing[*]}"
 	mkdir -p "$CACHE"
-	if ! DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
-		"${missing[@]}" >"$CACHE/apt-install.log" 2>&1; then
-		apt-get update >"$CACHE/apt-update.log" 2>&1 || true
-		DEBIAN_FRONTEND=noninteractive run_logged "$CACHE/apt-install.log" \
-			apt-get install -y --no-install-recommends "${missing[@]}"
-	fi
+	(
+		# apt-get does not wait for another one that installs.
+		once install
+		if ! DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
+			"${missing[@]}" >"$CACHE/apt-install.log" 2>&1; then
+			apt-get update >"$CACHE/apt-update.log" 2>&1 || true
+			DEBIAN_FRONTEND=noninteractive run_logged "$CACHE/apt-install.log" \
+				apt-get install -y --no-install-recommends "${missing[@]}"
+		fi
+	) || exit
 }
 
 # The Debian mirror this machine already uses.
@@ -58,29 +62,32 @@ debian_mirror() {
 # private_apt SUITE...: an apt of our own that knows these suites (deb and
 # deb-src), checked by Debian's keys. Sets APT_OPTS; never touches /etc/apt.
 private_apt() {
-	local root mirror s
+	local root mirror s site
 	root=$CACHE/apt/$(printf '%s-' "$@" | tr -c 'a-z0-9-' _)
 	mirror=$(debian_mirror)
 	mkdir -p "$root/lists/partial" "$root/cache/archives/partial" "$root/pref.d"
 	touch "$root/status"
-	for s in "$@"; do
-		local site=$mirror
-		case $s in *-security) site=${mirror%/debian/}/debian-security/ ;; esac
-		printf '%s [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] %s %s main\n' \
-			deb "$site" "$s" deb-src "$site" "$s"
-	done >"$root/sources.list.new"
 	# shellcheck disable=SC2034
 	APT_OPTS=(-o "Dir::State::Lists=$root/lists" -o "Dir::State::status=$root/status"
 		-o "Dir::Etc::SourceList=$root/sources.list" -o Dir::Etc::SourceParts=/dev/null
 		-o "Dir::Etc::PreferencesParts=$root/pref.d" -o Dir::Etc::Preferences=/dev/null
 		-o "Dir::Cache=$root/cache" -o APT::Sandbox::User=
 		-o APT::Architecture=amd64 -o Acquire::Languages=none -q)
-	if ! cmp -s "$root/sources.list.new" "$root/sources.list" ||
-		[ -z "$(find "$root/lists" -maxdepth 1 -name '*Packages*' -mmin -720)" ]; then
+	(
+		# apt-get does not wait for another one that fetches the lists.
+		once "${root##*/}lists"
+		for s in "$@"; do
+			site=$mirror
+			case $s in *-security) site=${mirror%/debian/}/debian-security/ ;; esac
+			printf '%s [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] %s %s main\n' \
+				deb "$site" "$s" deb-src "$site" "$s"
+		done >"$root/sources.list.new"
+		cmp -s "$root/sources.list.new" "$root/sources.list" &&
+			[ -n "$(find "$root/lists" -maxdepth 1 -name '*Packages*' -mmin -720)" ] && exit
 		cp "$root/sources.list.new" "$root/sources.list"
 		run_logged "$root/update.log" apt-get "${APT_OPTS[@]}" update
 		find "$root/lists" -maxdepth 1 -type f -exec touch {} +
-	fi
+	) || exit
 }
 
 # unpack_closure DIRECTORY SUITE PACKAGE...: unpack it and all it depends on, for what this
