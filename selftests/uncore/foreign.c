@@ -156,13 +156,17 @@ static struct result use(const struct use *u)
 	int fd, clock, i;
 
 	silicon_clear();
+	/* Both count in the same window. */
+	gates_install();
 	fd = event_open(u->pmu, u->event, 0, -1);
 	clock = event_open("xeon7500_wbox", "uncore_clock", 0, -1);
 	perf_enable(clock);
 	perf_enable(fd);
+	gates_open();
 	sleep_us(3000);
 	for (i = 0; i < 4 && u->subreg[i]; i++)
 		res.subreg[i] = msr_read(0, u->subreg[i]);
+	gates_close();
 	perf_disable(fd);
 	perf_disable(clock);
 	count = perf_value(fd);

@@ -6,13 +6,17 @@
 set -uo pipefail
 . "$(dirname "$0")/../lib/vm.sh"
 
-# twin KERNEL OUT: the driver under another name. A module has its own in two places, one of
-# them padded to 56 bytes. The names that its code uses stay what they are.
+# twin KERNEL OUT: the driver under another name. A module has its own in two sections. The
+# names that its code uses stay what they are.
 twin() {
-	local ko=$TOP/build/$1/intel_core_ext.ko
-	LC_ALL=C sed -E 's/\x00name=intel_core_ext\x00/\x00name=intel_core_two\x00/
-		s/intel_core_ext(\x00{42})/intel_core_two\1/' "$ko" >"$2/twin.ko" &&
-		[ "$(cmp -l "$ko" "$2/twin.ko" | wc -l)" = 6 ]
+	local ko=$TOP/build/$1/intel_core_ext.ko section
+	cp "$ko" "$2/twin.ko"
+	for section in .modinfo .gnu.linkonce.this_module; do
+		objcopy --dump-section "$section=$2/section" "$ko" &&
+			LC_ALL=C sed -Ez 's/^(name=)?intel_core_ext$/\1intel_core_two/' "$2/section" >"$2/renamed" &&
+			[ "$(cmp -l "$2/section" "$2/renamed" | wc -l)" = 3 ] &&
+			objcopy --update-section "$section=$2/renamed" "$2/twin.ko" || return
+	done
 }
 
 for kernel in "${KERNELS[@]}"; do
