@@ -14,15 +14,14 @@ set -uo pipefail
 agent() {
 	unpack pcp pcp-conf libpcp3 libpcp-pmda3 libpfm4 libreadline8 libtinfo6 libssl3 libsasl2-2 \
 		libsystemd0 libcap2 liblzma5 libzstd1 liblz4-1 libgcrypt20 libgpg-error0 || return 1
-	for d in "$DIR"/debs/{pcp,libpcp}*.deb; do dpkg-deb -x "$d" "$DIR/pcp" || return 1; done
-	cp -a "$DIR"/pcp/usr/lib/libpcp*.so.* "$DIR/root/lib/x86_64-linux-gnu/"
+	cp -a "$DIR"/root/usr/lib/libpcp*.so.* "$DIR/root/lib/x86_64-linux-gnu/"
 	make -s -C "$TOP/tools/metrics" OUTPUT="$DIR/build" export
 	cat "$DIR/build/export/perfevent.conf"
 }
 
 # fetched MACHINE: each event of the file, and two of them at once, twice.
 fetched() {
-	local pcp=$DIR/pcp/usr of=perfevent.hwcounters
+	local pcp=$DIR/root/usr of=perfevent.hwcounters
 	local reads="$of.xeon7500_mbox_0.bbox_cmds.reads.value $of.xeon7500_mbox_1.bbox_cmds.reads.value"
 	{
 		echo 'open dso /usr/lib/pcp/pmdas/perfevent/pmda_perfevent.so perfevent_init 127'
@@ -44,7 +43,7 @@ fetched() {
 		--put "$DIR/root/lib/x86_64-linux-gnu:/lib/x86_64-linux-gnu" \
 		--put "$pcp/lib/pcp/pmdas/perfevent:/usr/lib/pcp/pmdas/perfevent" \
 		--put "$pcp/bin/dbpmda:/usr/bin/dbpmda" --put "$pcp/lib/pcp/bin/pmcpp:/usr/lib/pcp/bin/pmcpp" \
-		--put "$DIR/pcp/etc/pcp.conf:/etc/pcp.conf" \
+		--put "$DIR/root/etc/pcp.conf:/etc/pcp.conf" \
 		--put "$DIR/build/export/perfevent.conf:/t/perfevent.conf" \
 		--put "$DIR/commands:/t/commands" --put "$DIR/namespace:/t/namespace" \
 		--put "$DIR/guest.sh:/t/guest.sh" -- sh /t/guest.sh
