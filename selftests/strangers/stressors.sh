@@ -12,17 +12,7 @@
 # shellcheck disable=SC2317 # the tests are called by name
 set -u
 . "$(dirname "$0")/../lib/vm.sh"
-
-# unpack PACKAGE...: from Debian 12, with the libraries they want that perf does not.
-unpack() {
-	private_apt bookworm
-	(
-		cd "$DIR" || exit
-		mkdir -p debs root
-		cd debs && apt-get "${APT_OPTS[@]}" download "$@" >log 2>&1 || { cat log; exit 1; }
-		for d in *.deb; do dpkg-deb -x "$d" ../root; done
-	)
-}
+. "$(dirname "$0")/../lib/debian.sh"
 
 # Who starts in the background of a script ignores SIGINT until perf has its own handler.
 stress='
@@ -49,8 +39,8 @@ exit $status
 # longer here than a soft lockup may last.
 beside() {
 	vm beside --kernel "$kernel" --memory 1536M --sockets 2 --cores 2 --append nosoftlockup \
-		--put "$DIR/root/usr:/usr" --put /lib/x86_64-linux-gnu/libpthread.so.0:/lib/x86_64-linux-gnu/ -- \
-		sh -c "$stress" sh "$@"
+		"${PUT_ROOT[@]}" --put /lib/x86_64-linux-gnu/libpthread.so.0:/lib/x86_64-linux-gnu/ -- \
+		sh -c "$DEBIAN_ROOT $stress" sh "$@"
 	cat "$DIR/beside.out"
 	ended beside 0 && [ "$(tail -n 1 "$DIR/beside.out")" -gt 2 ]
 }
