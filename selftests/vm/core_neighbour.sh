@@ -9,14 +9,15 @@ set -uo pipefail
 # twin KERNEL OUT: the driver under another name. A module has its own in two sections. The
 # names that its code uses stay what they are.
 twin() {
-	local ko=$TOP/build/$1/intel_core_ext.ko section
-	cp "$ko" "$2/twin.ko"
+	local ko=$TOP/build/$1/intel_core_ext.ko section at
+	cp "$ko" "$2/twin.ko" || return
 	for section in .modinfo .gnu.linkonce.this_module; do
+		at=$(objdump -h "$ko" | awk -v name="$section" '$2 == name { print $6 }')
 		objcopy --dump-section "$section=$2/section" "$ko" &&
-			LC_ALL=C sed -Ez 's/^(name=)?intel_core_ext$/\1intel_core_two/' "$2/section" >"$2/renamed" &&
-			[ "$(cmp -l "$2/section" "$2/renamed" | wc -l)" = 3 ] &&
-			objcopy --update-section "$section=$2/renamed" "$2/twin.ko" || return
+			LC_ALL=C sed -Ez 's/^(name=)?intel_core_ext$/\1intel_core_two/' "$2/section" |
+			dd of="$2/twin.ko" bs=1 seek=$((16#$at)) conv=notrunc status=none || return
 	done
+	[ "$(cmp -l "$ko" "$2/twin.ko" | wc -l)" = 6 ]
 }
 
 for kernel in "${KERNELS[@]}"; do
