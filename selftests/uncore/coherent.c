@@ -285,6 +285,31 @@ static void sampled_groups(void)
 	}
 }
 
+static void set_period(struct ring *r, uint64_t period)
+{
+	ktap_require(!ioctl(r->fd, PERF_EVENT_IOC_PERIOD, &period), "%s", strerror(errno));
+}
+
+/*
+ * 12,000 cycles, or as long as the handler leaves the program some time between two overflows:
+ * that of a debug kernel needs more after it has let the counters go on.
+ */
+static uint64_t shortest_period(struct ring *r)
+{
+	uint64_t period, before;
+
+	for (period = 12000;; period *= 2) {
+		set_period(r, period);
+		before = r->samples;
+		perf_enable(r->fd);
+		spin_us(30);
+		perf_disable(r->fd);
+		ring_drain(r, NULL, NULL);
+		if (r->samples - before < 100)
+			return period;
+	}
+}
+
 /*
  * An overflow, and so the freeze, at each instruction of a handler that has found a package
  * which runs: each NMI comes again after 10 us, and the next overflow some cycles later each
@@ -294,16 +319,17 @@ static void freeze_in_the_handler(void)
 {
 	struct seen seen = { .num = 6 };
 	int cpu = package_cpu(0);
-	uint64_t period, doubled;
+	uint64_t period, doubled, shortest;
 	struct ring *r;
 
 	silicon_start();
 	sampling_limit(1000000);
-	msr_write(0, SYN_FAULT_DOUBLE, 1ull << 40);
 	run_on(cpu);
 	r = open_sampled("xeon7500_mbox_1", "cycles", 6, 100003, cpu);
-	for (period = 12000; period < 30000; period += soak() ? 1 : 7) {
-		ktap_require(!ioctl(r->fd, PERF_EVENT_IOC_PERIOD, &period), "%s", strerror(errno));
+	shortest = shortest_period(r);
+	msr_write(0, SYN_FAULT_DOUBLE, 1ull << 40);
+	for (period = shortest; period < shortest + 18000; period += soak() ? 1 : 7) {
+		set_period(r, period);
 		sample_for(r, &seen, 30);
 	}
 	run_on(-1);
@@ -325,6 +351,7 @@ static void freeze_after_the_handler(void)
 	sampling_limit(1000000);
 	run_on(cpu);
 	r = open_sampled("xeon7500_mbox_1", "cycles", 6, 12007, cpu);
+	set_period(r, shortest_period(r) + 7);
 	for (cycles = usual; cycles < 16000; cycles += soak() ? 1 : 37) {
 		msr_write(cpu, SYN_FREEZE_LATENCY, cycles);
 		sample_for(r, &seen, 30);
@@ -355,7 +382,7 @@ static void sample_before_the_freeze(void)
 	msr_write(0, SYN_FAULT_DELAY_NS, 300000);
 	for (i = 0; i < 20; i++) {
 		/* A whole one, which takes 177 us. */
-		ktap_require(!ioctl(r->fd, PERF_EVENT_IOC_PERIOD, &period), "%s", strerror(errno));
+		set_period(r, period);
 		perf_enable(r->fd);
 		spin_us(200);
 		read_group(r->fd, &g, 5);
