@@ -120,6 +120,9 @@ static void registers(void)
 	ktap_check(!try_open(0x01b7, 0x10008, 0) && !try_open(0x02b7, 0x10008, 0));
 	ktap_check(try_open(0x02b7, 0x8, 0) == -EINVAL && try_open(0x02b7, 0, 0) == -EINVAL);
 	ktap_check(try_open(0x003c, 0, 3) == -EOPNOTSUPP && !try_open(LOADS, 0, 3));
+	/* Last branches: flags and cycles in INFO, no transactions (Linux) */
+	ktap_check((msr_read(0, 0x345) & 0x3f) == 7, "capabilities %#llx",
+		   (unsigned long long)msr_read(0, 0x345));
 	ktap_check(ext_number("caps/enforce") == 1 && !ext_number("caps/data_src") &&
 		   ext_number("caps/ds_guard") == -1 && ext_number("ds_repairs") == -1);
 }

@@ -225,14 +225,15 @@ static void lbr_branches(void)
 	ktap_require(f);
 	while (fgets(line, sizeof(line), f)) {
 		unsigned long ip, from, to;
+		char flag;
 
-		if (sscanf(line, "%lx 0x%lx/0x%lx", &ip, &from, &to) != 3)
+		if (sscanf(line, "%lx 0x%lx/0x%lx/%c", &ip, &from, &to, &flag) != 4)
 			continue;
 		all++;
 		if (ip != w.load)
 			continue;
 		num++;
-		wrong += to != w.load || from <= w.load || from - w.load > 64;
+		wrong += to != w.load || from <= w.load || from - w.load > 64 || flag != 'P';
 	}
 	ktap_check(!pclose(f) && before == all && num >= 80 && !wrong,
 		   "%llu records, %u samples, %u of the walk, %u after another branch",

@@ -105,11 +105,15 @@ static void regs(void)
 		{ 0x1a7, 0x360005ffbf, false }, { 0x1a7, 1ull << 38, true },
 		{ 0x1d9, 1ull << 12, false }, { 0x1d9, 1ull << 13, true },
 		{ 0x600, 1ull << 63, true },
+		{ 0x69f, 0, false }, { 0x6df, 0, false }, { 0xdc0, 0, true },
 	};
 
 	on_cpu(0);
 	msr_write(1, GLOBAL_CTRL, 0);
 	check_regs(rules, sizeof(rules) / sizeof(rules[0]));
+	/* Last branches: flags in FROM, cycles in TO (SDM 17.6) */
+	ktap_check((msr_read(1, 0x345) & 0x3f) == 6, "capabilities %#llx",
+		   (unsigned long long)msr_read(1, 0x345));
 	msr_write(1, 0x391, 5);
 	ktap_check(msr_read(1, 0x38e) == 5, "status %#llx", (unsigned long long)msr_read(1, 0x38e));
 	msr_write(1, 0x390, 4);

@@ -50,18 +50,18 @@ static const struct core_model models[] = {
 	{
 		.kind = KIND_GOLDMONT, .name = "Goldmont Plus", .only = 0x7a,
 		.version = 4, .gp = 4, .mhz = 1500, .ref_mhz = 0,
-		.perf_cap = 0x33c5, .debugctl = 0x5fc3,
+		.perf_cap = 0x33c7, .debugctl = 0x5fc3,
 		.pebs_enable = 0x70000000full, .pebs_fixed = true,
 		.offcore = { 0x760005ffbfull, 0x360005ffbfull },
-		.lbr = 32, .lbr_info = true,
+		.lbr = 32, .lbr_info = true, .lbr_call_stack = true,
 	},
 	{
 		.kind = KIND_GOLDMONT, .name = "Goldmont",
 		.version = 4, .gp = 4, .mhz = 1500, .ref_mhz = 0,
-		.perf_cap = 0x33c5, .debugctl = 0x5fc3,
+		.perf_cap = 0x33c6, .debugctl = 0x5fc3,
 		.pebs_enable = 1, .offcore = GOLDMONT_OFFCORE,
 		.no_request = GOLDMONT_NO_REQUEST,
-		.lbr = 32, .lbr_info = true,
+		.lbr = 32, .lbr_call_stack = true,
 	},
 	{
 		.kind = KIND_SANDYBRIDGE, .name = "Sandy Bridge-EP", .only = 0x2d,

@@ -49,8 +49,10 @@ struct core_model {
 	bool ld_lat;
 	unsigned int lbr;		/* entries */
 	bool lbr_info;
+	bool lbr_call_stack;
 };
 
+#define PERF_CAP_LBR_FORMAT(cap)	((cap) & 0x3f)
 #define PERF_CAP_PEBS_FORMAT(cap)	((cap) >> 8 & 0xf)
 #define PERF_CAP_FULL_WIDTH		(1ull << 13)
 

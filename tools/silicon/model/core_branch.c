@@ -77,6 +77,9 @@ static bool filtered(const struct core *k, uint32_t kind, uint8_t ring)
 	return false;
 }
 
+/* IA32_PERF_CAPABILITIES[5:0]: SDM volume 3, 17.4.8.1 */
+#define LBR_FORMAT_CYCLES	6
+
 static void record(struct core *k, const struct core_branch *br, uint64_t to, bool wrong)
 {
 	uint64_t flag = (uint64_t)wrong << 63;
@@ -84,6 +87,9 @@ static void record(struct core *k, const struct core_branch *br, uint64_t to, bo
 	k->lbr_tos = (k->lbr_tos + 1) % k->model->lbr;
 	k->lbr[0][k->lbr_tos] = br->ip;
 	k->lbr[1][k->lbr_tos] = to;
+	/* Where cycles are in the upper bits of TO, there are none. */
+	if (PERF_CAP_LBR_FORMAT(k->model->perf_cap) == LBR_FORMAT_CYCLES)
+		k->lbr[1][k->lbr_tos] = to & 0xffffffffffffull;
 	/* Misprediction: bit 63 of FROM, or of INFO where there is one. */
 	if (k->model->lbr_info)
 		k->lbr[2][k->lbr_tos] = flag;
@@ -93,10 +99,10 @@ static void record(struct core *k, const struct core_branch *br, uint64_t to, bo
 
 #define LBR_CALL_STACK	(1ull << 9)
 
-/* In this mode returns take the call away that they belong to. Sandy Bridge lacks it. */
+/* In this mode returns take the call away that they belong to. */
 static bool returns(const struct core *k, const struct core_branch *br)
 {
-	return (k->lbr_select & LBR_CALL_STACK) && k->model->lbr_info && br->kind == OP_RET;
+	return (k->lbr_select & LBR_CALL_STACK) && k->model->lbr_call_stack && br->kind == OP_RET;
 }
 
 static void forget(struct core *k)
