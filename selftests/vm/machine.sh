@@ -42,6 +42,10 @@ small goldmont --model 7a
 ktap "goldmont with model 7a is a J5005" is goldmont \
 	"Intel(R) Pentium(R) Silver J5005 CPU @ 1.50GHz" "1500 MHz" rdtscp "L1 Data 24K 6 64" \
 	"L1 Instruction 32K 8 64" "L2 Unified 4096K 16 4096" 0000080000000f00
+small silvermont
+ktap "silvermont is a C2750" is silvermont \
+	"Intel(R) Atom(TM) CPU  C2750  @ 2.40GHz" "2400 MHz" rdtscp "L1 Data 24K 6 64" \
+	"L1 Instruction 32K 8 64" "L2 Unified 1024K 16 1024" 00000c0000001800
 small sandybridge --model 2d
 ktap "sandybridge with model 2d is an E5-2670" is sandybridge \
 	"Intel(R) Xeon(R) CPU E5-2670 0 @ 2.60GHz" "2600 MHz" rdtscp "L1 Data 32K 8 64" \

@@ -6,6 +6,8 @@
 #include "core-tables.inc"
 #include "system/reset.h"
 
+#define MSR_LBR_FROM_LOW	0x040
+#define MSR_LBR_TO_LOW		0x060
 #define MSR_PMC0		0x0c1
 #define MSR_EVTSEL0		0x186
 #define MSR_OFFCORE_RSP0	0x1a6
@@ -35,21 +37,21 @@
 static const struct core_model models[] = {
 	{
 		.kind = KIND_XEON7500, .name = "Nehalem-EX",
-		.version = 3, .gp = 4, .mhz = 2266, .ref_mhz = 133,
+		.version = 3, .gp = 4, .width = 48, .mhz = 2266, .ref_mhz = 133,
 		.perf_cap = 0x11c3, .debugctl = 0x7fc3,
 		.pebs_enable = 0xf0000000full, .offcore = { 0xffff },
 		.ld_lat = true, .lbr = 16,
 	},
 	{
 		.kind = KIND_WESTMERE_EX, .name = "Westmere-EX",
-		.version = 3, .gp = 4, .mhz = 2266, .ref_mhz = 133,
+		.version = 3, .gp = 4, .width = 48, .mhz = 2266, .ref_mhz = 133,
 		.perf_cap = 0x11c3, .debugctl = 0x7fc3,
 		.pebs_enable = 0xf0000000full, .offcore = { 0xffff, 0xffff },
 		.ld_lat = true, .lbr = 16,
 	},
 	{
 		.kind = KIND_GOLDMONT, .name = "Goldmont Plus", .only = 0x7a,
-		.version = 4, .gp = 4, .mhz = 1500, .ref_mhz = 0,
+		.version = 4, .gp = 4, .width = 48, .mhz = 1500, .ref_mhz = 0,
 		.perf_cap = 0x33c7, .debugctl = 0x5fc3,
 		.pebs_enable = 0x70000000full, .pebs_fixed = true,
 		.offcore = { 0x760005ffbfull, 0x360005ffbfull },
@@ -57,15 +59,23 @@ static const struct core_model models[] = {
 	},
 	{
 		.kind = KIND_GOLDMONT, .name = "Goldmont",
-		.version = 4, .gp = 4, .mhz = 1500, .ref_mhz = 0,
+		.version = 4, .gp = 4, .width = 48, .mhz = 1500, .ref_mhz = 0,
 		.perf_cap = 0x33c6, .debugctl = 0x5fc3,
 		.pebs_enable = 1, .offcore = GOLDMONT_OFFCORE,
 		.no_request = GOLDMONT_NO_REQUEST,
 		.lbr = 32, .lbr_call_stack = true,
 	},
 	{
+		.kind = KIND_SILVERMONT, .name = "Silvermont",
+		.version = 3, .gp = 2, .width = 40, .mhz = 2400, .ref_mhz = 0,
+		.perf_cap = 0x32c2, .debugctl = 0x5fc3,
+		.pebs_enable = 1, .offcore = SILVERMONT_OFFCORE,
+		.no_request = SILVERMONT_NO_REQUEST,
+		.lbr = 8, .lbr_low = true,
+	},
+	{
 		.kind = KIND_SANDYBRIDGE, .name = "Sandy Bridge-EP", .only = 0x2d,
-		.version = 3, .gp = 8, .mhz = 2600, .ref_mhz = 100,
+		.version = 3, .gp = 8, .width = 48, .mhz = 2600, .ref_mhz = 100,
 		.perf_cap = 0x31c3, .debugctl = 0x7fc3,
 		.pebs_enable = 0x8000000f0000000full,
 		.offcore = { 0x3fffff8fffull, 0x3fffff8fffull },
@@ -73,7 +83,7 @@ static const struct core_model models[] = {
 	},
 	{
 		.kind = KIND_SANDYBRIDGE, .name = "Sandy Bridge",
-		.version = 3, .gp = 8, .mhz = 2600, .ref_mhz = 100,
+		.version = 3, .gp = 8, .width = 48, .mhz = 2600, .ref_mhz = 100,
 		.perf_cap = 0x31c3, .debugctl = 0x7fc3,
 		.pebs_enable = 0x8000000f0000000full,
 		.offcore = { 0x3f807f8fffull, 0x3f807f8fffull },
@@ -163,7 +173,8 @@ static void sync_here(struct core *k)
 /* Reduced skid and PDIR are off until PEBS is, once its counter was touched. */
 static void touch(struct core *k, unsigned int n)
 {
-	if (kind_is_ex(k->model->kind) || !pebs_on(k, n) || !(k->global_ctrl >> n & 1))
+	if ((k->model->kind != KIND_GOLDMONT && k->model->kind != KIND_SANDYBRIDGE) ||
+	    !pebs_on(k, n) || !(k->global_ctrl >> n & 1))
 		return;
 	k->skid_broken |= 1u << n;
 	k->stat[SYN_CORE_S_V_WRITE]++;
@@ -187,7 +198,10 @@ enum reg { REG_NONE, REG_PMC, REG_A_PMC, REG_FIXED, REG_EVTSEL, REG_OFFCORE, REG
 
 static enum reg find(const struct core_model *m, unsigned int gp, uint32_t msr, unsigned int *n)
 {
-	static const uint32_t lbr_base[] = { MSR_LBR_FROM, MSR_LBR_TO, MSR_LBR_INFO };
+	const uint32_t lbr_base[] = {
+		m->lbr_low ? MSR_LBR_FROM_LOW : MSR_LBR_FROM,
+		m->lbr_low ? MSR_LBR_TO_LOW : MSR_LBR_TO, MSR_LBR_INFO
+	};
 
 	*n = 0;
 	if (msr - MSR_PMC0 < gp)
@@ -422,13 +436,13 @@ enum msr_rc core_wrmsr(CPUState *cs, uint32_t msr, uint64_t val)
 		core_set_counter(k, n, (int64_t)(int32_t)val);
 		return MSR_OK;
 	case REG_A_PMC:
-		if (val & ~CORE_MASK)
+		if (val & ~core_mask(k))
 			return MSR_GP;
 		touch(k, n);
 		core_set_counter(k, n, val);
 		return MSR_OK;
 	case REG_FIXED:
-		if (val & ~CORE_MASK)
+		if (val & ~core_mask(k))
 			return MSR_GP;
 		core_set_counter(k, CORE_GP + n, val);
 		return MSR_OK;
@@ -483,10 +497,10 @@ void core_cpuid(CPUX86State *env, uint32_t leaf, uint32_t sub,
 			*a = (*a & ~0xfu) | 7;
 		break;
 	case 0xa:
-		*a = m->version | gp_counters(env_cpu(env), m) << 8 | CORE_WIDTH << 16 | 7 << 24;
+		*a = m->version | gp_counters(env_cpu(env), m) << 8 | m->width << 16 | 7 << 24;
 		*b = 0;				/* every architectural event exists */
 		*c = 0;
-		*d = CORE_FIXED | CORE_WIDTH << 5;
+		*d = CORE_FIXED | m->width << 5;
 		break;
 	}
 }

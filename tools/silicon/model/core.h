@@ -26,8 +26,6 @@
 #define CORE_GP		8	/* most general counters of any machine */
 #define CORE_FIXED	3
 #define CORE_COUNTERS	(CORE_GP + CORE_FIXED)
-#define CORE_WIDTH	48
-#define CORE_MASK	((1ull << CORE_WIDTH) - 1)
 
 /* Rates are per this many core cycles, so that patterns repeat exactly. */
 #define CORE_RATE_ONE	65536u
@@ -38,6 +36,7 @@ struct core_model {
 	unsigned int only;		/* of the kind: this CPU model; 0: all that are left */
 	unsigned int version;		/* architectural perfmon */
 	unsigned int gp;
+	unsigned int width;		/* of all counters */
 	unsigned int mhz;
 	unsigned int ref_mhz;		/* CPU_CLK_UNHALTED.REF; 0: the TSC */
 	uint64_t perf_cap;
@@ -48,6 +47,7 @@ struct core_model {
 	uint64_t no_request[2];		/* of those: request types that count nothing */
 	bool ld_lat;
 	unsigned int lbr;		/* entries */
+	bool lbr_low;			/* they are at 40H and 60H */
 	bool lbr_info;
 	bool lbr_call_stack;
 };
@@ -192,6 +192,12 @@ struct core *core_peek(unsigned int cpu);	/* NULL: that CPU never asked */
 static inline CPUX86State *core_env(const struct core *k)
 {
 	return &X86_CPU(k->cs)->env;
+}
+
+/* The bits that a counter has. */
+static inline uint64_t core_mask(const struct core *k)
+{
+	return (1ull << k->model->width) - 1;
 }
 
 /* Counter number as in GLOBAL_CTRL and GLOBAL_STATUS. */

@@ -78,23 +78,25 @@ static bool filtered(const struct core *k, uint32_t kind, uint8_t ring)
 }
 
 /* IA32_PERF_CAPABILITIES[5:0]: SDM volume 3, 17.4.8.1 */
+#define LBR_FORMAT_FLAGS	3
 #define LBR_FORMAT_CYCLES	6
 
 static void record(struct core *k, const struct core_branch *br, uint64_t to, bool wrong)
 {
+	unsigned int format = PERF_CAP_LBR_FORMAT(k->model->perf_cap);
 	uint64_t flag = (uint64_t)wrong << 63;
 
 	k->lbr_tos = (k->lbr_tos + 1) % k->model->lbr;
 	k->lbr[0][k->lbr_tos] = br->ip;
 	k->lbr[1][k->lbr_tos] = to;
-	/* Where cycles are in the upper bits of TO, there are none. */
-	if (PERF_CAP_LBR_FORMAT(k->model->perf_cap) == LBR_FORMAT_CYCLES)
-		k->lbr[1][k->lbr_tos] = to & 0xffffffffffffull;
-	/* Misprediction: bit 63 of FROM, or of INFO where there is one. */
+	/* Misprediction: bit 63 of FROM, or of INFO where there is one, or nowhere. */
 	if (k->model->lbr_info)
 		k->lbr[2][k->lbr_tos] = flag;
-	else
+	else if (format >= LBR_FORMAT_FLAGS)
 		k->lbr[0][k->lbr_tos] = (br->ip & ~(1ull << 63)) | flag;
+	/* Where cycles are in the upper bits of TO, there are none. */
+	if (format == LBR_FORMAT_CYCLES)
+		k->lbr[1][k->lbr_tos] = to & 0xffffffffffffull;
 }
 
 #define LBR_CALL_STACK	(1ull << 9)

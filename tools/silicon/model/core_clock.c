@@ -42,7 +42,7 @@ static uint64_t cycles_left(const struct core *k, const struct core_counter *c)
 {
 	const uint64_t horizon = 86400ull * 1000000 * k->model->mhz;
 	uint64_t now = core_clock_read(k, &c->ev, c->rings);
-	uint64_t goal = core_event_sum(k, &c->ev, now) + CORE_MASK + 1 - c->val;
+	uint64_t goal = core_event_sum(k, &c->ev, now) + core_mask(k) + 1 - c->val;
 	uint64_t lo = 0, hi = horizon;
 
 	if (core_event_sum(k, &c->ev, now + hi) < goal)

@@ -98,8 +98,8 @@ static uint32_t catch_up(struct core *k)
 		c->mark = now;
 		c->val += n;
 		c->truth.events += n;
-		if (c->val > CORE_MASK) {
-			c->val &= CORE_MASK;
+		if (c->val > core_mask(k)) {
+			c->val &= core_mask(k);
 			over |= 1u << i;
 		}
 	}
@@ -219,6 +219,6 @@ void core_sync(struct core *k)
 
 void core_set_counter(struct core *k, unsigned int i, uint64_t val)
 {
-	k->ctr[i].val = val & CORE_MASK;
+	k->ctr[i].val = val & core_mask(k);
 	core_apply(k);
 }

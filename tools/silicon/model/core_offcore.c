@@ -15,7 +15,7 @@
 #define ANY_REQUEST	(1ull << 15)
 #define RESPONSES	0x3fffff0000ull
 
-/* A response answers the register if it has all the bits of one of its classes. */
+/* Of CPUs that have a bit for each kind of response, closed by an empty one */
 struct response {
 	uint64_t bits;
 	uint32_t share;		/* of 65536 */
@@ -27,7 +27,31 @@ static const struct response goldmont[] = {
 	{ 1ull << 34, 6144 },	/* other module had it */
 	{ 1ull << 36, 4096 },	/* modified in the other module */
 	{ 1ull << 37, 2048 },	/* not DRAM */
+	{ }
 };
+
+static const struct response silvermont[] = {
+	{ 1ull << 18, 32768 },	/* L2 hit */
+	{ 1ull << 31, 12288 },	/* no details of a snoop */
+	{ 1ull << 33, 8192 },	/* missed the other module, too */
+	{ 1ull << 34, 6144 },	/* other module had it */
+	{ 1ull << 36, 4096 },	/* modified in the other module */
+	{ 1ull << 37, 2048 },	/* not DRAM */
+	{ }
+};
+
+/* NULL: supplier times snoop */
+static const struct response *table(const struct core *k)
+{
+	switch (k->model->kind) {
+	case KIND_GOLDMONT:
+		return goldmont;
+	case KIND_SILVERMONT:
+		return silvermont;
+	default:
+		return NULL;
+	}
+}
 
 /* Supplier times snoop. Rows: 17-22, 30:23. Columns: 31-37. */
 static const uint16_t snb_supplier[] = { 8, 16, 64, 48, 8, 80, 32 };	/* of 256 */
@@ -39,13 +63,20 @@ static const uint16_t snb_snoop[] = { 48, 80, 56, 24, 24, 16, 8 };	/* of 256 */
 
 static unsigned int responses(const struct core *k)
 {
-	return k->model->kind == KIND_GOLDMONT ? ARRAY_SIZE(goldmont) : SNB_SUPPLIERS * SNB_SNOOPS;
+	const struct response *t = table(k);
+	unsigned int n = 0;
+
+	if (!t)
+		return SNB_SUPPLIERS * SNB_SNOOPS;
+	while (t[n].bits)
+		n++;
+	return n;
 }
 
 static uint32_t share(const struct core *k, unsigned int j)
 {
-	if (k->model->kind == KIND_GOLDMONT)
-		return goldmont[j].share;
+	if (table(k))
+		return table(k)[j].share;
 	return snb_supplier[j / SNB_SNOOPS] * snb_snoop[j % SNB_SNOOPS];
 }
 
@@ -56,8 +87,8 @@ static bool selected(const struct core *k, uint64_t rsp, unsigned int j)
 
 	if (rsp & ANY_RESPONSE)
 		return true;
-	if (k->model->kind == KIND_GOLDMONT)
-		return rsp & goldmont[j].bits;
+	if (table(k))
+		return rsp & table(k)[j].bits;
 	/* A client has no remote memory: what would be remote is local. */
 	if (supplier < 6)
 		bits = 1ull << (17 + supplier);
@@ -99,7 +130,7 @@ static uint64_t valid_requests(const struct core *k, unsigned int reg)
 {
 	uint64_t all = k->model->offcore[0] & 0xffff, rsp = k->offcore[reg];
 
-	return k->model->kind == KIND_GOLDMONT && (rsp & ANY_REQUEST) ? all :
+	return table(k) && (rsp & ANY_REQUEST) ? all :
 	       rsp & all & ~k->model->no_request[reg];
 }
 
@@ -146,7 +177,7 @@ uint32_t core_offcore_rate(const struct core *k, unsigned int reg)
 void core_offcore_default(struct core *k)
 {
 	for (int t = 0; t < 16; t++) {
-		k->knob.off_rate[t] = t == 15 && k->model->kind == KIND_GOLDMONT ? 0 : 1024 >> (t % 5);
+		k->knob.off_rate[t] = t == 15 && table(k) ? 0 : 1024 >> (t % 5);
 		k->knob.off_latency[t] = 120 + 20 * t;
 	}
 }
@@ -162,8 +193,8 @@ uint64_t *core_offcore_knob(struct core *k, uint32_t msr)
 
 uint64_t core_offcore_share(const struct core *k, unsigned int n)
 {
-	if (k->model->kind == KIND_GOLDMONT)
-		return n < ARRAY_SIZE(goldmont) ? goldmont[n].share : 0;
+	if (table(k))
+		return n < responses(k) ? table(k)[n].share : 0;
 	if (n < SNB_SUPPLIERS)
 		return snb_supplier[n] * 256;
 	n -= SNB_SUPPLIERS;

@@ -57,7 +57,7 @@ static void arm(struct core *k)
 		if (!c->running || !(c->rings & core_ring(k)))
 			continue;
 		if (c->ev.src == SRC_INSN)
-			n = MIN(n, CORE_MASK + 1 - MIN(c->val, CORE_MASK));
+			n = MIN(n, core_mask(k) + 1 - MIN(c->val, core_mask(k)));
 		if (k->t.skid >> i & 1)
 			n = MIN(n, MAX(k->t.skid_until[i], k->t.retired + 1) - k->t.retired);
 	}
@@ -85,7 +85,7 @@ static void hit(struct core *k, unsigned int i, const struct core_sample *s)
 	if (k->t.wait & bit) {
 		k->t.wait &= ~bit;
 		k->t.ready |= bit;
-	} else if (k->ctr[i].val <= CORE_MASK || (k->t.due & bit)) {
+	} else if (k->ctr[i].val <= core_mask(k) || (k->t.due & bit)) {
 		return;
 	}
 	k->t.due |= bit;
@@ -149,7 +149,7 @@ static void take_back(struct core *k, bool events)
 			k->t.skid_until[i] = k->t.retired + 1;
 			k->t.due &= ~bit;
 			k->t.ready &= ~bit;
-		} else if (k->ctr[i].val <= CORE_MASK) {
+		} else if (k->ctr[i].val <= core_mask(k)) {
 			k->t.due &= ~bit;
 		}
 	}
@@ -175,7 +175,7 @@ void trace_boundary(struct core *k)
 			pebs_write(k, i, &k->t.sample[i]);
 			continue;
 		}
-		k->ctr[i].val &= CORE_MASK;
+		k->ctr[i].val &= core_mask(k);
 		core_overflow(k, i, &k->t.sample[i]);
 	}
 	core_apply(k);

@@ -43,6 +43,13 @@ enum cpu_kind silicon_kind(CPUX86State *env)
 	case 0x5f:
 	case 0x7a:
 		return KIND_GOLDMONT;
+	case 0x37:
+	case 0x4a:
+	case 0x4c:
+	case 0x4d:
+	case 0x5a:
+	case 0x5d:
+		return KIND_SILVERMONT;
 	case 0x2a:
 	case 0x2d:
 		return KIND_SANDYBRIDGE;

@@ -46,6 +46,11 @@ static const struct machine {
 		.cache = { { 64, 6 }, { 64, 8 }, { 1024, 16 } },
 	},
 	{
+		.kind = KIND_SILVERMONT, .name = "Intel(R) Atom(TM) CPU  C2750  @ 2.40GHz",
+		.tsc_khz = 2400000, .ratio = 24, .lowest = 12,
+		.cache = { { 64, 6 }, { 64, 8 }, { 1024, 16 } },
+	},
+	{
 		.kind = KIND_SANDYBRIDGE, .model = 0x2d,
 		.name = "Intel(R) Xeon(R) CPU E5-2670 0 @ 2.60GHz",
 		.tsc_khz = 2600000, .ratio = 26, .lowest = 12,

@@ -112,8 +112,8 @@ static void fill(struct core *k, unsigned int i, const struct core_sample *s, st
 		.tsc = cpu_get_tsc(env) + env->tsc_offset,
 	};
 	memcpy(r->r8, &env->regs[8], sizeof(r->r8));
-	if (k->model->kind == KIND_GOLDMONT) {
-		r->address = s->va;
+	if (k->model->kind == KIND_GOLDMONT || k->model->kind == KIND_SILVERMONT) {
+		r->address = k->model->kind == KIND_GOLDMONT ? s->va : RESERVED_FIELD;
 		/* The manual does not say what a core without transactions has at B8H. */
 		r->source = r->latency = r->tx = RESERVED_FIELD;
 		return;
@@ -191,7 +191,7 @@ void pebs_write(struct core *k, unsigned int i, const struct core_sample *s)
 		if (s->va)
 			k->sampled[s->mem.level]++;
 	}
-	c->val = reset & CORE_MASK;
+	c->val = reset & core_mask(k);
 	if (m.index >= m.threshold || m.index + size > m.maximum)
 		report(k, SYN_CORE_S_PMI_BUFFER);
 }

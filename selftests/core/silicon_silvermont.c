@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * VM: --machine silvermont --icount --driver none --append nmi_watchdog=0
+ * KERNELS: 6.1
+ *
+ * The core PMU of the silicon, Silvermont. No driver: one kernel will do.
+ */
+#define _GNU_SOURCE
+#include "silicon.h"
+
+static void exact(void)
+{
+	static const struct expect table[] = {
+		{ 0x00c0, "instructions", PLAIN, 6 },
+		{ 0x4004, "loads", PLAIN, 1 },
+		{ 0x8004, "stores", PLAIN, 1 },
+		{ 0x00c4, "branches", PLAIN, 1 },
+		{ 0x7ec4, "conditional branches", PLAIN, 1 },
+		{ 0xfec4, "conditional branches taken", PLAIN, 1 },
+		{ 0x7ec5, "conditional branches mispredicted", PLAIN, 0 },
+		{ 0x00c0, "string: instructions", STRING, 8 },
+		{ 0x4004, "string: loads", STRING, 513 },
+		{ 0x8004, "string: stores", STRING, 513 },
+		{ 0xbfc4, "syscall: far branches", SYSCALL, 1 },
+		{ 0x00c4, "calls: branches", CALLS, 6 },
+		{ 0xf7c4, "calls: returns", CALLS, 2 },
+		{ 0xf9c4, "calls: calls", CALLS, 2 },
+		{ 0xfbc4, "calls: indirect calls", CALLS, 1 },
+		{ 0xebc4, "calls: indirect", CALLS, 1 },
+		{ 0xfdc4, "calls: relative calls", CALLS, 1 },
+		{ 0x1003, "locked", LOCKED, 1 },
+		{ 0x0803, "split loads", SPLIT, 2 },
+		{ 0x0403, "split stores", SPLIT, 1 },
+		{ 0x00c0, "faults: instructions", FAULTS, 5 },
+		{ 0x4004, "faults: loads", FAULTS, 2 },
+		{ 0x8004, "faults: stores", FAULTS, 1 },
+		{ 0x0430, "no event of the list", PLAIN, 0 },
+	};
+	size_t i;
+
+	on_cpu(0);
+	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		check_expect(&table[i]);
+	check_rings(0x00c0);
+	check_rings(0x00c4);
+}
+
+/* Two counters of 40 bits, and three */
+static void regs(void)
+{
+	static const struct reg_rule rules[] = {
+		{ 0x187, 0xffffffff, false }, { 0x187, 1ull << 32, true }, { 0x188, 0, true },
+		{ 0x0c2, 0xffffffff80000000, false }, { 0x0c3, 0, true },
+		{ 0x4c2, (1ull << 40) - 1, false }, { 0x4c2, 1ull << 40, true }, { 0x4c3, 0, true },
+		{ 0x309, (1ull << 40) - 1, false }, { 0x309, 1ull << 40, true },
+		{ 0x38d, 0xfff, false }, { 0x38e, 0, true },
+		{ 0x38f, 0x700000003, false }, { 0x38f, 4, true },
+		{ 0x390, 1ull << 62, false }, { 0x390, 1ull << 59, true },
+		{ 0x391, 0, true }, { 0x392, 0, true }, { 0x345, 0, true },
+		{ 0x3f1, 1, false }, { 0x3f1, 2, true }, { 0x3f6, 0, true },
+		{ 0x1a6, 0x768005ffff, false }, { 0x1a6, 1ull << 17, true },
+		{ 0x1a6, 1ull << 32, true }, { 0x1a6, 1ull << 35, true }, { 0x1a6, 1ull << 39, true },
+		{ 0x1a7, 0x368005ffff, false }, { 0x1a7, 1ull << 38, true },
+		{ 0x047, 0, false }, { 0x067, 0, false }, { 0x680, 0, true }, { 0x6c0, 0, true },
+		{ 0xdc0, 0, true }, { 0x600, 1ull << 63, true },
+	};
+	unsigned int eax = 0xa, ebx, ecx = 0, edx;
+
+	on_cpu(0);
+	msr_write(1, GLOBAL_CTRL, 0);
+	check_regs(rules, sizeof(rules) / sizeof(rules[0]));
+	asm volatile("cpuid" : "+a"(eax), "=b"(ebx), "+c"(ecx), "=d"(edx));
+	ktap_check((eax & 0xffffff) == 0x280203 && (edx & 0x1fff) == (40 << 5 | 3),
+		   "CPUID 0AH: %#x, %#x", eax, edx);
+	/* Format 2 of records, full width, freeze in SMM */
+	ktap_check((msr_read(1, 0x345) & 0x3fc0) == 0x32c0, "capabilities %#llx",
+		   (unsigned long long)msr_read(1, 0x345));
+}
+
+#define RSP(reg)	(0xb7 | (uint64_t)((reg) + 1) << 8 | ENABLE | USR | OS)
+
+static void latency(void)
+{
+	const uint64_t sel[2] = { RSP(0), RSP(1) };
+	uint64_t v[2];
+	int bit;
+
+	on_cpu(0);
+	for (bit = 0; bit < 15; bit++) {
+		uint64_t cycles = 100 + 31 * bit;
+
+		msr_write(1, SYN_OFF_LATENCY(bit), cycles);
+		msr_write(1, 0x1a6, 1ull << 38 | 1ull << bit);
+		msr_write(1, 0x1a7, 1ull << 16 | 1ull << bit);
+		measure(sel, v, 2);
+		ktap_check(v[1] && v[0] == cycles * v[1], "request %d: %llu cycles, %llu requests",
+			   bit, (unsigned long long)v[0], (unsigned long long)v[1]);
+	}
+}
+
+/* Responses add up; what selects nothing counts nothing. */
+static void responses(void)
+{
+	static const uint64_t bits[] = {
+		1ull << 18, 1ull << 31, 1ull << 33, 1ull << 34, 1ull << 36, 1ull << 37
+	};
+	static const uint64_t nothing[] = {
+		0, 1, 0x10000, 1ull << 33, 1ull << 38, 1ull << 38 | 0x10001
+	};
+	const uint64_t sel[2] = { RSP(0), RSP(1) };
+	uint64_t v[2], share, all = 0;
+	size_t i;
+
+	on_cpu(0);
+	/* One in each cycle: the rarest response must come however little CPU 1 has to do. */
+	msr_write(1, SYN_OFF_RATE(0), 65536);
+	for (i = 0; i < sizeof(bits) / sizeof(bits[0]); i++) {
+		share = msr_read(1, SYN_OFF_SHARE(i));
+		all += share;
+		msr_write(1, 0x1a6, bits[i] | 1);
+		msr_write(1, 0x1a7, 0x10001);
+		measure(sel, v, 2);
+		ktap_check(v[0] && is_share(v[0], v[1], share),
+			   "response %zu: %llu of %llu", i, (unsigned long long)v[0],
+			   (unsigned long long)v[1]);
+	}
+	ktap_check(all == 65536, "shares of %llu", (unsigned long long)all);
+	for (i = 0; i < sizeof(nothing) / sizeof(nothing[0]); i++) {
+		msr_write(1, 0x1a6, nothing[i]);
+		measure(sel, v, 1);
+		ktap_check(!v[0], "%#llx: %llu", (unsigned long long)nothing[i],
+			   (unsigned long long)v[0]);
+	}
+	msr_write(1, 0x1a6, 0);
+	msr_write(1, 0x1a7, 0);
+}
+
+/* Each level as the map says, and nothing else. */
+static void levels(void)
+{
+	static const struct { uint16_t config; unsigned int level; } of[] = {
+		{ 0x0204, SYN_LEVEL_L2 }, { 0x2004, SYN_LEVEL_HITM },
+		{ 0x0404, SYN_LEVEL_DRAM }, { 0x0404, SYN_LEVEL_HITM }, { 0x0104, SYN_LEVEL_L2 },
+	};
+	size_t i;
+
+	on_cpu(0);
+	msr_write(0, SYN_MEM_MODE, SYN_MEM_BY_ADDRESS);
+	for (i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+		struct expect yes = { of[i].config, "loads at their level", PLAIN, 1 };
+		struct expect no = { of[i].config, "loads at another level", PLAIN, 0 };
+
+		msr_write(0, SYN_MEM_MAP, 0x1111111111111111 * of[i].level);
+		check_expect(&yes);
+		msr_write(0, SYN_MEM_MAP, 0x1111111111111111 * SYN_LEVEL_L1);
+		check_expect(&no);
+	}
+}
+
+KTAP_MAIN_UNLESS(silicon_missing() ?: core_missing("37 4a 4c 4d 5a"),
+		 { "user counts are exact", exact },
+		 { "registers fault as they should", regs },
+		 { "offcore latency", latency },
+		 { "offcore responses", responses },
+		 { "levels", levels })
