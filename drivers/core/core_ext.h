@@ -134,8 +134,9 @@ struct core_ext_offcore {
  * @available: bit n: the CPU has response n
  * @always: bit n: there are events of every request with response n
  * @offcore: the two offcore registers
- * @precise: the events that can keep what precise_ip=3 promises, closed by an empty one; NULL
- *	if the kernel does not offer it, and has the data source
+ * @precise: the precise events, closed by an empty one; NULL if the kernel has the data source
+ * @precise_from: the lowest precise_ip whose promise those alone can keep, 0: all events keep it
+ * @no_address: a record has no address of the access
  * @pdir: event select of the event whose precise use tolerates no other
  *	programmable counter in the core, 0 if there is none
  * @guarded: counters whose PEBS records the DS buffer guard looks after: those
@@ -152,6 +153,8 @@ struct core_ext_model {
 	u32 always;
 	struct core_ext_offcore offcore[2];
 	const struct core_ext_precise *precise;
+	u8 precise_from;
+	bool no_address;
 	u16 pdir;
 	unsigned long guarded;
 };
@@ -160,6 +163,7 @@ extern const struct core_ext_model core_ext_goldmont;
 extern const struct core_ext_model core_ext_goldmont_plus;
 extern const struct core_ext_model core_ext_sandybridge;
 extern const struct core_ext_model core_ext_sandybridge_x;
+extern const struct core_ext_model core_ext_silvermont;
 
 #define CORE_EXT_SELECT_MASK	0xffff
 

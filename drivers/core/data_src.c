@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Data source: Goldmont's PEBS record has none, but the event that was sampled
+ * Data source: the PEBS record of an Atom has none, but the event that was sampled
  * says something about the access: a load, from the L2, say. Samples of
  * an event that asks for PERF_SAMPLE_DATA_SRC get just that; what the event does not
  * say stays N/A.
  *
+ * Silvermont's record does not even have the address of the access, though the kernel takes one
+ * from where others have it. Such samples get the address 0.
+ *
  * Nor has it a latency. The kernel takes the weight of a sample from the field where other
- * CPUs have that of a transaction, and Goldmont has none. So there is no weight.
+ * CPUs have that of a transaction, and an Atom has none. So there is no weight.
  *
  * Nothing is allocated or looked up per sample. The handler only needs to know where the
  * sample goes next, which is one of two functions of perf: events that have another handler
@@ -24,6 +27,9 @@
 /* Bits of the event select by which it no longer counts single accesses. */
 #define NOT_PER_ACCESS	(ARCH_PERFMON_EVENTSEL_EDGE | ARCH_PERFMON_EVENTSEL_INV | \
 			 ARCH_PERFMON_EVENTSEL_CMASK)
+
+/* What is made of the address of the access. */
+#define ADDR_TYPE	(PERF_SAMPLE_ADDR | PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_DATA_PAGE_SIZE)
 
 #define UNKNOWN(_what)	PERF_MEM_S(_what, NA)
 
@@ -82,6 +88,8 @@ static void data_src_overflow(struct perf_event *event, struct perf_sample_data 
 		data->sample_flags |= PERF_SAMPLE_DATA_SRC;
 	}
 	data->weight.full = 0;
+	if (data_src_model->no_address)
+		data->addr = 0;
 	data_src_output[is_write_backward(event)](event, data, regs);
 }
 
@@ -129,6 +137,7 @@ static bool data_src_wanted(const struct perf_event *event)
 
 	return event->attr.precise_ip &&
 	       (type & PERF_SAMPLE_WEIGHT_TYPE ||
+		(data_src_model->no_address && type & ADDR_TYPE) ||
 		(type & PERF_SAMPLE_DATA_SRC && data_src_of(event)));
 }
 

@@ -7,17 +7,7 @@
  */
 #include "core/goldmont.h"
 #include "core_ext.h"
-
-#define LOAD		PERF_MEM_S(OP, LOAD)
-#define STORE		PERF_MEM_S(OP, STORE)
-#define HIT(_level)	(PERF_MEM_S(LVL, HIT) | PERF_MEM_S(LVL, _level))
-#define MISS(_level)	(PERF_MEM_S(LVL, MISS) | PERF_MEM_S(LVL, _level))
-#define FROM(_level)	PERF_MEM_S(LVLNUM, _level)
-/* Of another core of this chip, of its L1 or of its module's L2 */
-#define OTHER_CORE	(PERF_MEM_S(LVL, HIT) | PERF_MEM_S(LVL, REM_CCE1) | FROM(ANY_CACHE) | \
-			 PERF_MEM_S(REMOTE, REMOTE) | PERF_MEM_S(HOPS, 0))
-/* The data TLB stands behind the micro-TLB, so it is the second level. */
-#define DTLB_MISS	(PERF_MEM_S(TLB, MISS) | PERF_MEM_S(TLB, L2))
+#include "source.h"
 
 /* The precise memory events, and what perf mem calls three of them */
 static const struct core_ext_event goldmont_events[] = {
@@ -166,6 +156,7 @@ static const struct core_ext_request goldmont_requests[] = {
 		GOLDMONT_OFFCORE(GLM_OFFCORE_RSP1, _rsp1, 0),		\
 	},								\
 	.precise = goldmont_precise,					\
+	.precise_from = 3,						\
 	.guarded = _guarded,						\
 }
 

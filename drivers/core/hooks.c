@@ -100,7 +100,7 @@ static int core_ext_event_init(struct perf_event *event)
 		err = core_ext_check_offcore(hooks.model, event);
 	if (!err)
 		err = core_ext_orig_init(event);
-	if (!err && event->attr.precise_ip == 3)
+	if (!err && event->attr.precise_ip)
 		err = core_ext_check_precise(hooks.model, event);
 	if (!err && event->group_leader != event && core_ext_is_offcore(hooks.model, event))
 		err = core_ext_check_latency(hooks.model, event);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Offcore response and PEBS extensions of the core x86 PMU, for Goldmont (06_5C,
- * 06_5F), Goldmont Plus (06_7A) and Sandy Bridge (06_2A, 06_2D).
+ * 06_5F), Goldmont Plus (06_7A), Silvermont (06_37, 06_4A, 06_4D, 06_5A), Airmont (06_4C)
+ * and Sandy Bridge (06_2A, 06_2D).
  *
  * The kernel drives the core PMU of these CPUs. This module adds to it:
  *
@@ -12,7 +13,7 @@
  * always	names: fields and events of the PMU "cpu" (perf list)
  * enforce=1	refuses what the hardware would count as zero or cannot do precisely, and
  *		keeps everything else off a core while PDIR runs (Sandy Bridge)
- * data_src=1	Goldmont: samples say what their event implies about the access
+ * data_src=1	Atoms: samples say what their event implies about the access
  * ds_guard=1	Goldmont: repairs a PEBS index out of bounds
  *
  * An event that is refused says why once this is on:
@@ -27,7 +28,7 @@
  * had to act; pdir_turns, how often PDIR went from one thread of a core to another; and
  * pdir_disturbed, how often something came to run beside it.
  *
- * See Documentation/goldmont.md and Documentation/sandybridge.md.
+ * See goldmont.md, silvermont.md and sandybridge.md in Documentation.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -57,6 +58,11 @@ MODULE_PARM_DESC(ds_guard, "repair a PEBS index out of bounds");
 static const struct x86_cpu_id core_ext_cpus[] = {
 	CORE_EXT_MODEL(0x2a, core_ext_sandybridge),
 	CORE_EXT_MODEL(0x2d, core_ext_sandybridge_x),
+	CORE_EXT_MODEL(0x37, core_ext_silvermont),
+	CORE_EXT_MODEL(0x4a, core_ext_silvermont),
+	CORE_EXT_MODEL(0x4c, core_ext_silvermont),
+	CORE_EXT_MODEL(0x4d, core_ext_silvermont),
+	CORE_EXT_MODEL(0x5a, core_ext_silvermont),
 	CORE_EXT_MODEL(0x5c, core_ext_goldmont),
 	CORE_EXT_MODEL(0x5f, core_ext_goldmont),
 	CORE_EXT_MODEL(0x7a, core_ext_goldmont_plus),

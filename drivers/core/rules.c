@@ -127,19 +127,21 @@ int core_ext_check_latency(const struct core_ext_model *model, struct perf_event
 #define SELECT_ALL	(X86_RAW_EVENT_MASK | ARCH_PERFMON_EVENTSEL_ANY)
 
 /**
- * core_ext_check_precise() - does reduced skid work for this event?
+ * core_ext_check_precise() - does the CPU keep what precise_ip promises for this event?
  * @model: the CPU
- * @event: an event with precise_ip=3 that the core PMU has just accepted
+ * @event: an event with precise_ip that the core PMU has just accepted
  *
- * The errno is that of a kernel that does not offer precise_ip=3 at all: perf's :P takes
+ * The errno is that of a kernel that does not offer this precise_ip at all: perf's :P takes
  * less then.
  *
  * Return: 0, or -EOPNOTSUPP for a precision that cannot be had.
  */
 int core_ext_check_precise(const struct core_ext_model *model, struct perf_event *event)
 {
-	if (!model->precise || core_ext_find_precise(model, event->hw.config & SELECT_ALL))
+	if (!model->precise_from || event->attr.precise_ip < model->precise_from ||
+	    core_ext_find_precise(model, event->hw.config & SELECT_ALL))
 		return 0;
 	return core_ext_undo_init(event, core_ext_refuse(event, -EOPNOTSUPP,
-		"reduced skid is for the precise events"));
+		model->precise_from == 3 ? "reduced skid is for the precise events" :
+					   "PEBS is for the precise events"));
 }

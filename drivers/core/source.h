@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * How the tables of the Atoms say what an event implies about the access.
+ */
+#ifndef CORE_EXT_SOURCE_H
+#define CORE_EXT_SOURCE_H
+
+#include <linux/perf_event.h>
+
+#define LOAD		PERF_MEM_S(OP, LOAD)
+#define STORE		PERF_MEM_S(OP, STORE)
+#define HIT(_level)	(PERF_MEM_S(LVL, HIT) | PERF_MEM_S(LVL, _level))
+#define MISS(_level)	(PERF_MEM_S(LVL, MISS) | PERF_MEM_S(LVL, _level))
+#define FROM(_level)	PERF_MEM_S(LVLNUM, _level)
+/* Of another core of this chip, of its L1 or of its module's L2 */
+#define OTHER_CORE	(PERF_MEM_S(LVL, HIT) | PERF_MEM_S(LVL, REM_CCE1) | FROM(ANY_CACHE) | \
+			 PERF_MEM_S(REMOTE, REMOTE) | PERF_MEM_S(HOPS, 0))
+/* The data TLB stands behind the micro-TLB, so it is the second level. */
+#define DTLB_MISS	(PERF_MEM_S(TLB, MISS) | PERF_MEM_S(TLB, L2))
+
+#endif /* CORE_EXT_SOURCE_H */
