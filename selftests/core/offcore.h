@@ -1,11 +1,11 @@
-// SPDX-License-Identifier: GPL-2.0-only
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * VM: --machine goldmont
- *
  * Offcore events by their names: all of them count, and the pairs give the latency
  * that the silicon was told.
  */
-#define _GNU_SOURCE
+#ifndef SELFTESTS_CORE_OFFCORE_H
+#define SELFTESTS_CORE_OFFCORE_H
+
 #include <dirent.h>
 #include <math.h>
 
@@ -139,14 +139,18 @@ static void latency_is(double cycles, double requests, double want, bool mixed, 
 		   "%s: %.0f / %.0f, not %.1f", what, cycles, requests, want);
 }
 
-static const struct {
-	const char *name;
-	unsigned int request;
-} pairs[] = {
-	{ "demand_data_rd", 0x0001 }, { "demand_rfo", 0x0002 }, { "demand_code_rd", 0x0004 },
-	{ "any_data_rd", 0x3091 }, { "any_rfo", 0x0022 }, { "any_read", 0x32b7 },
-	{ "any_request", 0x8000 },
+/* Of the CPU at hand: the pairs, and what its name for any request stands for. */
+struct offcore {
+	const struct offcore_pair {
+		const char *name;
+		unsigned int request;
+	} *pairs;
+	unsigned int num_pairs;
+	unsigned int any_request;
+	unsigned int all_requests;
 };
+
+static const struct offcore *offcore;
 
 /* The same without perf, which takes long to start. */
 static void open_pair(const char *first, const char *second, double *a, double *b)
@@ -190,8 +194,10 @@ static void latency(void)
 		msr_write(0, SYN_OFF_LATENCY(bit), 90 + 17 * bit);
 	}
 	msr_write(0, SYN_OFF_RATE(15), 0);
-	for (i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
-		unsigned int request = pairs[i].request == 0x8000 ? 0x7fbf : pairs[i].request;
+	for (i = 0; i < offcore->num_pairs; i++) {
+		const struct offcore_pair *pairs = offcore->pairs;
+		unsigned int request = pairs[i].request == offcore->any_request ?
+				       offcore->all_requests : pairs[i].request;
 		bool mixed = request & (request - 1);
 		double cycles, requests, weighted = 0, rate = 0;
 		char out[80], req[80];
@@ -252,11 +258,11 @@ static void by_hand(void)
 	close(leader);
 }
 
-/* @led: the first of them leads the group, else something else does */
+/* @led: the first of them leads the group, else something else does, on a counter of its own */
 static int try_group(uint64_t select, uint64_t val, uint64_t other_select, uint64_t other_val,
 		     bool led)
 {
-	struct perf_event_attr attr = core_attr(0x00c4, 0, 0);
+	struct perf_event_attr attr = core_attr(0x00c0, 0, 0);
 	int fd[3] = { -1, -1, -1 }, i, err;
 
 	if (!led) {
@@ -329,10 +335,12 @@ static void perf_parses(void)
 	ext_load("");
 }
 
-CORE_MAIN("5c 5f",
-	{ "every name counts something", all_names },
-	{ "what counts nothing", zero },
-	{ "average latency with perf, both orders", latency },
-	{ "the pair by hand", by_hand },
-	{ "the pair has the same requests", same_requests },
-	{ "perf's own test of names", perf_parses })
+#define OFFCORE_CASES							\
+	{ "every name counts something", all_names },			\
+	{ "what counts nothing", zero },				\
+	{ "average latency with perf, both orders", latency },		\
+	{ "the pair by hand", by_hand },				\
+	{ "the pair has the same requests", same_requests },		\
+	{ "perf's own test of names", perf_parses }
+
+#endif

@@ -22,7 +22,8 @@ struct rules {
 	uint64_t snoop;
 	bool both;		/* supplier and snoop are needed, not one of them */
 	bool outstanding[2];	/* the register has bit 38 */
-	const uint16_t *exact;	/* events that can have precise_ip=3, closed by 0 */
+	const uint16_t *exact;	/* the precise events, closed by 0 */
+	int exact_from;		/* the lowest precise_ip that is for those alone; 0: 3 */
 };
 
 static const struct rules *rules;
@@ -326,8 +327,8 @@ static bool exact(uint64_t config)
 }
 
 /*
- * All codes with those umasks that are in the list of some code. What the kernel takes at
- * 3 stays only for the events of the list; nothing else changes.
+ * All codes with those umasks that are in the list of some code. What the kernel takes from
+ * exact_from on stays only for the events of the list; nothing else changes.
  */
 static void precise_enforced(void)
 {
@@ -337,7 +338,7 @@ static void precise_enforced(void)
 	};
 	static int8_t says[256][sizeof(umask)][4];
 	unsigned int code, i, refused = 0, taken = 0, want_taken = 0;
-	int pass, precise;
+	int pass, precise, from = rules->exact_from ?: 3, top = from < 2 ? 2 : 3;
 
 	while (rules->exact && rules->exact[want_taken])
 		want_taken++;
@@ -358,30 +359,31 @@ static void precise_enforced(void)
 						says[code][i][precise] = now;
 						continue;
 					}
-					if (!want && precise == 3 && !exact(config))
+					if (!want && precise >= from && !exact(config))
 						want = -EOPNOTSUPP;
 					ktap_check(now == want, "%#llx at %d: %d, want %d",
 						   (unsigned long long)config, precise, now, want);
-					refused += precise == 3 && now == -EOPNOTSUPP;
-					taken += precise == 3 && !now;
+					refused += precise == top && now == -EOPNOTSUPP;
+					taken += precise == top && !now;
 				}
 			}
 		}
 	}
-	ktap_note("%u taken at 3, %u refused", taken, refused);
+	ktap_note("%u taken at %d, %u refused", taken, top, refused);
 	ktap_check(taken == want_taken && refused);
 }
 
 /* These bits turn reduced skid off; the kernel refuses them with all of PEBS. */
 static void precise_bits(void)
 {
+	const uint64_t config = rules->exact ? rules->exact[0] : 0xc0;
 	int pass, bit, precise, says[32][4];
 
 	for (pass = 0; pass < 3; pass++) {
 		ext_load(pass == 0 ? NULL : pass == 1 ? "" : "enforce=1");
 		for (bit = 16; bit < 32; bit++) {
 			for (precise = 0; precise < 4; precise++) {
-				int now = try_open(0xc0 | BIT(bit), 0, precise);
+				int now = try_open(config | BIT(bit), 0, precise);
 
 				if (pass)
 					ktap_check(now == says[bit][precise],
@@ -408,13 +410,15 @@ static void precise_generic(void)
 	for (config = PERF_COUNT_HW_CPU_CYCLES; config <= PERF_COUNT_HW_INSTRUCTIONS; config++) {
 		attr = core_attr(config, 0, 3);
 		attr.type = PERF_TYPE_HARDWARE;
-		want = rules->exact && config == PERF_COUNT_HW_INSTRUCTIONS ? 0 : -EOPNOTSUPP;
+		want = exact(0xc0) && config == PERF_COUNT_HW_INSTRUCTIONS ? 0 : -EOPNOTSUPP;
 		fd = open_task(&attr, -1);
 		if (fd >= 0)
 			close(fd);
 		ktap_check((fd < 0 ? fd : 0) == want, "%u: %d, want %d", config, fd, want);
 	}
-	ktap_check(!shell("perf record -q -o /tmp/p -e cycles:P true && "
+	ktap_check(!shell("perf record -q -o /tmp/p -e cycles:P true"), "cycles:P");
+	ktap_check(!shell(rules->exact_from == 1 ?
+			  "! perf evlist -v -i /tmp/p | grep 'precise_ip: [123]'" :
 			  "perf evlist -v -i /tmp/p | grep -q 'precise_ip: 2'"), "cycles:P");
 }
 

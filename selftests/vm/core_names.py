@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """The names that intel_core_ext adds, as perf in the virtual machine encodes them,
-against the facts in spec/goldmont. The driver's tables were written from the manual;
+against the facts in spec/goldmont and spec/silvermont. The driver's tables were written from the manual;
 this test reads only the JSON.
 
 On each kernel one model of each machine, by turns, since the driver's names do not
@@ -19,9 +19,10 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 import vm
 from ktap import Ktap
 
-SPEC = os.path.join(vm.TOP, 'spec', 'goldmont')
 # Models of the second column take turns, but in soak.
-MACHINES = (('goldmont', ('5c', '5f')), ('goldmont', ('7a',)), ('sandybridge', ('2a', '2d')))
+MACHINES = (('goldmont', ('5c', '5f')), ('goldmont', ('7a',)),
+            ('silvermont', ('4d', '4c', '37', '4a', '5a')), ('sandybridge', ('2a', '2d')))
+ATOMS = ('goldmont', 'silvermont')
 
 # What the guest does: its own names before and with the module, and what perf
 # makes of each. No event list of perf's own, so that only sysfs can answer. A program
@@ -53,8 +54,8 @@ awk '/^perf_event_attr:/ { if (c) print "attr", c, b; c = "0"; b = "0" }
 '''
 
 
-def load(name):
-    with open(os.path.join(SPEC, name)) as f:
+def load(name, spec='goldmont'):
+    with open(os.path.join(vm.TOP, 'spec', spec, name)) as f:
         return json.load(f)
 
 
@@ -86,12 +87,14 @@ def run_guest(machine, model, kernel):
     return seen
 
 
-def goldmont_names(model):
+def atom_names(machine, model):
     """name -> (selects allowed, config1)"""
-    offcore = load('offcore.json')
-    names = {'mem-loads': ({0x81d0}, 0), 'mem-stores': ({0x82d0}, 0), 'mem-all': ({0x83d0}, 0)}
-    for e in load('core_events.json')['events']:
-        if e['data_address']:
+    offcore = load('offcore.json', machine)
+    names = {}
+    if machine == 'goldmont':
+        names = {'mem-loads': ({0x81d0}, 0), 'mem-stores': ({0x82d0}, 0), 'mem-all': ({0x83d0}, 0)}
+    for e in load('core_events.json', machine)['events']:
+        if e['data_address'] or machine == 'silvermont' and e.get('data_source'):
             names[e['name'].lower()] = ({select(e)}, 0)
     for c in offcore['useful_combinations']:
         selects = {num(u) << 8 | 0xb7 for u in c['umask'].split(' or ')}
@@ -106,8 +109,8 @@ def goldmont_names(model):
     return names
 
 
-def goldmont_valid(model, sel, value):
-    o = load('offcore.json')
+def atom_valid(machine, model, sel, value):
+    o = load('offcore.json', machine)
     reg = [r for r in o['registers'] if num(r['umask']) == sel >> 8][0]
     request = num(reg['request_mask'])
     if model == '7a' and load('plus.json')['corewb_in_rsp1']:
@@ -143,9 +146,11 @@ def sandybridge_valid(model, value):
 
 
 def check_formats(seen, machine):
-    want = {'ocr_req': 'config1:0-15', 'ocr_rsp': 'config1:16-37', 'ldlat': 'config1:0-15'}
-    if machine == 'goldmont':
+    want = {'ocr_req': 'config1:0-15', 'ocr_rsp': 'config1:16-37'}
+    if machine in ATOMS:
         want['ocr_outstanding'] = 'config1:38'
+    if machine != 'silvermont':
+        want['ldlat'] = 'config1:0-15'
     for name, text in want.items():
         if seen['format'].get(name) != text:
             yield '%s is %s' % (name, seen['format'].get(name))
@@ -175,9 +180,9 @@ def check_added(seen, valid):
             yield '%s is %#x,%#x, which counts nothing' % (name, config, config1)
 
 
-def check_products(seen):
+def check_products(seen, machine):
     """A name is made of a request and a response, and each of these is in some name."""
-    o = load('offcore.json')
+    o = load('offcore.json', machine)
     requests = {r['name']: num(r['value']) for r in o['named_requests']}
     responses = {r['name']: num(r['value']) for r in o['named_responses']}
     met = set()
@@ -218,9 +223,9 @@ def check_machine(ktap, machine, model, kernel):
     except vm.Failed as e:
         ktap.result('the guest runs: ' + where, str(e).splitlines())
         return
-    if machine == 'goldmont':
-        names = goldmont_names(model)
-        valid = lambda sel, value: goldmont_valid(model, sel, value)
+    if machine in ATOMS:
+        names = atom_names(machine, model)
+        valid = lambda sel, value: atom_valid(machine, model, sel, value)
     else:
         names = sandybridge_names(model)
         valid = lambda sel, value: sandybridge_valid(model, value)
@@ -229,8 +234,9 @@ def check_machine(ktap, machine, model, kernel):
     ktap.result('fields of config1: ' + where, check_formats(seen, machine))
     ktap.result('names and what perf makes of them: ' + where, check_names(seen, names))
     ktap.result('every offcore name selects something: ' + where, check_added(seen, valid))
-    if machine == 'goldmont':
-        ktap.result('every request and response has a name: ' + where, check_products(seen))
+    if machine in ATOMS:
+        ktap.result('every request and response has a name: ' + where,
+                    check_products(seen, machine))
     ktap.result('perf list shows every name: ' + where, check_listed(seen))
 
 

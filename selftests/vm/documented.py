@@ -39,6 +39,7 @@ from ktap import Ktap
 MACHINES = {
     'xeon7500': ['--driver', 'mainline'],
     'goldmont': ['--machine', 'goldmont', '--driver', 'none'],
+    'silvermont': ['--machine', 'silvermont', '--driver', 'none'],
     'sandybridge': ['--machine', 'sandybridge', '--model', '2d', '--driver', 'none'],
 }
 # One CPU proves a command as well, and waits for no other.

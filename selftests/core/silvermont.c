@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * VM: --machine silvermont
+ * PTI: on
+ *
+ * What is different on Silvermont: records without an address, PEBS for precise events alone,
+ * no guard.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+
+#include "sample.h"
+#include "walk.h"
+
+#define WORDS	4096
+#define ROUNDS	8000
+#define PERIOD	31
+
+#define L2_HITS		0x0204
+#define L2_MISSES	0x0404
+#define HITM		0x2004
+#define LD_SPLITS	0x0803
+#define BRANCHES	0x00c4
+
+/* Line and level of 16 lines in a row, as the silicon is told */
+#define MAP	0x6543216543216541ull
+
+/* What reserved fields of a record hold in the model */
+#define RESERVED	0x5a5a5a5a5a5a5a5aull
+
+static uint64_t from[WORDS] __attribute__((aligned(4096)));
+static uint64_t to[WORDS] __attribute__((aligned(4096)));
+
+static unsigned int level_of(uint64_t addr)
+{
+	return MAP >> 4 * (addr >> 6 & 15) & 15;
+}
+
+static void prepare(const char *parameters)
+{
+	on_cpu(0);
+	perf_unlimited();
+	ext_load(parameters);
+	msr_write(0, SYN_MEM_SHIFT, 6);
+	msr_write(0, SYN_MEM_MAP, MAP);
+	msr_write(0, SYN_MEM_MODE, SYN_MEM_BY_ADDRESS);
+}
+
+/* Samples of the walk's loads of these levels, all with this address and source. */
+static void samples_are(uint16_t config, unsigned int levels, uint64_t addr,
+			union perf_mem_data_src src)
+{
+	struct perf_event_attr attr = sample_attr(config, 2, PERIOD);
+	unsigned int num = 0, elsewhere = 0, wrong = 0;
+	struct ring ring = {};
+	struct sample s;
+
+	ring_open(&ring, &attr);
+	perf_enable(ring.fd);
+	walk(to, from, WORDS, 1, ROUNDS);
+	perf_disable(ring.fd);
+	while (ring_next(&ring, &s)) {
+		if (s.ip < (uintptr_t)walk_load || s.ip >= (uintptr_t)walk_end)
+			continue;
+		num++;
+		elsewhere += s.ip != (uintptr_t)walk_load ||
+			     !(levels >> level_of(s.reg[REG_SI] + 8 * s.reg[REG_CX]) & 1);
+		wrong += s.addr != addr || s.src.val != src.val;
+	}
+	ktap_check(num >= 10 && !elsewhere && !wrong && !ring.lost,
+		   "%#x: %u samples, %u of other loads, %u wrong", config, num, elsewhere, wrong);
+	ring_close(&ring);
+}
+
+#define L(level)	(1u << SYN_LEVEL_##level)
+#define NA		.mem_lock = PERF_MEM_LOCK_NA, .mem_dtlb = PERF_MEM_TLB_NA
+#define SOURCE(...)	((union perf_mem_data_src){ .mem_op = PERF_MEM_OP_LOAD, __VA_ARGS__, NA })
+
+/* What the event says, and no address: the record has none. */
+static void sources(void)
+{
+	prepare("enforce=1 data_src=1");
+	samples_are(L2_HITS, L(L2), 0,
+		    SOURCE(.mem_lvl = PERF_MEM_LVL_HIT | PERF_MEM_LVL_L2,
+			   .mem_lvl_num = PERF_MEM_LVLNUM_L2, .mem_snoop = PERF_MEM_SNOOP_NA));
+	samples_are(L2_MISSES, L(L3) | L(HITM) | L(DRAM), 0,
+		    SOURCE(.mem_lvl = PERF_MEM_LVL_MISS | PERF_MEM_LVL_L2,
+			   .mem_lvl_num = PERF_MEM_LVLNUM_NA, .mem_snoop = PERF_MEM_SNOOP_NA));
+	samples_are(HITM, L(HITM), 0,
+		    SOURCE(.mem_lvl = PERF_MEM_LVL_HIT | PERF_MEM_LVL_REM_CCE1,
+			   .mem_lvl_num = PERF_MEM_LVLNUM_ANY_CACHE, .mem_remote = 1,
+			   .mem_snoop = PERF_MEM_SNOOP_HITM));
+}
+
+/* Also of an event that asks for its address alone, or says nothing about an access */
+static void addresses(void)
+{
+	static const struct { uint16_t config; uint64_t type; } asked[] = {
+		{ L2_HITS, PERF_SAMPLE_IP | PERF_SAMPLE_ADDR },
+		{ BRANCHES, PERF_SAMPLE_IP | PERF_SAMPLE_ADDR },
+		{ L2_HITS, PERF_SAMPLE_IP | PERF_SAMPLE_WEIGHT },
+		{ L2_HITS, PERF_SAMPLE_IP | PERF_SAMPLE_PHYS_ADDR },
+	};
+	unsigned int i;
+
+	prepare("data_src=1");
+	for (i = 0; i < sizeof(asked) / sizeof(asked[0]); i++) {
+		struct perf_event_attr attr = sample_attr(asked[i].config, 2, PERIOD);
+		const union ring_record *rec;
+		unsigned int num = 0, wrong = 0;
+		struct ring ring = {};
+
+		attr.sample_type = asked[i].type;
+		ring_open(&ring, &attr);
+		perf_enable(ring.fd);
+		walk(to, from, WORDS, 1, ROUNDS);
+		perf_disable(ring.fd);
+		while ((rec = ring_record(&ring))) {
+			if (rec->header.type != PERF_RECORD_SAMPLE)
+				continue;
+			num++;
+			wrong += rec->word[2] != 0;
+		}
+		ktap_check(num >= 10 && !wrong, "%#x, %#llx: %u samples, %u wrong",
+			   asked[i].config, (unsigned long long)asked[i].type, num, wrong);
+		ring_close(&ring);
+	}
+}
+
+/* Without the module or its data_src the kernel has an address from a reserved field. */
+static void kernel_alone(void)
+{
+	struct perf_event_attr attr = sample_attr(L2_HITS, 2, PERIOD);
+	unsigned int num = 0, reserved = 0;
+	struct ring ring = {};
+	struct sample s;
+
+	prepare("enforce=1");
+	ring_open(&ring, &attr);
+	perf_enable(ring.fd);
+	walk(to, from, WORDS, 1, ROUNDS);
+	perf_disable(ring.fd);
+	while (ring_next(&ring, &s)) {
+		num++;
+		reserved += s.addr == RESERVED;
+	}
+	ktap_note("%u samples, %u with an address of nothing", num, reserved);
+	ktap_check(num && (!reserved || reserved == num));
+	ring_close(&ring);
+}
+
+static void in_effect(void)
+{
+	ext_load("");
+	ktap_check(!ext_number("caps/enforce") && !ext_number("caps/data_src") &&
+		   ext_number("caps/ds_guard") == -1 && ext_number("ds_repairs") == -1);
+	ktap_check(!try_open(0x00c0, 0, 1) && !try_open(LD_SPLITS, 0, 2) &&
+		   try_open(LD_SPLITS, 0, 3) == -EOPNOTSUPP);
+	ext_load("enforce=1 data_src=1 ds_guard=1");
+	ktap_check(ext_number("caps/enforce") == 1 && ext_number("caps/data_src") == 1 &&
+		   ext_number("caps/ds_guard") == -1 && ext_number("ds_repairs") == -1);
+	ktap_check(try_open(0x00c0, 0, 1) == -EOPNOTSUPP && !try_open(LD_SPLITS, 0, 2) &&
+		   try_open(LD_SPLITS, 0, 3) == -EOPNOTSUPP);
+}
+
+static int unload(void)
+{
+	return syscall(SYS_delete_module, "intel_core_ext", O_NONBLOCK) ? -errno : 0;
+}
+
+/* An event that was only checked counts on, to the last one; one with a source keeps us. */
+static void unloading(void)
+{
+	struct perf_event_attr attr = core_attr(BRANCHES, 0, 0);
+	uint64_t truth, count;
+	volatile int i;
+	int fd;
+
+	ext_load("enforce=1");
+	fd = open_task(&attr, -1);
+	ktap_require(fd >= 0, "%s", strerror(-fd));
+	truth = core_truth(0, SYN_CORE_EVENTS) + core_truth(1, SYN_CORE_EVENTS);
+	perf_enable(fd);
+	ktap_check(!unload());
+	for (i = 0; i < 100000; i++)
+		;
+	perf_disable(fd);
+	truth = core_truth(0, SYN_CORE_EVENTS) + core_truth(1, SYN_CORE_EVENTS) - truth;
+	count = perf_count(fd).value;
+	ktap_check(count > 100000 && count == truth, "%llu, truth %llu", (unsigned long long)count,
+		   (unsigned long long)truth);
+	close(fd);
+	ktap_check(shell("ls /sys/bus/event_source/devices/cpu/events | grep -q offcore"));
+	ext_load("data_src=1");
+	ktap_check(!shell("ls /sys/bus/event_source/devices/cpu/events | grep -q offcore"));
+	attr = core_attr(L2_HITS, 0, 2);
+	fd = open_task(&attr, -1);
+	ktap_require(fd >= 0, "%s", strerror(-fd));
+	ktap_check(unload() == -EAGAIN);
+	close(fd);
+	ktap_check(!unload());
+}
+
+CORE_MAIN("37 4a 4c 4d 5a",
+	{ "data sources, and no address", sources },
+	{ "no address, no weight", addresses },
+	{ "the kernel alone", kernel_alone },
+	{ "caps and precision", in_effect },
+	{ "unload with an event open", unloading })
