@@ -89,7 +89,7 @@ static void sources(void)
 	samples_are(HITM, L(HITM), 0,
 		    SOURCE(.mem_lvl = PERF_MEM_LVL_HIT | PERF_MEM_LVL_REM_CCE1,
 			   .mem_lvl_num = PERF_MEM_LVLNUM_ANY_CACHE, .mem_remote = 1,
-			   .mem_snoop = PERF_MEM_SNOOP_HITM));
+			   .mem_hops = PERF_MEM_HOPS_0, .mem_snoop = PERF_MEM_SNOOP_HITM));
 }
 
 /* Also of an event that asks for its address alone, or says nothing about an access */
