@@ -243,33 +243,34 @@ bool apic_debugctl_stuck(void)
 	return FAULT(DEBUGCTL) || reading(RD_DEBUGCTL_13) != RD_DEBUGCTL_13_PRESENT;
 }
 
-static void row_json(FILE *f, const char * const *names, const uint64_t *row, unsigned int n)
+static void row_json(JSONWriter *w, unsigned int id, const char * const *names,
+		     const uint64_t *row, unsigned int n)
 {
+	char name[16];
+
+	snprintf(name, sizeof(name), "%u", id);
+	json_writer_start_object(w, name);
 	for (unsigned int i = 0; i < n; i++)
-		fprintf(f, "%s\"%s\": %" PRIu64, i ? ", " : "{", names[i], row[i]);
-	fprintf(f, "}");
+		json_writer_uint64(w, names[i], row[i]);
+	json_writer_end_object(w);
 }
 
-void apic_stats_json(FILE *f)
+void apic_stats_json(JSONWriter *w)
 {
 	unsigned int packages = 0;
-	const char *sep = "";
 	CPUState *cs;
 
-	fprintf(f, "  \"pmi\": {\n    \"packages\": {");
 	CPU_FOREACH(cs)
 		packages = MAX(packages, silicon_package(cs) + 1);
-	for (unsigned int i = 0; i < packages; i++) {
-		fprintf(f, "%s\n      \"%u\": ", sep, i);
-		row_json(f, package_names, package_stats[i], ARRAY_SIZE(package_names));
-		sep = ",";
-	}
-	fprintf(f, "\n    },\n    \"cpus\": {");
-	sep = "";
-	CPU_FOREACH(cs) {
-		fprintf(f, "%s\n      \"%d\": ", sep, cs->cpu_index);
-		row_json(f, cpu_names, cpu_stats[cs->cpu_index], ARRAY_SIZE(cpu_names));
-		sep = ",";
-	}
-	fprintf(f, "\n    }\n  }");
+	json_writer_start_object(w, "pmi");
+	json_writer_start_object(w, "packages");
+	for (unsigned int i = 0; i < packages; i++)
+		row_json(w, i, package_names, package_stats[i], ARRAY_SIZE(package_names));
+	json_writer_end_object(w);
+	json_writer_start_object(w, "cpus");
+	CPU_FOREACH(cs)
+		row_json(w, cs->cpu_index, cpu_names, cpu_stats[cs->cpu_index],
+			 ARRAY_SIZE(cpu_names));
+	json_writer_end_object(w);
+	json_writer_end_object(w);
 }

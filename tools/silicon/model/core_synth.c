@@ -139,56 +139,60 @@ void core_clear_truth(CPUState *cs)
 	}
 }
 
-static void json_counters(FILE *f, struct core *k)
+static void json_counters(JSONWriter *w, struct core *k)
 {
-	const char *sep = "";
-
+	json_writer_start_object(w, "counters");
 	for (int i = 0; i < CORE_COUNTERS; i++) {
 		struct core_counter *c = &k->ctr[i];
+		char name[16];
 
 		if (!c->truth.windows && !c->truth.events)
 			continue;
-		fprintf(f, "%s\"%s%d\": {\"events\": %" PRIu64 ", \"overflows\": %" PRIu64
-			", \"windows\": %" PRIu64 ", \"records\": %" PRIu64 ", \"lost\": %" PRIu64
-			", \"pmis\": %" PRIu64 "}", sep, i < CORE_GP ? "pmc" : "fixed",
-			i < CORE_GP ? i : i - CORE_GP, c->truth.events, c->truth.overflows,
-			c->truth.windows, c->truth.records, c->truth.lost, c->truth.pmis);
-		sep = ", ";
+		snprintf(name, sizeof(name), "%s%d", i < CORE_GP ? "pmc" : "fixed",
+			 i < CORE_GP ? i : i - CORE_GP);
+		json_writer_start_object(w, name);
+		json_writer_uint64(w, "events", c->truth.events);
+		json_writer_uint64(w, "overflows", c->truth.overflows);
+		json_writer_uint64(w, "windows", c->truth.windows);
+		json_writer_uint64(w, "records", c->truth.records);
+		json_writer_uint64(w, "lost", c->truth.lost);
+		json_writer_uint64(w, "pmis", c->truth.pmis);
+		json_writer_end_object(w);
 	}
+	json_writer_end_object(w);
 }
 
-static void json_array(FILE *f, const char *name, const uint64_t *v, unsigned int n)
+static void json_array(JSONWriter *w, const char *name, const uint64_t *v, unsigned int n)
 {
-	fprintf(f, ", \"%s\": [", name);
+	json_writer_start_array(w, name);
 	for (unsigned int i = 0; i < n; i++)
-		fprintf(f, "%s%" PRIu64, i ? ", " : "", v[i]);
-	fprintf(f, "]");
+		json_writer_uint64(w, NULL, v[i]);
+	json_writer_end_array(w);
 }
 
-void core_stats_json(FILE *f)
+void core_stats_json(JSONWriter *w)
 {
 	static const char *const names[] = {
 		"records", "skidded", "lost_full", "lost_bounds", "lost_stop", "lost_ds",
 		"pmi_counter", "pmi_buffer", "pmi_bounds", "pebs_written", "pdir_clash",
 		"offcore_zero", "insns",
 	};
-	const char *sep = "\n";
 
-	fprintf(f, "  \"core\": {");
+	json_writer_start_object(w, "core");
 	for (int cpu = 0; cpu < SILICON_CPUS; cpu++) {
 		struct core *k = core_peek(cpu);
+		char name[16];
 
 		if (!k)
 			continue;
-		fprintf(f, "%s    \"cpu%d\": {\"counters\": {", sep, cpu);
-		json_counters(f, k);
-		fprintf(f, "}");
+		snprintf(name, sizeof(name), "cpu%d", cpu);
+		json_writer_start_object(w, name);
+		json_counters(w, k);
 		for (unsigned int i = 0; i < ARRAY_SIZE(names); i++)
-			fprintf(f, ", \"%s\": %" PRIu64, names[i], k->stat[i]);
-		json_array(f, "served", k->served, SYN_LEVELS);
-		json_array(f, "sampled", k->sampled, SYN_LEVELS);
-		fprintf(f, "}");
-		sep = ",\n";
+			json_writer_uint64(w, names[i], k->stat[i]);
+		json_array(w, "served", k->served, SYN_LEVELS);
+		json_array(w, "sampled", k->sampled, SYN_LEVELS);
+		json_writer_end_object(w);
 	}
-	fprintf(f, "\n  }");
+	json_writer_end_object(w);
 }

@@ -16,6 +16,7 @@
 
 #include "qemu/osdep.h"
 #include "cpu.h"
+#include "qobject/json-writer.h"
 #include "synthetic.h"
 
 /* ---- machine ---- */
@@ -49,7 +50,7 @@ const char *uncore_name(uint32_t msr);		/* NULL: no register there */
 int uncore_box(uint32_t msr);			/* SYN_BOX_*, -1: no register there */
 void uncore_clear_truth(void);
 void uncore_reread(void);			/* a reading has changed */
-void uncore_stats_json(FILE *f);
+void uncore_stats_json(JSONWriter *w);		/* the member "packages" */
 
 enum msr_rc synth_rdmsr(CPUState *cs, uint32_t msr, uint64_t *val);
 enum msr_rc synth_wrmsr(CPUState *cs, uint32_t msr, uint64_t val);
@@ -89,7 +90,7 @@ enum msr_rc core_synth_rdmsr(CPUState *cs, uint32_t msr, uint64_t *val);
 enum msr_rc core_synth_wrmsr(CPUState *cs, uint32_t msr, uint64_t val);
 void core_clear_truth(CPUState *cs);		/* of all CPUs; exact for cs */
 void core_power_on(CPUState *cs);		/* all that tests may set, for cs */
-void core_stats_json(FILE *f);			/* writes one member, "core": {...} */
+void core_stats_json(JSONWriter *w);		/* the member "core" */
 bool core_uncore_pmi_enabled(CPUState *cs);	/* IA32_DEBUGCTL bit 13 */
 
 /* ---- readings, see readings.c ---- */
@@ -121,7 +122,7 @@ void apic_reset(unsigned int package);		/* its PMIs on their way are gone */
 uint64_t *apic_fault(uint32_t msr);		/* SYN_FAULT_*, NULL: no such */
 bool apic_debugctl_stuck(void);			/* IA32_DEBUGCTL bit 13 stays 0 */
 void apic_debugctl_written(CPUState *cs);
-void apic_stats_json(FILE *f);
+void apic_stats_json(JSONWriter *w);		/* the member "pmi" */
 
 /* SYN_NMI and SYN_NMI_REASON */
 void nmi_send(CPUState *cs, uint64_t after_ns);

@@ -161,68 +161,58 @@ uint64_t violation_count(unsigned int kind)
 	return sum;
 }
 
-static void json_string(FILE *f, const char *s)
+static void accesses_json(JSONWriter *w, const char *name, CPUState *cs)
 {
-	fputc('"', f);
-	for (; *s; s++) {
-		if (*s == '"' || *s == '\\')
-			fputc('\\', f);
-		fputc(*s, f);
-	}
-	fputc('"', f);
-}
-
-static void accesses_json(FILE *f, CPUState *cs)
-{
-	const char *sep = "";
-
-	fputc('{', f);
+	json_writer_start_object(w, name);
 	for (unsigned int r = 0; r < RANGES; r++) {
 		uint64_t rd = stats_get(cs, r, false), wr = stats_get(cs, r, true);
 
 		if (!range_names[r] || !(rd | wr))
 			continue;
-		fprintf(f, "%s\"%s\": {\"rd\": %" PRIu64 ", \"wr\": %" PRIu64 "}", sep,
-			range_names[r], rd, wr);
-		sep = ", ";
+		json_writer_start_object(w, range_names[r]);
+		json_writer_uint64(w, "rd", rd);
+		json_writer_uint64(w, "wr", wr);
+		json_writer_end_object(w);
 	}
-	fputc('}', f);
+	json_writer_end_object(w);
 }
 
 static void stats_dump(const char *path)
 {
+	g_autoptr(JSONWriter) w = json_writer_new(true);
 	FILE *f = fopen(path, "w");
-	const char *sep = "";
 	CPUState *cs;
 
 	if (!f) {
 		perror(path);
 		return;
 	}
-	fprintf(f, "{\n  \"ns\": %" PRId64 ",\n  \"insns\": %" PRId64 ",\n", silicon_now_ns(),
-		icount_enabled() ? icount_get_raw() : 0);
-	fprintf(f, "  \"accesses\": {\n    \"all\": ");
-	accesses_json(f, NULL);
+	json_writer_start_object(w, NULL);
+	json_writer_int64(w, "ns", silicon_now_ns());
+	json_writer_int64(w, "insns", icount_enabled() ? icount_get_raw() : 0);
+	json_writer_start_object(w, "accesses");
+	accesses_json(w, "all", NULL);
 	CPU_FOREACH(cs) {
-		fprintf(f, ",\n    \"%d\": ", cs->cpu_index);
-		accesses_json(f, cs);
+		char cpu[16];
+
+		snprintf(cpu, sizeof(cpu), "%d", cs->cpu_index);
+		accesses_json(w, cpu, cs);
 	}
-	fprintf(f, "\n  },\n  \"violations\": {\"total\": %" PRIu64, violation_count(VIOL_KINDS));
+	json_writer_end_object(w);
+	json_writer_start_object(w, "violations");
+	json_writer_uint64(w, "total", violation_count(VIOL_KINDS));
 	for (unsigned int i = 0; i < VIOL_KINDS; i++)
-		fprintf(f, ", \"%s\": %" PRIu64, violation_names[i], violations[i]);
-	fprintf(f, "},\n  \"violation_texts\": [");
-	for (unsigned int i = 0; i < text_count; i++) {
-		fprintf(f, "%s\n    ", sep);
-		json_string(f, texts[i]);
-		sep = ",";
-	}
-	fprintf(f, "],\n");
-	apic_stats_json(f);
-	fprintf(f, ",\n");
-	uncore_stats_json(f);
-	fprintf(f, ",\n");
-	core_stats_json(f);
-	fprintf(f, "\n}\n");
+		json_writer_uint64(w, violation_names[i], violations[i]);
+	json_writer_end_object(w);
+	json_writer_start_array(w, "violation_texts");
+	for (unsigned int i = 0; i < text_count; i++)
+		json_writer_str(w, NULL, texts[i]);
+	json_writer_end_array(w);
+	apic_stats_json(w);
+	uncore_stats_json(w);
+	core_stats_json(w);
+	json_writer_end_object(w);
+	fprintf(f, "%s\n", json_writer_get(w));
 	fclose(f);
 }
 

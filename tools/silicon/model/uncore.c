@@ -992,43 +992,46 @@ void uncore_clear_truth(void)
 	}
 }
 
-static void package_json(FILE *f, struct package *p)
+static void package_json(JSONWriter *w, struct package *p)
 {
-	const char *sep = "";
+	char id[16];
 
-	fprintf(f, "    \"%u\": {\n      \"cycles\": %" PRIu64 ", \"freezes\": %" PRIu64
-		", \"frozen_cycles\": %" PRIu64 ",\n      \"counters\": {", p->id, p->now,
-		p->freezes, p->frozen_cycles);
+	snprintf(id, sizeof(id), "%u", p->id);
+	json_writer_start_object(w, id);
+	json_writer_uint64(w, "cycles", p->now);
+	json_writer_uint64(w, "freezes", p->freezes);
+	json_writer_uint64(w, "frozen_cycles", p->frozen_cycles);
+	json_writer_start_object(w, "counters");
 	for (unsigned int i = 0; i < p->counters; i++) {
 		struct counter *c = &p->counter[i];
 
 		counter_settle(c);
 		if (!c->stat.windows)
 			continue;
-		fprintf(f, "%s\n        \"%s\": {\"msr\": %u, \"events\": %" PRIu64
-			", \"value\": %" PRIu64 ", \"overflows\": %" PRIu64
-			", \"windows\": %" PRIu64 ", \"opened\": %" PRIu64
-			", \"closed\": %" PRIu64 ", \"enabled_cycles\": %" PRIu64 "}",
-			sep, c->ctr_reg->name, c->ctr_reg->msr, c->stat.events, c->c.value,
-			c->stat.overflows, c->stat.windows, c->stat.opened, c->stat.closed,
-			c->stat.enabled + (c->c.running ? p->now - c->stat.since : 0));
-		sep = ",";
+		json_writer_start_object(w, c->ctr_reg->name);
+		json_writer_uint64(w, "msr", c->ctr_reg->msr);
+		json_writer_uint64(w, "events", c->stat.events);
+		json_writer_uint64(w, "value", c->c.value);
+		json_writer_uint64(w, "overflows", c->stat.overflows);
+		json_writer_uint64(w, "windows", c->stat.windows);
+		json_writer_uint64(w, "opened", c->stat.opened);
+		json_writer_uint64(w, "closed", c->stat.closed);
+		json_writer_uint64(w, "enabled_cycles", c->stat.enabled +
+				   (c->c.running ? p->now - c->stat.since : 0));
+		json_writer_end_object(w);
 	}
-	fprintf(f, "\n      }\n    }");
+	json_writer_end_object(w);
+	json_writer_end_object(w);
 }
 
-void uncore_stats_json(FILE *f)
+void uncore_stats_json(JSONWriter *w)
 {
-	const char *sep = "";
-
-	fprintf(f, "  \"packages\": {\n");
+	json_writer_start_object(w, "packages");
 	for (unsigned int id = 0; id < SILICON_PACKAGES; id++) {
 		if (!packages[id])
 			continue;
 		package_settle(packages[id]);
-		fprintf(f, "%s", sep);
-		package_json(f, packages[id]);
-		sep = ",\n";
+		package_json(w, packages[id]);
 	}
-	fprintf(f, "\n  }");
+	json_writer_end_object(w);
 }
