@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * What the sources leave open: which of its answers each reading of spec/readings.json has.
- * The first of each unless $SILICON_READING, which tools/vm/run fills in, or SYN_READING()
- * says otherwise. The boxes ask where it matters.
+ * The first of each unless tools/vm/run --reading or SYN_READING() says otherwise. The boxes
+ * ask where it matters.
  */
 #include "silicon.h"
 
@@ -50,10 +50,8 @@ static bool take(const char *name, const char *answer)
 	return false;
 }
 
-/* Before main(): who has misspelt one wants no machine. */
-static void __attribute__((constructor)) readings_init(void)
+void readings_setup(const char *text)
 {
-	const char *text = getenv("SILICON_READING");
 	char name[64], answer[64];
 	int len;
 

@@ -2,6 +2,7 @@
 /*
  * The parts of the model and what they owe each other.
  *
+ *	setup.c		what this run was asked for
  *	hooks.c		instructions in: RDMSR, WRMSR, RDPMC, CPUID
  *	stats.c		who accessed what; the trace; JSON at exit
  *	synth.c		synthetic MSRs (synthetic.h), the window for tests
@@ -98,6 +99,11 @@ bool core_uncore_pmi_enabled(CPUState *cs);	/* IA32_DEBUGCTL bit 13 */
 unsigned int reading(enum reading r);		/* its answer, 0: the first */
 bool reading_set(unsigned int r, uint64_t answer);	/* false: no such */
 void readings_power_on(void);
+void readings_setup(const char *text);		/* NAME=ANSWER,..., or NULL; exits if there is no such */
+
+/* ---- traffic, see traffic.c ---- */
+
+void traffic_setup(const char *path);		/* a file, or NULL; exits if it is wrong */
 
 /* ---- services ---- */
 
@@ -161,5 +167,6 @@ void stats_access(CPUState *cs, uint32_t msr, bool write, uint64_t val, enum msr
 void stats_rdpmc(CPUState *cs, uint32_t index, uint64_t val, bool gp);
 uint64_t stats_get(CPUState *cs, unsigned int range, bool write);	/* cs NULL: all */
 void stats_clear(void);
+void stats_setup(const char *trace_path, const char *path);	/* or NULL */
 
 #endif

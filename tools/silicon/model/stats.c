@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Who accessed what. Counts per CPU and range, a trace of every access to a
- * modelled register (SILICON_TRACE), violations, and all of it with the truth
- * as JSON when the machine goes off (SILICON_STATS).
+ * modelled register, violations, and all of it with the truth as JSON when the
+ * machine goes off.
  */
 #include "silicon.h"
 #include "closed_form.h"
@@ -54,6 +54,7 @@ static uint64_t violations[VIOL_KINDS];
 static char *texts[VIOLATION_TEXTS];
 static unsigned int text_count;
 static FILE *trace;
+static const char *stats_path;
 
 unsigned int stats_range(CPUState *cs, uint32_t msr)
 {
@@ -218,23 +219,20 @@ static void stats_dump(const char *path)
 
 static void at_exit(void)
 {
-	const char *path = getenv("SILICON_STATS");
-
 	if (trace)
 		fclose(trace);
 	trace = NULL;
-	if (path && *path && first_cpu)
-		stats_dump(path);
+	if (stats_path && *stats_path && first_cpu)
+		stats_dump(stats_path);
 }
 
-static void __attribute__((constructor)) stats_setup(void)
+void stats_setup(const char *trace_path, const char *path)
 {
-	const char *path = getenv("SILICON_TRACE");
-
-	if (path && *path) {
-		trace = fopen(path, "w");
+	stats_path = path;
+	if (trace_path && *trace_path) {
+		trace = fopen(trace_path, "w");
 		if (!trace)
-			perror(path);
+			perror(trace_path);
 	}
 	atexit(at_exit);
 }

@@ -4,7 +4,7 @@
  * (activity.c): an event has a pattern of its own, fixed by what it is and
  * where, so that two runs agree and two events differ. Tests set others, of any event.
  *
- * Traffic file (SILICON_TRAFFIC), one pattern per line, `*` for any:
+ * Traffic file, one pattern per line, `*` for any:
  *	package box instance code bit  log2 phase active inc
  *	* C 0 0x14 0  6 0 8 1		8 of 64 cycles, C-Box 0, LLC_MISSES.S
  * or what the boxes do, all that have a part in it, and nothing else then:
@@ -163,10 +163,8 @@ static void load_file(const char *path)
 	}
 }
 
-static void __attribute__((constructor)) traffic_init(void)
+void traffic_setup(const char *path)
 {
-	const char *path = getenv("SILICON_TRAFFIC");
-
 	overrides = g_array_new(false, false, sizeof(struct override));
 	if (path && *path)
 		load_file(path);
