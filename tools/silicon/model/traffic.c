@@ -22,7 +22,6 @@ struct override {
 };
 
 static GArray *overrides;	/* struct override, the last that fits wins */
-static uint64_t sel_of[SILICON_PACKAGES];
 static uint64_t generation;
 
 uint64_t traffic_hash(uint64_t x)
@@ -233,19 +232,19 @@ void traffic_pattern(const struct traffic_key *key, unsigned int limit,
 
 uint64_t traffic_sel(struct package *p)
 {
-	return sel_of[p->id];
+	return p->traffic_sel;
 }
 
 void traffic_set_sel(struct package *p, uint64_t val)
 {
-	sel_of[p->id] = val;
+	p->traffic_sel = val;
 }
 
 void traffic_set(struct package *p, uint64_t pattern)
 {
 	struct override o = {
 		.package = p->id,
-		.sel = sel_of[p->id],
+		.sel = p->traffic_sel,
 		.log2 = MIN(pattern & 0xff, CF_LOG2_MAX),
 		.phase = pattern >> 16 & 0xffff,
 		.active = pattern >> 32 & 0xffff,

@@ -259,6 +259,7 @@ struct package {
 	uint64_t uncounted;		/* SYN_UNCOUNTED */
 	uint64_t gp;			/* SYN_GP */
 	uint64_t pkt_header, pkt_addr;	/* next packet to inject */
+	uint64_t traffic_sel;		/* SYN_TRAFFIC_SEL */
 	bool no_mix;			/* no packets but injected ones */
 };
 
