@@ -14,6 +14,7 @@
 #	make check		static checks
 #	make bench		MSR accesses and instructions, beside mainline
 #	make hwcheck		asks a real machine; and its module, for the running kernel (or KDIR=...)
+#	make silicon-dist	the virtual silicon as an archive, for programs of others
 #	make export		what Grafana, PCP and others read, from the metric files
 #	make deb		Debian packages, in build/deb
 #	make install		modules for the running kernel (or KDIR=...), and perf-metrics
@@ -64,6 +65,9 @@ check:
 
 hwcheck:
 	$(MAKE) -C tools/hwcheck all module
+
+silicon-dist:
+	tools/silicon/dist
 
 export:
 	$(MAKE) -s -C tools/metrics export
@@ -119,5 +123,5 @@ clean:
 	rm -rf build
 	-$(MAKE) -C $(KDIR) M=$(CURDIR) clean
 
-.PHONY: all modules demo shell test-quick test test-debug soak check hwcheck export bench \
+.PHONY: all modules demo shell test-quick test test-debug soak check hwcheck silicon-dist export bench \
 	install-conf install-man install-metrics install dkms-source dkms-install uninstall deb help clean

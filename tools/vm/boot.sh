@@ -15,6 +15,8 @@
 #	BOOT RELEASE		the kernel and its name
 #
 # and in driver which driver is wanted, if it is not "none".
+#
+# shellcheck disable=SC2154 # driver
 
 usage() {
 	printf 'usage: %s [OPTION...] -- COMMAND...\n       %s [OPTION...] --interactive\n\n' "$SELF" "$SELF"
