@@ -135,11 +135,12 @@ for m in "${modules[@]}"; do
 done
 
 cpus=$((sockets * cores * threads))
-# KASAN keeps a shadow, and what is freed for a while; and everything takes its time.
+# KASAN keeps a shadow, and what is freed for a while; everything takes its time, and a kernel
+# whose ticks are late for that reason is not to distrust its clock.
 timeout=${timeout:-${interactive:+0}}
 timeout=${timeout:-120}
 case $RELEASE in
-*-debug) memory=${memory:-1536M} timeout=$((5 * timeout)) ;;
+*-debug) memory=${memory:-1536M} timeout=$((5 * timeout)) append=" tsc=reliable$append" ;;
 *) memory=${memory:-768M} ;;
 esac
 qemu=("${QEMU[@]}" -machine "pc" -nodefaults -no-user-config -display none -no-reboot)
