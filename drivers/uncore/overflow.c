@@ -86,6 +86,23 @@ static void uncore_overflow_last_sample(struct uncore_package *pkg, struct perf_
 	uncore_overflow_tell(pkg, event, &data, regs);
 }
 
+/*
+ * Has perf all of a group on its counters? If it is just taking them off or putting them back,
+ * one by one, it would put old counts of the others into a sample.
+ */
+static bool uncore_group_is_whole(const struct perf_event *event)
+{
+	const struct perf_event *leader = event->group_leader, *sibling;
+
+	if (leader->state != PERF_EVENT_STATE_ACTIVE)
+		return false;
+	for_each_sibling_event(sibling, leader) {
+		if (sibling->state == PERF_EVENT_STATE_INACTIVE)
+			return false;
+	}
+	return true;
+}
+
 /* Counters of a box have overflowed. Returns for how many there has been a PMI. */
 static unsigned int uncore_overflow_box(struct uncore_package *pkg, struct uncore_box *box,
 					u64 status, bool frozen, struct pt_regs *regs)
@@ -101,9 +118,9 @@ static unsigned int uncore_overflow_box(struct uncore_package *pkg, struct uncor
 		pmis++;
 		if (!is_sampling_event(c->event))
 			continue;
-		if (c->state == UNCORE_RUNNING)
+		if (c->state == UNCORE_RUNNING && uncore_group_is_whole(c->event))
 			due |= BIT(idx);
-		else if (c->state == UNCORE_LEAVING)
+		else if (c->state == UNCORE_RUNNING || c->state == UNCORE_LEAVING)
 			uncore_event_update(c->event);	/* The commit sees to it. */
 	}
 	if (due && !frozen)
@@ -260,8 +277,11 @@ bool uncore_overflow_deliver(struct uncore_package *pkg, struct uncore_box *box)
 	struct pt_regs regs;
 
 	for_each_used_counter(idx, box) {
-		if (box->counter[idx].state > UNCORE_NEW &&
-		    uncore_event_overdue(box->counter[idx].event))
+		const struct uncore_counter *c = &box->counter[idx];
+
+		if (c->state <= UNCORE_NEW || !uncore_event_overdue(c->event))
+			continue;
+		if (c->state == UNCORE_LEFT || uncore_group_is_whole(c->event))
 			due |= BIT(idx);
 	}
 	if (!due)
