@@ -291,22 +291,23 @@ static void set_period(struct ring *r, uint64_t period)
 }
 
 /*
- * 12,000 cycles, or as long as the handler leaves the program some time between two overflows:
- * that of a debug kernel needs more after it has let the counters go on.
+ * A group whose leader overflows every 12,000 cycles, or as rarely as leaves the program some
+ * time between two overflows: the handler of a debug kernel needs more of it. What makes it
+ * longer still has been set.
  */
-static uint64_t shortest_period(struct ring *r)
+static struct ring *open_shortest(int cpu, uint64_t *period)
 {
-	uint64_t period, before;
+	struct ring *r;
 
-	for (period = 12000;; period *= 2) {
-		set_period(r, period);
-		before = r->samples;
+	for (*period = 12000;; *period *= 2) {
+		r = open_sampled("xeon7500_mbox_1", "cycles", 6, *period, cpu);
 		perf_enable(r->fd);
 		spin_us(30);
 		perf_disable(r->fd);
 		ring_drain(r, NULL, NULL);
-		if (r->samples - before < 100)
-			return period;
+		if (r->samples < 20)
+			return r;
+		event_close_all();
 	}
 }
 
@@ -319,21 +320,21 @@ static void freeze_in_the_handler(void)
 {
 	struct seen seen = { .num = 6 };
 	int cpu = package_cpu(0);
-	uint64_t period, doubled, shortest;
+	uint64_t period, before, doubled, shortest;
 	struct ring *r;
 
 	silicon_start();
 	sampling_limit(1000000);
 	run_on(cpu);
-	r = open_sampled("xeon7500_mbox_1", "cycles", 6, 100003, cpu);
-	shortest = shortest_period(r);
 	msr_write(0, SYN_FAULT_DOUBLE, 1ull << 40);
+	r = open_shortest(cpu, &shortest);
+	before = msr_read(cpu, SYN_PMI(SYN_PMI_DOUBLED));
 	for (period = shortest; period < shortest + 18000; period += soak() ? 1 : 7) {
 		set_period(r, period);
 		sample_for(r, &seen, 30);
 	}
 	run_on(-1);
-	doubled = msr_read(cpu, SYN_PMI(SYN_PMI_DOUBLED));
+	doubled = msr_read(cpu, SYN_PMI(SYN_PMI_DOUBLED)) - before;
 	msr_write(0, SYN_FAULT_DOUBLE, 0);
 	ktap_note("%llu samples, %llu NMIs came twice", (ull)seen.samples, (ull)doubled);
 	ktap_check(doubled && doubled <= seen.samples);
@@ -344,15 +345,16 @@ static void freeze_after_the_handler(void)
 {
 	struct seen seen = { .num = 6 };
 	int cpu = package_cpu(0);
-	uint64_t usual = msr_read(cpu, SYN_FREEZE_LATENCY), cycles;
+	uint64_t usual = msr_read(cpu, SYN_FREEZE_LATENCY), latest = 16000, cycles, period;
 	struct ring *r;
 
 	silicon_start();
 	sampling_limit(1000000);
 	run_on(cpu);
-	r = open_sampled("xeon7500_mbox_1", "cycles", 6, 12007, cpu);
-	set_period(r, shortest_period(r) + 7);
-	for (cycles = usual; cycles < 16000; cycles += soak() ? 1 : 37) {
+	msr_write(cpu, SYN_FREEZE_LATENCY, latest);
+	r = open_shortest(cpu, &period);
+	set_period(r, period + 7);
+	for (cycles = usual; cycles < latest; cycles += soak() ? 1 : 37) {
 		msr_write(cpu, SYN_FREEZE_LATENCY, cycles);
 		sample_for(r, &seen, 30);
 	}
@@ -369,7 +371,7 @@ static void sample_before_the_freeze(void)
 {
 	struct seen seen = { .num = 5 };
 	int cpu = package_cpu(0), neighbour, i;
-	uint64_t usual = msr_read(cpu, SYN_FREEZE_LATENCY), period = 400003;
+	uint64_t usual = msr_read(cpu, SYN_FREEZE_LATENCY), period = 2000003;
 	struct group g;
 	struct ring *r;
 
@@ -378,13 +380,13 @@ static void sample_before_the_freeze(void)
 	neighbour = event_open("xeon7500_mbox_1", "cycles", cpu, -1);
 	run_on(cpu);
 	r = open_sampled("xeon7500_mbox_1", "cycles", 5, period, cpu);
-	msr_write(cpu, SYN_FREEZE_LATENCY, 1000000);
-	msr_write(0, SYN_FAULT_DELAY_NS, 300000);
+	msr_write(cpu, SYN_FREEZE_LATENCY, 5000000);
+	msr_write(0, SYN_FAULT_DELAY_NS, 1500000);
 	for (i = 0; i < 20; i++) {
-		/* A whole one, which takes 177 us. */
+		/* A whole one, which takes 885 us. */
 		set_period(r, period);
 		perf_enable(r->fd);
-		spin_us(200);
+		spin_us(1000);
 		read_group(r->fd, &g, 5);
 		perf_enable(neighbour);
 		perf_disable(neighbour);
@@ -393,7 +395,7 @@ static void sample_before_the_freeze(void)
 			   (ull)seen.samples, i + 1);
 		perf_disable(r->fd);
 		/* Freeze and NMI come here, and find nothing that counts. */
-		spin_us(500);
+		spin_us(2500);
 	}
 	msr_write(0, SYN_FAULT_DELAY_NS, 0);
 	msr_write(cpu, SYN_FREEZE_LATENCY, usual);
@@ -439,6 +441,50 @@ static void reads_and_samples(void)
 	ktap_check(g.val[0] * 6 == box_truth(package_cpu(1), SYN_EVENTS, "xeon7500_cbox_3"));
 }
 
+/*
+ * Samples of a group while perf takes it off its counters and puts it back, event by event,
+ * since another comes and goes: of a leader, and of the last sibling.
+ */
+static void sampled_while_scheduled(const char *sampled, const char *counted, int sampling)
+{
+	struct seen seen = { .num = 5 };
+	int cpu = package_cpu(1), neighbour, leader = -1, fd, i;
+	struct perf_event_attr attr;
+	struct ring *r = NULL;
+
+	silicon_start();
+	sampling_limit(1000000);
+	run_on(cpu);
+	neighbour = event_open("xeon7500_cbox_3", "llc_misses.all", cpu, -1);
+	for (i = 0; i < 5; i++) {
+		attr = event_attr("xeon7500_cbox_3", counted);
+		if (i == sampling)
+			attr = sampling_attr("xeon7500_cbox_3", sampled, 7001);
+		attr.sample_type |= PERF_SAMPLE_READ;
+		attr.read_format = PERF_FORMAT_GROUP;
+		attr.disabled = i == 0;
+		fd = event_open_attr(&attr, cpu, leader);
+		if (i == 0)
+			leader = fd;
+		if (i == sampling)
+			r = event_ring(fd, attr.sample_type, 256);
+	}
+	perf_enable(leader);
+	while (seen.samples < (soak() ? 30000 : 3000)) {
+		perf_enable(neighbour);
+		perf_disable(neighbour);
+		ring_drain(r, check_group, &seen);
+	}
+	perf_disable(leader);
+	run_on(-1);
+}
+
+static void samples_while_scheduled(void)
+{
+	sampled_while_scheduled("llc_hits.all,freeze=1", "llc_hits.all", 0);
+	sampled_while_scheduled("llc_hits.all,freeze=1", "llc_hits.all", 4);
+}
+
 SILICON_MAIN({ "the same event several times", each_box },
 	     { "exact ratios", ratios },
 	     { "part of a group", part_of_a_group },
@@ -447,4 +493,5 @@ SILICON_MAIN({ "the same event several times", each_box },
 	     { "an overflow in the middle of the handler", freeze_in_the_handler },
 	     { "a freeze after the handler", freeze_after_the_handler },
 	     { "a sample before the freeze", sample_before_the_freeze },
-	     { "samples in the middle of reads", reads_and_samples })
+	     { "samples in the middle of reads", reads_and_samples },
+	     { "samples in the middle of scheduling", samples_while_scheduled })
