@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """hwcheck finds out what the virtual silicon has been made to be.
 
-The silicon is made each answer of each reading in turn, and combinations drawn at random; each
-experiment has to find the answer, or to say that it cannot know. It writes what it announces,
-leaves all registers as they were, and the silicon is the machine of its report. Elsewhere, and
-beside another owner, it does nothing.
+The silicon is made combinations of the readings' answers, each of them at least once where it
+can be found out; soak has each alone and more combinations. Each experiment has to find the
+answer, or to say that it cannot know. It writes what it announces, leaves all registers as they
+were, and the silicon is the machine of its report. Elsewhere, and beside another owner, it does
+nothing.
 
 KERNELS: 6.1 6.12 newest
 TIER: once
@@ -26,7 +27,6 @@ from ktap import Ktap, note
 
 sys.dont_write_bytecode = True
 TOOL = f'{vm.TOP}/tools/readings'
-RANDOM = 200 if vm.SOAK else 8
 MACHINE = ['--sockets', '2', '--cores', '2', '--icount', '--append', 'nmi_watchdog=0']
 # Kinds of violation in synthetic.h, by the names hwcheck announces them with.
 RULES = {'read_only': 1, 'rst_all': 9, 'locked': 11, 'undefined': 6}
@@ -69,14 +69,28 @@ def cannot_know(name, planted):
 
 
 def combinations(machine, few=False):
-    """What to plant: nothing, each flip, random ones; the same in each run. Few: a random one."""
+    """What to plant, the same in each run: nothing, then such random combinations that every
+    answer can be found out in one of them. Few: one. Soak: each answer alone, and many."""
     known = readings(machine)
-    flips = [{name: answer} for name, answers in known.items() for answer in answers[1:]]
     draw = random.Random(7500)
+
+    def drawn(num):
+        return [{name: draw.choice(answers) for name, answers in known.items()} for _ in range(num)]
+
     if few:
-        flips = []
-    return [{}, *flips, *({name: draw.choice(answers) for name, answers in known.items()}
-                          for _ in range(1 if few else RANDOM))]
+        return [{}, *drawn(1)]
+    if vm.SOAK:
+        flips = [{name: answer} for name, answers in known.items() for answer in answers[1:]]
+        return [{}, *flips, *drawn(200)]
+    left = {(name, answer) for name, answers in known.items() for answer in answers}
+    chosen = [{}]
+    while left:
+        found = {tuple(p.items()): {(n, a) for n, a in p.items() if not cannot_know(n, p)} & left
+                 for p in drawn(100)}
+        best = max(found, key=lambda p: len(found[p]))
+        chosen.append(dict(best))
+        left -= found[best]
+    return chosen
 
 
 def judge(planted, run, machine):
