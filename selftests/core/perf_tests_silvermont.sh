@@ -1,0 +1,9 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# perf's own tests on Silvermont.
+#
+# VM: --machine silvermont --cores 1 --icount
+# PUT: core/perf_tests.sh
+# TIER: soak
+. "$(dirname "$0")/perf_tests.sh"
