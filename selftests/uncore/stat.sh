@@ -3,6 +3,7 @@
 #
 # The real perf: names, merging, sockets, scale and unit.
 #
+# KERNELS: 6.1 6.12 newest
 # PERF: both
 # TIER: newest
 # VM: --sockets 2 --cores 2
