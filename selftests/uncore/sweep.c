@@ -3,6 +3,9 @@
  * Overflows at each instruction of what perf asks of the driver. In each phase the books
  * have to balance: the overflows of the silicon are samples, or reported as lost.
  *
+ * On a debug kernel no call ends within the period of an overflow.
+ *
+ * KERNELS: 6.1 6.12 newest
  * VM: --sockets 2 --cores 2 --icount
  */
 #include "hotplug.h"
