@@ -6,7 +6,7 @@
  * The core PMU of the silicon, Goldmont. No driver: one kernel will do.
  */
 #define _GNU_SOURCE
-#include "silicon.h"
+#include "silicon_atom.h"
 
 static void exact(void)
 {
@@ -160,55 +160,21 @@ static void masks(void)
 		   (unsigned long long)v[2], (unsigned long long)v[3]);
 }
 
-#define RSP(reg)	(0xb7 | (uint64_t)((reg) + 1) << 8 | ENABLE | USR | OS)
-
 static void latency(void)
 {
-	const uint64_t sel[2] = { RSP(0), RSP(1) };
-	uint64_t v[2];
-	int bit;
-
-	on_cpu(0);
-	for (bit = 0; bit < 15; bit++) {
-		uint64_t cycles = 100 + 31 * bit;
-
-		/* Reserved, and COREWB, which is not in RSP1 */
-		if (bit == 6 || bit == 3)
-			continue;
-		msr_write(1, SYN_OFF_LATENCY(bit), cycles);
-		msr_write(1, 0x1a6, 1ull << 38 | 1ull << bit);
-		msr_write(1, 0x1a7, 1ull << 16 | 1ull << bit);
-		measure(sel, v, 2);
-		ktap_check(v[1] && v[0] == cycles * v[1], "request %d: %llu cycles, %llu requests",
-			   bit, (unsigned long long)v[0], (unsigned long long)v[1]);
-	}
+	/* Bit 6 is reserved; bit 3, COREWB, is not in RSP1. */
+	check_latency(0x7fb7);
 }
 
-/* Responses add up; what selects nothing counts nothing. */
 static void responses(void)
 {
 	static const uint64_t bits[] = {
 		1ull << 18, 1ull << 33, 1ull << 34, 1ull << 36, 1ull << 37
 	};
-	static const uint64_t nothing[] = {
-		0, 1, 0x10000, 1ull << 33, 1ull << 38, 1ull << 38 | 0x10001
-	};
 	const uint64_t sel[2] = { RSP(0), RSP(1) };
-	uint64_t v[2], share;
-	size_t i;
+	uint64_t v[2];
 
-	on_cpu(0);
-	/* One in each cycle: the rarest response must come however little CPU 1 has to do. */
-	msr_write(1, SYN_OFF_RATE(0), 65536);
-	for (i = 0; i < 5; i++) {
-		share = msr_read(1, SYN_OFF_SHARE(i));
-		msr_write(1, 0x1a6, bits[i] | 1);
-		msr_write(1, 0x1a7, 0x10001);
-		measure(sel, v, 2);
-		ktap_check(v[0] && is_share(v[0], v[1], share),
-			   "response %zu: %llu of %llu", i, (unsigned long long)v[0],
-			   (unsigned long long)v[1]);
-	}
+	check_responses(bits, sizeof(bits) / sizeof(bits[0]));
 	msr_write(1, 0x1a6, 0x10008);
 	msr_write(1, 0x1a7, 0x10008);
 	measure(sel, v, 2);
@@ -219,37 +185,18 @@ static void responses(void)
 	measure(sel, v, 2);
 	ktap_check(v[0] == v[1] && v[0], "every response %llu, any %llu",
 		   (unsigned long long)v[0], (unsigned long long)v[1]);
-	for (i = 0; i < sizeof(nothing) / sizeof(nothing[0]); i++) {
-		msr_write(1, 0x1a6, nothing[i]);
-		measure(sel, v, 1);
-		ktap_check(!v[0], "%#llx: %llu", (unsigned long long)nothing[i],
-			   (unsigned long long)v[0]);
-	}
 	msr_write(1, 0x1a6, 0);
 	msr_write(1, 0x1a7, 0);
 }
 
-/* Each level as the map says, and nothing else. */
 static void levels(void)
 {
-	static const struct { uint16_t config; unsigned int level; } of[] = {
+	static const struct level_event of[] = {
 		{ 0x01d1, SYN_LEVEL_L1 }, { 0x40d1, SYN_LEVEL_FILL }, { 0x02d1, SYN_LEVEL_L2 },
 		{ 0x20d1, SYN_LEVEL_HITM }, { 0x80d1, SYN_LEVEL_DRAM },
 	};
-	size_t i;
 
-	on_cpu(0);
-	msr_write(0, SYN_MEM_MODE, SYN_MEM_BY_ADDRESS);
-	for (i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
-		struct expect yes = { of[i].config, "loads at their level", PLAIN, 1 };
-		struct expect no = { of[i].config, "loads at another level", PLAIN, 0 };
-
-		msr_write(0, SYN_MEM_MAP, 0x1111111111111111 * of[i].level);
-		check_expect(&yes);
-		msr_write(0, SYN_MEM_MAP, 0x1111111111111111 *
-			  (of[i].level == SYN_LEVEL_L1 ? SYN_LEVEL_L2 : SYN_LEVEL_L1));
-		check_expect(&no);
-	}
+	check_level_events(of, sizeof(of) / sizeof(of[0]));
 	check_levels(false, 0);
 	/* One line over and over. */
 	check_expect(&(struct expect){ 0x01d1, "hits", PLAIN, 1 });
