@@ -319,14 +319,17 @@ static void check_pmis(int cpu)
 	ktap_check(!msr_read(0, SYN_PMI_CPU(SYN_PMI_SENT)), "package 0 got some");
 }
 
-/* A sampling event moves: from then on each overflow interrupts the other CPU. */
+/*
+ * A sampling event moves: from then on each overflow interrupts the other CPU. Frozen, for it
+ * would not interrupt if it came before the last one has been handled.
+ */
 static void pmis_follow(void)
 {
 	struct perf_event_attr attr;
 	int fd;
 
 	start();
-	attr = event_attr("xeon7500_cbox_1", "occupancy_maf");
+	attr = event_attr("xeon7500_cbox_1", "occupancy_maf,freeze=1");
 	attr.sample_period = 2000003;
 	fd = event_open_attr(&attr, 2, -1);
 	perf_enable(fd);
