@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * VM: --machine sandybridge --cores 2
+ * TIER: once debug
  * PUT: lib/sharer.c
  *
  * perf c2c on Sandy Bridge, whose records hold the data source: the kernel alone is enough, and

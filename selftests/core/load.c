@@ -182,7 +182,7 @@ static const char *record(void)
 	return strncmp(uts.release, "6.1.", 4) ?
 	       "perf record -o /dev/null -q -a -d -e cycles:pp,instructions sleep 0.1" :
 	       "perf record --no-bpf-event -o /dev/null -q -d -e cycles:pp,instructions "
-	       "dd if=/dev/zero of=/dev/null bs=64k count=4000";
+	       "dd if=/dev/zero of=/dev/null bs=64k count=400";
 }
 
 #define STAT	"perf stat -a -e instructions,cycles,branches sleep 0.1"

@@ -4,6 +4,7 @@
  * not need it are served; of those that do there is never a number.
  *
  * VM: --sockets 1 --cores 2
+ * TIER: once debug
  */
 #include "foreign.h"
 #include "kmsg.h"

@@ -5,7 +5,7 @@
 # count.c; here it is that perf finds the names and opens what it makes of them.
 #
 # PERF: both
-# TIER: quick newest
+# TIER: quick newest once
 # VM: --sockets 2 --cores 2
 # PUT: lib/silicon.c
 . "$(dirname "$0")/ktap.sh"

@@ -8,6 +8,7 @@
  * by while the counter was on.
  *
  * VM: --sockets 2 --cores 2
+ * TIER: once debug
  */
 #include "traffic.h"
 

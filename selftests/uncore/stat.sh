@@ -5,7 +5,7 @@
 #
 # KERNELS: 6.1 6.12 newest
 # PERF: both
-# TIER: newest
+# TIER: newest once
 # VM: --sockets 2 --cores 2
 # PUT: lib/silicon.c
 . "$(dirname "$0")/ktap.sh"

@@ -8,6 +8,7 @@
  * No wrap of an event that only counts asks for an interrupt.
  *
  * VM: --sockets 2 --cores 2 --icount
+ * TIER: once debug
  */
 #include "hotplug.h"
 #include "silicon.h"

@@ -8,7 +8,7 @@
 # turns.
 #
 # KERNELS: 6.1 6.12 newest
-# TIER: newest
+# TIER: newest once
 #
 # shellcheck disable=SC2016 # what is in single quotes is for the guest's shell
 # shellcheck disable=SC2317 # the tests are called by name
