@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the M-Box and the table of its events share: fields, and what these set.
+ */
+#ifndef UNCORE_MBOX_EVENTS_H
+#define UNCORE_MBOX_EVENTS_H
+
+#include "types.h"
+#include "xeon7500/mbox.h"
+
+/* Parts of sub-registers that are set independently of each other */
+enum {
+	MBOX_SLOT_DSP,
+	MBOX_SLOT_FRM,
+	MBOX_SLOT_SCHED,
+	MBOX_SLOT_PLD_SCHED,
+	MBOX_SLOT_SCHED_SEL,
+	MBOX_SLOT_MAP_CMD,
+	MBOX_SLOT_MAP_FVID,
+	MBOX_SLOT_THR_DIMM,
+	MBOX_SLOT_THR_UP,
+	MBOX_SLOT_THR_DN,
+	MBOX_SLOT_PGT_EV,
+	MBOX_SLOT_PGT_STATE,
+	MBOX_SLOT_PGT_EV2,
+	MBOX_SLOT_PLD_CMD,
+	MBOX_SLOT_PLD_RTRY,
+	MBOX_SLOT_PLD_SEL2,
+	MBOX_SLOT_FVC_FVID,
+	MBOX_SLOT_FVC_BCMD,
+	MBOX_SLOT_FVC_RESP,
+	MBOX_SLOT_FVC_EVNT,	/* four */
+	MBOX_SLOT_MM = MBOX_SLOT_FVC_EVNT + 4,
+};
+
+/* The fields of one event are neighbours. Those of E7 have places of their own, if any. */
+enum {
+	MBOX_EVENT,
+	MBOX_FVC_EVNT,
+	MBOX_FVC_BCMD,
+	MBOX_FVC_RESP,
+	MBOX_FVC_FVID,
+	MBOX_E7_FVC_EVNT,
+	MBOX_E7_FVC_BCMD,
+	MBOX_E7_FVC_RESP,
+	MBOX_E7_FVC_FVID,
+	MBOX_PLD_CMD,
+	MBOX_PLD_MODE_QUAL,
+	MBOX_PLD_SCHED_MODE,
+	MBOX_MATCH_ADDR,
+	MBOX_MASK_ADDR,
+	MBOX_PLD_RTRY_SNGL_FVID,
+	MBOX_PLD_FVID,
+	MBOX_E7_PLD_SEL2,
+	MBOX_E7_PLD_CMD2,
+	MBOX_E7_PLD_RTRY_SNGL_FVID,
+	MBOX_E7_PLD_FVID,
+	MBOX_DSP_FILL_STATE,
+	MBOX_ISS_FRM_TYPE,
+	MBOX_ISS_SCHED_MODE,
+	MBOX_E7_ISS_SCHED_SEL,
+	MBOX_MAP_CMD,
+	MBOX_MAP_FVID,
+	MBOX_E7_MAP_CMD,
+	MBOX_E7_MAP_FVID,
+	MBOX_THR_ALL_DIMMS,
+	MBOX_THR_DIMM,
+	MBOX_THR_CND,
+	MBOX_PGT_PAGE_EV,
+	MBOX_PGT_PAGE_STATE,
+	MBOX_E7_PGT_PAGE_EV2,
+};
+
+/* Of one model; for E7, the index is wider and what is above it higher. */
+#define MBOX_NHM	.models = UNCORE_NEHALEM_EX
+#define MBOX_WSM	.models = UNCORE_WESTMERE_EX
+
+#define MBOX_F_FVC	GENMASK_ULL(MBOX_E7_FVC_FVID, MBOX_FVC_EVNT)
+#define MBOX_F_CMD	GENMASK_ULL(MBOX_MASK_ADDR, MBOX_PLD_CMD)
+#define MBOX_F_RETRY	GENMASK_ULL(MBOX_E7_PLD_FVID, MBOX_PLD_RTRY_SNGL_FVID)
+#define MBOX_F_DSP	BIT_ULL(MBOX_DSP_FILL_STATE)
+#define MBOX_F_MAP	GENMASK_ULL(MBOX_E7_MAP_FVID, MBOX_MAP_CMD)
+#define MBOX_F_THR	GENMASK_ULL(MBOX_THR_CND, MBOX_THR_ALL_DIMMS)
+
+/* Event codes: inc_sel, or with this bit set_flag_sel */
+#define MBOX_FLAG		0x20
+#define MBOX_EV_THERM_TRP_DN	0x05
+#define MBOX_EV_FVC		M_INC_SEL_FVC_EV0	/* and the next three */
+
+extern const struct uncore_event_desc mbox_events[];
+
+#endif /* UNCORE_MBOX_EVENTS_H */
