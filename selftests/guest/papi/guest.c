@@ -29,6 +29,7 @@
 
 #define COUNTERS	35	/* SYN_CORE_FIXED(2) is the last */
 #define TERMS		8
+#define PASSING		6
 
 static int msr;
 
@@ -144,8 +145,27 @@ static bool exact(const char *name)
 	return false;
 }
 
+/*
+ * On Nehalem Linux lets all counters run for an instant before it enables those it wants
+ * (erratum AAK100). Takes the counter away that has counted least, if that is so few.
+ */
+static bool passing(long long *n, int *num)
+{
+	int i, least = 0;
+
+	for (i = 1; i < *num; i++) {
+		if (llabs(n[i]) < llabs(n[least]))
+			least = i;
+	}
+	if (llabs(n[least]) > PASSING)
+		return false;
+	n[least] = n[--*num];
+	return true;
+}
+
 static void one(int code, const PAPI_event_info_t *info)
 {
+	const bool nehalem = __builtin_cpu_is("nehalem");
 	uint64_t events[3][COUNTERS], seen = 0;
 	long long value[2], n[TERMS], slack;
 	int num = 0, i, t;
@@ -170,7 +190,9 @@ static void one(int code, const PAPI_event_info_t *info)
 	/* A counter that has counted nothing is not seen. */
 	while (num < (int)info->count && num < TERMS)
 		n[num++] = 0;
-	slack = exact(info->symbol) ? 0 : 64 + llabs(value[1] - value[0]) / 100;
+	while (nehalem && num > (int)info->count && passing(n, &num))
+		;
+	slack = !exact(info->symbol) ? 64 + llabs(value[1] - value[0]) / 100 : nehalem ? PASSING : 0;
 	right = num == (int)info->count && explains(info, n, num, 0, value[1] - value[0], slack);
 	printf("@ %s %s\n", right ? "pass" : "fail", info->symbol);
 	if (right)
