@@ -96,9 +96,9 @@ static inline void overflow_cost(const char *pmu)
 	sampling_limit(1000000);
 	/* Where the PMIs go: each is handled before we go on. */
 	run_on(cpu);
-	perf_enable(sampling_open(pmu, "occupancy_irq", 4000037, cpu, 8)->fd);
+	perf_enable(sampling_open(pmu, "occupancy_irq", 16000037, cpu, 8)->fd);
 	silicon_clear();
-	spin_us(4000);
+	spin_us(8000);
 	num = silicon_accesses();
 	overflows = box_truth(cpu, SYN_OVERFLOWS, pmu);
 	run_on(-1);
