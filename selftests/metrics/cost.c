@@ -3,7 +3,7 @@
  * What an interval of perf metrics costs: each counter is read once. Nothing is written but where
  * several counters of a box are read: they stop meanwhile, so that they are of one moment.
  *
- * VM: --sockets 2 --cores 2 --icount
+ * VM: --sockets 2 --cores 2 --icount --append nmi_watchdog=0
  * TIER: once
  */
 #include "silicon.h"

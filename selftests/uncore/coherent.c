@@ -3,7 +3,7 @@
  * A group that is read at once belongs to one moment: PERF_FORMAT_GROUP of running
  * events, and the group in a sample.
  *
- * VM: --sockets 2 --cores 2 --icount
+ * VM: --sockets 2 --cores 2 --icount --append nmi_watchdog=0
  */
 #include "sampling.h"
 

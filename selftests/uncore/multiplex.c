@@ -7,7 +7,7 @@
  * sum over all events is compared with the sum over all counters; and to see that no
  * event has got what another one counted, all but one of them are made silent.
  *
- * VM: --sockets 2 --cores 2 --icount
+ * VM: --sockets 2 --cores 2 --icount --append nmi_watchdog=0
  */
 #include "silicon.h"
 

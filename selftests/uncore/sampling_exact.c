@@ -4,7 +4,7 @@
  * which perf or the driver says that it is none; and the count is what happened.
  *
  * TIER: quick newest
- * VM: --sockets 2 --cores 2 --icount
+ * VM: --sockets 2 --cores 2 --icount --append nmi_watchdog=0
  */
 #include "sampling.h"
 

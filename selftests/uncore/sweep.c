@@ -6,7 +6,7 @@
  * On a debug kernel no call ends within the period of an overflow.
  *
  * KERNELS: 6.1 6.12 newest
- * VM: --sockets 2 --cores 2 --icount
+ * VM: --sockets 2 --cores 2 --icount --append nmi_watchdog=0
  */
 #include "hotplug.h"
 #include "sampling.h"

@@ -7,7 +7,7 @@
  *
  * No wrap of an event that only counts asks for an interrupt.
  *
- * VM: --sockets 2 --cores 2 --icount
+ * VM: --sockets 2 --cores 2 --icount --append nmi_watchdog=0
  * TIER: once debug
  */
 #include "hotplug.h"
