@@ -8,7 +8,7 @@
  *
  * VM: --sockets 2 --cores 2
  * TIER: once
- * PERF: both
+ * PERF: newest
  */
 #define PACKAGES	2
 #include "exact.h"

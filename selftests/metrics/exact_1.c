@@ -4,6 +4,7 @@
  *
  * VM: --sockets 1 --cores 2
  * TIER: once
+ * PERF: newest
  */
 #define PACKAGES	1
 #include "exact.h"

@@ -4,6 +4,7 @@
  *
  * VM: --sockets 4 --cores 1 --memory 1G
  * TIER: soak
+ * PERF: newest
  */
 #define PACKAGES	4
 #include "exact.h"

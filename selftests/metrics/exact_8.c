@@ -4,6 +4,7 @@
  *
  * VM: --sockets 8 --cores 1 --memory 1G
  * TIER: once
+ * PERF: newest
  */
 #define PACKAGES	8
 #include "exact.h"

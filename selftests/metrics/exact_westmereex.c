@@ -4,5 +4,6 @@
  *
  * VM: --machine westmereex --sockets 2 --cores 2
  * TIER: once
+ * PERF: newest
  */
 #include "exact.c"

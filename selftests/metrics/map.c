@@ -5,6 +5,7 @@
  *
  * VM: --sockets 2 --cores 2
  * TIER: once
+ * PERF: newest
  */
 #include <ctype.h>
 #include <math.h>

@@ -6,6 +6,7 @@
 #
 # VM: --machine westmereex --sockets 2 --cores 2
 # TIER: once
+# PERF: newest
 . "$(dirname "$0")/ktap.sh"
 perf metrics --version >/dev/null 2>&1 || ktap_skip_all "needs perf-metrics"
 grep -q westmere-ex /sys/bus/event_source/devices/xeon7500_ubox/identifier 2>/dev/null ||

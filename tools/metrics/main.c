@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <jansson.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -206,6 +207,8 @@ int main(int argc, char **argv)
 	struct options options = {};
 	int args, option, i;
 
+	/* Else the first hash of jansson would wait for the kernel's entropy, just after a boot. */
+	json_object_seed(1);
 	/* What follows "--" is none of ours. */
 	for (args = 1; args < argc && strcmp(argv[args], "--"); args++)
 		;
