@@ -14,7 +14,7 @@ draw() {
 	local name=$1 sockets=$2 topology
 	shift 2
 	case $sockets in 4) topology=four ;; 8) topology=eight ;; *) topology=two ;; esac
-	vm "$name" --sockets "$sockets" --cores 1 --memory 1G "$@" \
+	vm "$name" --perf newest --sockets "$sockets" --cores 1 --memory 1G "$@" \
 		--put "$TOP/metrics/$topology.topology:/etc/perf-metrics/topology" \
 		--get "/root/map.svg:$DIR/$name.svg" -- sh -c \
 		'perf metrics map -- sleep 0.02 && perf metrics map -o map.svg -- sleep 0.02'

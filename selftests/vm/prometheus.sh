@@ -29,7 +29,7 @@ NAME=perf_metrics_memory_read_bandwidth_bytes_per_second
 metrics="memory llc_miss_ratio llc_miss_rate qpi_utilization qpi_outgoing_bandwidth uncore_clock_mhz"
 
 guest() {
-	vm guest --sockets 2 --traffic "$TOP/tools/demo.traffic" --get "/root/m.prom:$DIR/text/m.prom" \
+	vm guest --perf newest --sockets 2 --traffic "$TOP/tools/demo.traffic" --get "/root/m.prom:$DIR/text/m.prom" \
 		-- sh -c "perf-metrics $metrics --per-box --openmetrics m.prom -- sleep 0.2"
 	ended guest 0 && [ "$(grep -c "^$NAME{" "$DIR/text/m.prom")" = 4 ]
 }
