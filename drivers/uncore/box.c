@@ -13,7 +13,7 @@
 #define UNCORE_PROBE_PATTERN	0x5aa5a55a5aa5ULL
 
 /* What can follow what, see box.h. */
-static const u8 uncore_counter_next[UNCORE_NUM_STATES] = {
+const u8 uncore_counter_next[UNCORE_NUM_STATES] = {
 	[UNCORE_FREE]		= BIT(UNCORE_NEW),
 	[UNCORE_NEW]		= BIT(UNCORE_RUNNING) | BIT(UNCORE_FREE),
 	[UNCORE_RUNNING]	= BIT(UNCORE_STOPPED) | BIT(UNCORE_LEAVING),
@@ -22,27 +22,13 @@ static const u8 uncore_counter_next[UNCORE_NUM_STATES] = {
 	[UNCORE_LEFT]		= BIT(UNCORE_RUNNING) | BIT(UNCORE_FREE),
 };
 
-void uncore_counter_set(struct uncore_counter *c, enum uncore_counter_state state)
-{
-	WARN_ON_ONCE(!(uncore_counter_next[c->state] & BIT(state)));
-	c->state = state;
-}
-
-/** uncore_event_counter() - the counter of an event that has one */
-struct uncore_counter *uncore_event_counter(const struct perf_event *event)
-{
-	struct uncore_event *ue = to_uncore_event(event);
-
-	return &ue->box->counter[ue->config.claim.idx];
-}
-
 /* The bits of counters in GLOBAL_CTL, STATUS and OVF_CTL of the box. */
-static u32 uncore_box_bits(const struct uncore_box *box, unsigned long counters)
+static u32 uncore_box_bits(const struct uncore_box *box, u32 counters)
 {
 	u32 bits = 0;
 	int idx;
 
-	for_each_set_bit(idx, &counters, UNCORE_MAX_COUNTERS)
+	for_each_uncore_bit(idx, counters)
 		bits |= box->type->counters[idx].bit;
 	return bits;
 }
@@ -82,11 +68,28 @@ void uncore_box_clear_ov(const struct uncore_box *box, u64 bits)
 		wrmsrq(uncore_box_ctl_msr(box) + UNCORE_OVF_CTL, bits);
 }
 
-static bool uncore_counter_wanted(const struct uncore_box *box, const struct uncore_counter *c)
+/* The counters whose overflow interrupts */
+static u32 uncore_box_interrupting(const struct uncore_box *box)
 {
-	if (c->state != UNCORE_RUNNING && c->state != UNCORE_LEAVING)
-		return false;
-	return !box->quiet || !uncore_event_interrupts(c->event);
+	u32 counters = 0;
+	int idx;
+
+	for_each_used_counter(idx, box) {
+		if (uncore_event_interrupts(box->counter[idx].event))
+			counters |= BIT(idx);
+	}
+	return counters;
+}
+
+/**
+ * uncore_box_wanted() - the counters that are to be enabled now
+ * @box: the box
+ */
+u32 uncore_box_wanted(const struct uncore_box *box)
+{
+	u32 counters = uncore_box_running(box) & ~box->held;
+
+	return box->quiet ? counters & ~uncore_box_interrupting(box) : counters;
 }
 
 /**
@@ -97,14 +100,8 @@ static bool uncore_counter_wanted(const struct uncore_box *box, const struct unc
  */
 void uncore_box_write_enable(struct uncore_box *box)
 {
-	u32 enable = 0;
-	int idx;
+	u32 enable = uncore_box_wanted(box);
 
-	for_each_used_counter(idx, box) {
-		if (uncore_counter_wanted(box, &box->counter[idx]))
-			enable |= BIT(idx);
-	}
-	enable &= ~box->held;
 	if (enable == box->enabled)
 		return;
 	box->enabled = enable;
@@ -112,35 +109,13 @@ void uncore_box_write_enable(struct uncore_box *box)
 		wrmsrq(uncore_box_ctl_msr(box), uncore_box_bits(box, enable));
 }
 
-/** uncore_box_runs() - has it a counter that is to run? */
-bool uncore_box_runs(const struct uncore_box *box)
-{
-	int idx;
-
-	for_each_used_counter(idx, box) {
-		const struct uncore_counter *c = &box->counter[idx];
-
-		if (c->state == UNCORE_RUNNING || c->state == UNCORE_LEAVING)
-			return true;
-	}
-	return false;
-}
-
-/** uncore_box_used() - has it an event? */
-bool uncore_box_used(const struct uncore_box *box)
-{
-	return box->claims.counters;
-}
-
 /** uncore_box_update_all() - update every event on a counter of the box */
 void uncore_box_update_all(struct uncore_box *box)
 {
 	int idx;
 
-	for_each_used_counter(idx, box) {
-		if (box->counter[idx].state > UNCORE_NEW)
-			uncore_event_update(box->counter[idx].event);
-	}
+	for_each_used_counter(idx, box)
+		uncore_event_update(box->counter[idx].event);
 }
 
 /* The control register of a counter, for its event. */
@@ -210,24 +185,10 @@ int uncore_box_add(struct uncore_box *box, struct perf_event *event)
 /** uncore_box_release() - free a counter that counts nothing */
 void uncore_box_release(struct uncore_box *box, struct uncore_counter *c)
 {
+	uncore_event_no_start(c->event);
 	uncore_claim_release(&box->claims, &to_uncore_event(c->event)->config.claim);
 	uncore_counter_set(c, UNCORE_FREE);
 	c->event = NULL;
-}
-
-/**
- * uncore_box_del() - take an event off its counter
- * @box: the box
- * @event: the event; if it counts, it does so up to the next commit
- */
-void uncore_box_del(struct uncore_box *box, struct perf_event *event)
-{
-	struct uncore_counter *c = uncore_event_counter(event);
-
-	if (c->state == UNCORE_NEW)
-		uncore_box_release(box, c);
-	else
-		uncore_counter_set(c, c->state == UNCORE_RUNNING ? UNCORE_LEAVING : UNCORE_LEFT);
 }
 
 /**
@@ -235,11 +196,11 @@ void uncore_box_del(struct uncore_box *box, struct perf_event *event)
  * @box: the box
  * @program: also program the counters that are new
  *
- * Return: whether there is a counter to be looked at for the last time.
+ * Return: the counters that are to be looked at for the last time.
  */
-bool uncore_box_prepare(struct uncore_box *box, bool program)
+u32 uncore_box_prepare(struct uncore_box *box, bool program)
 {
-	bool left = false;
+	u32 left = 0;
 	int idx;
 
 	for_each_used_counter(idx, box) {
@@ -247,8 +208,9 @@ bool uncore_box_prepare(struct uncore_box *box, bool program)
 
 		if (c->state == UNCORE_LEAVING)
 			uncore_counter_set(c, UNCORE_LEFT);
-		left |= c->state == UNCORE_LEFT;
-		if (c->state == UNCORE_NEW && program) {
+		if (c->state == UNCORE_LEFT) {
+			left |= BIT(idx);
+		} else if (c->state == UNCORE_NEW && program) {
 			uncore_counter_program(box, c);
 			uncore_counter_set(c, UNCORE_RUNNING);
 		}
@@ -259,11 +221,10 @@ bool uncore_box_prepare(struct uncore_box *box, bool program)
 /* Has someone else changed the control register of a counter? */
 static void uncore_counter_check(struct uncore_box *box, struct uncore_counter *c)
 {
-	u64 unsure = box->type->quirks ? box->type->quirks->ctl_unsure : 0;
 	u64 ctl;
 
 	rdmsrq(uncore_ctl_msr(box, c), ctl);
-	if ((ctl ^ uncore_counter_ctl(box, c)) & ~unsure)
+	if ((ctl ^ uncore_counter_ctl(box, c)) & ~box->type->quirks.ctl_unsure)
 		uncore_box_foreign(box, uncore_ctl_msr(box, c));
 }
 
@@ -293,20 +254,19 @@ void uncore_box_check(struct uncore_box *box)
 
 /**
  * uncore_box_finish() - second half of a commit: last counts of the events that have left
- * @box: the box; their counters do not count
+ * @box: the box
+ * @left: their counters, which do not count
  * @check: whether someone else has been at their registers, too
  *
  * Leaves the registers of these counters clean. The counters are to be released then.
  */
-void uncore_box_finish(struct uncore_box *box, bool check)
+void uncore_box_finish(struct uncore_box *box, u32 left, bool check)
 {
 	int idx;
 
-	for_each_used_counter(idx, box) {
+	for_each_uncore_bit(idx, left) {
 		struct uncore_counter *c = &box->counter[idx];
 
-		if (c->state != UNCORE_LEFT)
-			continue;
 		uncore_event_update(c->event);
 		if (check)
 			uncore_counter_check(box, c);

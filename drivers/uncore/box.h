@@ -51,7 +51,7 @@ enum uncore_counter_state {
  *
  * hw.prev_count holds the last value read in its low 48 bits and above them a number that
  * changes with each start value, so that no two are the same to an update that a new one
- * interrupts.
+ * interrupts. Its last bit says that there is no start value.
  */
 struct uncore_event {
 	struct uncore_box *box;
@@ -108,8 +108,45 @@ struct uncore_box {
 };
 
 /* Those that have an event */
-#define for_each_used_counter(idx, box) \
-	for_each_set_bit(idx, &(box)->claims.counters, UNCORE_MAX_COUNTERS)
+#define for_each_used_counter(idx, box)	for_each_uncore_bit(idx, (box)->claims.counters)
+
+/* Its number in the package */
+static inline unsigned int uncore_box_id(const struct uncore_box *box)
+{
+	return box->type->first + box->instance;
+}
+
+/* The counter of an event that has one */
+static inline struct uncore_counter *uncore_event_counter(const struct perf_event *event)
+{
+	const struct uncore_event *ue = to_uncore_event(event);
+
+	return &ue->box->counter[ue->config.claim.idx];
+}
+
+/* What can follow what, bit n for state n */
+extern const u8 uncore_counter_next[UNCORE_NUM_STATES];
+
+static inline void uncore_counter_set(struct uncore_counter *c, enum uncore_counter_state state)
+{
+	WARN_ON_ONCE(!(uncore_counter_next[c->state] & BIT(state)));
+	c->state = state;
+}
+
+/* The counters that are to run */
+static inline u32 uncore_box_running(const struct uncore_box *box)
+{
+	u32 counters = 0;
+	int idx;
+
+	for_each_used_counter(idx, box) {
+		enum uncore_counter_state state = box->counter[idx].state;
+
+		if (state == UNCORE_RUNNING || state == UNCORE_LEAVING)
+			counters |= BIT(idx);
+	}
+	return counters;
+}
 
 static inline unsigned int uncore_counter_index(const struct uncore_box *box,
 						const struct uncore_counter *c)
@@ -149,6 +186,7 @@ static inline unsigned int uncore_ctr_msr(const struct uncore_box *box,
 /* The box, and what becomes of its registers */
 bool uncore_box_probe(struct uncore_box *box);
 bool uncore_box_clean(struct uncore_box *box);
+u32 uncore_box_wanted(const struct uncore_box *box);
 void uncore_box_write_enable(struct uncore_box *box);
 u64 uncore_box_status(const struct uncore_box *box);
 void uncore_box_clear_ov(const struct uncore_box *box, u64 bits);
@@ -160,18 +198,14 @@ bool uncore_box_try(struct perf_event *event);
 
 /* Steps of a commit */
 int uncore_box_add(struct uncore_box *box, struct perf_event *event);
-void uncore_box_del(struct uncore_box *box, struct perf_event *event);
-bool uncore_box_prepare(struct uncore_box *box, bool program);
-void uncore_box_finish(struct uncore_box *box, bool check);
+u32 uncore_box_prepare(struct uncore_box *box, bool program);
+void uncore_box_finish(struct uncore_box *box, u32 left, bool check);
 void uncore_box_release(struct uncore_box *box, struct uncore_counter *c);
-bool uncore_box_runs(const struct uncore_box *box);
-bool uncore_box_used(const struct uncore_box *box);
 void uncore_box_update_all(struct uncore_box *box);
-struct uncore_counter *uncore_event_counter(const struct perf_event *event);
-void uncore_counter_set(struct uncore_counter *c, enum uncore_counter_state state);
 
 /* event.c: what an event has counted */
 void uncore_event_update(struct perf_event *event);
+void uncore_event_no_start(struct perf_event *event);
 void uncore_event_set_start(struct perf_event *event, u64 start);
 bool uncore_event_overdue(struct perf_event *event);
 void uncore_event_set_period(struct perf_event *event);

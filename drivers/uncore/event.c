@@ -17,9 +17,9 @@
 /* No sampling period is shorter: the counter must not pass it while it is written. */
 #define UNCORE_MIN_PERIOD	3
 
-/* hw.prev_count, above the value: the number of the start value, and it is being written. */
+/* hw.prev_count, above the value: the number of the start value, and that there is none now. */
 #define UNCORE_TAG		GENMASK_ULL(62, 48)
-#define UNCORE_NEW_START	BIT_ULL(63)
+#define UNCORE_NO_START	BIT_ULL(63)
 
 /**
  * uncore_box_foreign() - tell that someone else has written a register of ours
@@ -33,14 +33,56 @@ void uncore_box_foreign(struct uncore_box *box, unsigned int msr)
 		     msr);
 }
 
-static u64 uncore_read_counter(const struct uncore_box *box, unsigned int msr, u64 before)
+static __always_inline u64 uncore_read_counter(const struct perf_event *event, u64 before)
 {
+	const struct uncore_quirks *quirks;
 	u64 count;
 
-	rdmsrq(msr, count);
-	if (box->type->quirks && box->type->quirks->read)
-		count = box->type->quirks->read(count, before);
+	rdmsrq(event->hw.event_base, count);
+	quirks = &to_uncore_event(event)->box->type->quirks;
+	if (quirks->read)
+		count = quirks->read(count, before);
 	return count & UNCORE_COUNTER_MASK;
+}
+
+/* Returns whether it is done, or somebody else was quicker. */
+static __always_inline bool uncore_event_try_update(struct perf_event *event, bool sure)
+{
+	atomic_long_t *prev_count = &event->hw.prev_count.a.a;
+	long prev = atomic_long_read(prev_count);
+	struct uncore_event *ue;
+	u64 now, gained;
+
+	/* It does not count, and was updated when it ceased to. */
+	if (prev & UNCORE_NO_START)
+		return true;
+	now = uncore_read_counter(event, prev & UNCORE_COUNTER_MASK);
+	gained = (now - prev) & UNCORE_COUNTER_MASK;
+	/* RDMSR may have come before the load of prev. */
+	if (gained > UNCORE_COUNTER_MASK / 2 && !sure)
+		return false;
+	now |= prev & ~UNCORE_COUNTER_MASK;
+	if (!atomic_long_try_cmpxchg(prev_count, &prev, now))
+		return false;
+
+	ue = to_uncore_event(event);
+	if (gained > UNCORE_COUNTER_MASK / 2) {
+		uncore_box_foreign(ue->box, event->hw.event_base);
+		return true;
+	}
+	if (now < (u64)prev)
+		ue->wrapped = true;
+	atomic_long_add(gained, &event->count.a.a);
+	return true;
+}
+
+static noinline void uncore_event_update_again(struct perf_event *event)
+{
+	bool sure = false;
+
+	/* Twice by chance, no more often. */
+	while (!uncore_event_try_update(event, sure))
+		sure = true;
 }
 
 /**
@@ -52,38 +94,19 @@ static u64 uncore_read_counter(const struct uncore_box *box, unsigned int msr, u
  */
 void uncore_event_update(struct perf_event *event)
 {
-	struct uncore_event *ue = to_uncore_event(event);
-	atomic_long_t *prev_count = &event->hw.prev_count.a.a;
-	unsigned int msr = event->hw.event_base;
-	bool again = false;
-	u64 now, gained;
-	long prev;
+	if (!uncore_event_try_update(event, false))
+		uncore_event_update_again(event);
+}
 
-	prev = atomic_long_read(prev_count);
-	do {
-		/* Updated a moment ago, and does not count. */
-		if (prev & UNCORE_NEW_START)
-			return;
-		now = uncore_read_counter(ue->box, msr, prev & UNCORE_COUNTER_MASK);
-		gained = (now - prev) & UNCORE_COUNTER_MASK;
-		/* Once more, should RDMSR have come before the load of prev. */
-		if (gained > UNCORE_COUNTER_MASK / 2 && !again) {
-			again = true;
-			prev = atomic_long_read(prev_count);
-			continue;
-		}
-		now |= prev & ~UNCORE_COUNTER_MASK;
-		if (atomic_long_try_cmpxchg(prev_count, &prev, now))
-			break;
-	} while (true);
-
-	if (gained > UNCORE_COUNTER_MASK / 2) {
-		uncore_box_foreign(ue->box, msr);
-		return;
-	}
-	if (now < (u64)prev)
-		ue->wrapped = true;
-	atomic_long_add(gained, &event->count.a.a);
+/**
+ * uncore_event_no_start() - an event has no counter, or none with a start value
+ * @event: the event; it has been updated
+ *
+ * From now on updates change nothing, also such that have begun.
+ */
+void uncore_event_no_start(struct perf_event *event)
+{
+	atomic_long_or(UNCORE_NO_START, &event->hw.prev_count.a.a);
 }
 
 /* What is left of the period of a sampling event, as of its last update. */
@@ -110,10 +133,10 @@ void uncore_event_set_start(struct perf_event *event, u64 start)
 	struct uncore_event *ue = to_uncore_event(event);
 	u64 tag = ((u64)local64_read(&event->hw.prev_count) & UNCORE_TAG) + BIT_ULL(48);
 
-	if (ue->box->type->quirks && ue->box->type->quirks->start)
-		start = ue->box->type->quirks->start(start);
+	if (ue->box->type->quirks.start)
+		start = ue->box->type->quirks.start(start);
 	ue->start = (tag & UNCORE_TAG) | start;
-	local64_set(&event->hw.prev_count, ue->start | UNCORE_NEW_START);
+	local64_set(&event->hw.prev_count, ue->start | UNCORE_NO_START);
 	wrmsrq(event->hw.event_base, start);
 	local64_set(&event->hw.prev_count, ue->start);
 }

@@ -14,30 +14,13 @@
 #include "package.h"
 #include "xeon7500/ubox.h"
 
-static struct uncore_package **uncore_packages;
-static unsigned int uncore_num_packages;
-
-static struct uncore_package *uncore_package_nr(unsigned int nr)
-{
-	return nr < uncore_num_packages ? uncore_packages[nr] : NULL;
-}
+struct uncore_package **uncore_packages;
+unsigned int uncore_num_packages;
 
 /** uncore_package_next() - the first package, then one after the other, then NULL */
 struct uncore_package *uncore_package_next(const struct uncore_package *pkg)
 {
 	return uncore_package_nr(pkg ? pkg->nr + 1 : 0);
-}
-
-/**
- * uncore_package_of() - the package a CPU belongs to
- * @cpu: the CPU, online
- *
- * Return: the package, or NULL if there are more than the kernel knew of when the module
- * was loaded.
- */
-struct uncore_package *uncore_package_of(int cpu)
-{
-	return uncore_package_nr(topology_logical_package_id(cpu));
 }
 
 /**
@@ -79,13 +62,19 @@ static u32 uncore_package_wanted_ctl(const struct uncore_package *pkg)
 	if (!uncore_package_runs(pkg))
 		return 0;
 	ctl = U_GLOBAL_CTL_EN_ALL;
-	if (pkg->box[UNCORE_UBOX].enabled)
+	if (test_bit(UNCORE_UBOX, &pkg->active) && uncore_box_wanted(&pkg->box[UNCORE_UBOX]))
 		ctl |= U_GLOBAL_CTL_EN;
 	if (pkg->interrupting)
 		ctl |= pkg->pmi_core_sel;
 	if (pkg->freezing)
 		ctl |= U_GLOBAL_CTL_FRZ_ALL;
 	return ctl;
+}
+
+static void uncore_package_set_ctl(struct uncore_package *pkg, u32 ctl)
+{
+	pkg->global_ctl = ctl;
+	wrmsrq(U_MSR_PMON_GLOBAL_CTL, ctl);
 }
 
 /**
@@ -96,8 +85,7 @@ static u32 uncore_package_wanted_ctl(const struct uncore_package *pkg)
  */
 void uncore_package_write_ctl(struct uncore_package *pkg)
 {
-	pkg->global_ctl = uncore_package_wanted_ctl(pkg);
-	wrmsrq(U_MSR_PMON_GLOBAL_CTL, pkg->global_ctl);
+	uncore_package_set_ctl(pkg, uncore_package_wanted_ctl(pkg));
 }
 
 /**
@@ -112,18 +100,18 @@ void uncore_package_override_ctl(u32 val)
 /* What stops the whole package goes first, what starts it last: all counters at once. */
 static void uncore_package_apply_boxes(struct uncore_package *pkg, unsigned long boxes)
 {
-	bool starts;
+	u32 ctl;
 	int id;
 
-	for_each_set_bit(id, &boxes, UNCORE_NUM_BOXES)
-		__assign_bit(id, &pkg->active, uncore_box_runs(&pkg->box[id]));
-	starts = uncore_package_runs(pkg) && !(pkg->global_ctl & U_GLOBAL_CTL_EN_ALL);
-	if (!starts && uncore_package_wanted_ctl(pkg) != pkg->global_ctl)
-		uncore_package_write_ctl(pkg);
-	for_each_set_bit(id, &boxes, UNCORE_NUM_BOXES)
+	for_each_uncore_bit(id, boxes)
+		__assign_bit(id, &pkg->active, uncore_box_running(&pkg->box[id]));
+	ctl = uncore_package_wanted_ctl(pkg);
+	if (ctl != pkg->global_ctl && !(ctl & ~pkg->global_ctl & U_GLOBAL_CTL_EN_ALL))
+		uncore_package_set_ctl(pkg, ctl);
+	for_each_uncore_bit(id, boxes)
 		uncore_box_write_enable(&pkg->box[id]);
-	if (uncore_package_wanted_ctl(pkg) != pkg->global_ctl)
-		uncore_package_write_ctl(pkg);
+	if (ctl != pkg->global_ctl)
+		uncore_package_set_ctl(pkg, ctl);
 }
 
 /**
@@ -133,7 +121,7 @@ static void uncore_package_apply_boxes(struct uncore_package *pkg, unsigned long
  */
 void uncore_package_apply(struct uncore_package *pkg, struct uncore_box *box)
 {
-	uncore_package_apply_boxes(pkg, BIT(box - pkg->box));
+	uncore_package_apply_boxes(pkg, BIT(uncore_box_id(box)));
 }
 
 /** uncore_package_apply_all() - likewise, of all boxes */
@@ -169,7 +157,7 @@ int uncore_package_add(struct uncore_package *pkg, struct perf_event *event)
 
 	if (err || back)
 		return err;
-	__set_bit(ue->box - pkg->box, &pkg->used);
+	__set_bit(uncore_box_id(ue->box), &pkg->used);
 	pkg->interrupting += uncore_event_interrupts(event);
 	pkg->freezing += ue->config.freeze;
 	return 0;
@@ -184,13 +172,18 @@ static void uncore_package_forget(struct uncore_package *pkg, struct perf_event 
 /**
  * uncore_package_del() - take an event off its counter, at the next commit
  * @pkg: the package
- * @event: the event
+ * @event: the event; if it counts, it does so until then
  */
 void uncore_package_del(struct uncore_package *pkg, struct perf_event *event)
 {
-	uncore_box_del(to_uncore_event(event)->box, event);
-	if (to_uncore_event(event)->config.claim.idx < 0)
+	struct uncore_counter *c = uncore_event_counter(event);
+
+	if (c->state == UNCORE_NEW) {
+		uncore_box_release(to_uncore_event(event)->box, c);
 		uncore_package_forget(pkg, event);
+	} else {
+		uncore_counter_set(c, c->state == UNCORE_RUNNING ? UNCORE_LEAVING : UNCORE_LEFT);
+	}
 }
 
 /**
@@ -199,15 +192,15 @@ void uncore_package_del(struct uncore_package *pkg, struct perf_event *event)
  * @box: the box
  * @program: also what was added
  *
- * Return: whether events have left. They have their last counts and are to be released.
+ * Return: the counters whose events have left. These have their last counts and are to be
+ * released.
  */
-bool uncore_package_commit(struct uncore_package *pkg, struct uncore_box *box, bool program)
+u32 uncore_package_commit(struct uncore_package *pkg, struct uncore_box *box, bool program)
 {
-	bool left = uncore_box_prepare(box, program);
+	u32 left = uncore_box_prepare(box, program);
 
-	uncore_package_apply(pkg, box);
-	if (left)
-		uncore_box_finish(box, pkg->ticks);
+	uncore_package_apply_boxes(pkg, BIT(uncore_box_id(box)));
+	uncore_box_finish(box, left, pkg->ticks);
 	return left;
 }
 
@@ -215,11 +208,11 @@ static void uncore_package_idle(struct uncore_package *pkg)
 {
 	int id;
 
-	for_each_set_bit(id, &pkg->used, UNCORE_NUM_BOXES) {
-		if (uncore_box_used(&pkg->box[id]))
+	for_each_uncore_bit(id, pkg->used) {
+		if (pkg->box[id].claims.counters)
 			return;
 	}
-	for_each_set_bit(id, &pkg->used, UNCORE_NUM_BOXES)
+	for_each_uncore_bit(id, pkg->used)
 		uncore_subregs_release(&pkg->box[id]);
 	pkg->used = 0;
 	pkg->ticks = 0;
@@ -229,16 +222,15 @@ static void uncore_package_idle(struct uncore_package *pkg)
  * uncore_package_release() - forget the events that have left a box
  * @pkg: the package
  * @box: the box
+ * @left: their counters
  */
-void uncore_package_release(struct uncore_package *pkg, struct uncore_box *box)
+void uncore_package_release(struct uncore_package *pkg, struct uncore_box *box, u32 left)
 {
 	int idx;
 
-	for_each_used_counter(idx, box) {
+	for_each_uncore_bit(idx, left) {
 		struct uncore_counter *c = &box->counter[idx];
 
-		if (c->state != UNCORE_LEFT)
-			continue;
 		uncore_event_settle_period(c->event);
 		uncore_package_forget(pkg, c->event);
 		uncore_box_release(box, c);

@@ -15,6 +15,7 @@
 
 #include <linux/hrtimer.h>
 #include <linux/spinlock.h>
+#include <linux/topology.h>
 
 #include "box.h"
 
@@ -102,13 +103,30 @@ struct uncore_package {
 /* The package of a box */
 static inline struct uncore_package *uncore_box_package(struct uncore_box *box)
 {
-	return container_of(box - box->type->first - box->instance, struct uncore_package, box[0]);
+	return container_of(box - uncore_box_id(box), struct uncore_package, box[0]);
+}
+
+/* All that there can be, by their numbers */
+extern struct uncore_package **uncore_packages;
+extern unsigned int uncore_num_packages;
+
+static inline struct uncore_package *uncore_package_nr(unsigned int nr)
+{
+	return nr < uncore_num_packages ? uncore_packages[nr] : NULL;
+}
+
+/*
+ * The package of a CPU that is online. NULL if there are more than the kernel knew of when
+ * the module was loaded.
+ */
+static inline struct uncore_package *uncore_package_of(int cpu)
+{
+	return uncore_package_nr(topology_logical_package_id(cpu));
 }
 
 int uncore_packages_create(const struct uncore_box_type * const *types);
 void uncore_packages_free(void);
 struct uncore_package *uncore_package_next(const struct uncore_package *pkg);
-struct uncore_package *uncore_package_of(int cpu);
 int uncore_package_call(struct uncore_package *pkg, smp_call_func_t func);
 bool uncore_package_probe(struct uncore_package *pkg);
 
@@ -121,8 +139,8 @@ void uncore_package_apply_all(struct uncore_package *pkg);
 void uncore_package_hold(struct uncore_package *pkg, struct uncore_box *box, u32 counters);
 int uncore_package_add(struct uncore_package *pkg, struct perf_event *event);
 void uncore_package_del(struct uncore_package *pkg, struct perf_event *event);
-bool uncore_package_commit(struct uncore_package *pkg, struct uncore_box *box, bool program);
-void uncore_package_release(struct uncore_package *pkg, struct uncore_box *box);
+u32 uncore_package_commit(struct uncore_package *pkg, struct uncore_box *box, bool program);
+void uncore_package_release(struct uncore_package *pkg, struct uncore_box *box, u32 left);
 void uncore_package_update_all(struct uncore_package *pkg);
 void uncore_package_rewrite(struct uncore_package *pkg);
 

@@ -92,7 +92,7 @@ void uncore_pmi_deliver(struct uncore_package *pkg, struct uncore_box *box)
  */
 void uncore_pmi_settle(struct uncore_package *pkg, struct uncore_box *box, bool program)
 {
-	bool left;
+	u32 left;
 
 	/* Before en_all goes on. */
 	if (uncore_pmi_wanted(pkg) && !pkg->global_ctl && pkg->cpu == smp_processor_id())
@@ -100,7 +100,7 @@ void uncore_pmi_settle(struct uncore_package *pkg, struct uncore_box *box, bool 
 	left = uncore_package_commit(pkg, box, program);
 	uncore_pmi_deliver(pkg, box);
 	if (left)
-		uncore_package_release(pkg, box);
+		uncore_package_release(pkg, box, left);
 	uncore_timer_start(pkg);
 	uncore_pmi_watch(pkg);
 }
@@ -168,7 +168,7 @@ static int uncore_nmi(unsigned int cmd, struct pt_regs *regs)
 	if (pmis > 1)
 		uncore_spurious_expect(&pkg->pmi->spurious, pmis - 1);
 	if (pmis)
-		uncore_spurious_twice(&pkg->pmi->spurious);
+		uncore_spurious_again(&pkg->pmi->spurious);
 	raw_spin_unlock(&pkg->lock);
 	return handled ? NMI_HANDLED : uncore_nmi_spurious(pkg);
 }
@@ -202,6 +202,9 @@ static enum hrtimer_restart uncore_pmi_timer(struct hrtimer *timer)
 	if (uncore_pmi_wanted(pkg) || uncore_spurious_expected(&pmi->spurious)) {
 		hrtimer_forward_now(timer, ns_to_ktime(UNCORE_PMI_WATCH_NS));
 		again = HRTIMER_RESTART;
+	} else {
+		/* So that it is no work to see that none is expected. */
+		pmi->spurious = (struct uncore_spurious){};
 	}
 unlock:
 	raw_spin_unlock_irqrestore(&pkg->lock, irq);

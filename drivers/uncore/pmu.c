@@ -66,6 +66,7 @@ static int uncore_event_init(struct perf_event *event)
 		kfree(ue);
 		return err;
 	}
+	uncore_event_no_start(event);
 	atomic_inc(&ue->box->opened);
 	event->destroy = uncore_event_destroy;
 	return 0;
@@ -76,36 +77,38 @@ static struct uncore_package *uncore_event_package(const struct perf_event *even
 	return uncore_box_package(to_uncore_event(event)->box);
 }
 
-/* perf tries again later, whatever the reason. */
+/*
+ * perf calls all that follows with interrupts off.
+ *
+ * Of this it tries again later, whatever the reason.
+ */
 static int uncore_event_add(struct perf_event *event, int flags)
 {
 	struct uncore_package *pkg = uncore_event_package(event);
 	struct uncore_box *box = to_uncore_event(event)->box;
-	unsigned long irq;
 	int err;
 
 	/* perf adds events to start them. */
 	if (!(flags & PERF_EF_START))
 		return -EINVAL;
-	raw_spin_lock_irqsave(&pkg->lock, irq);
+	raw_spin_lock(&pkg->lock);
 	err = uncore_package_add(pkg, event);
 	if (err == -EAGAIN) {
 		/* What is about to leave may make room; what has come still starts as one. */
 		uncore_pmi_settle(pkg, box, false);
 		err = uncore_package_add(pkg, event);
 	}
-	raw_spin_unlock_irqrestore(&pkg->lock, irq);
+	raw_spin_unlock(&pkg->lock);
 	return err;
 }
 
 static void uncore_event_del(struct perf_event *event, int flags)
 {
 	struct uncore_package *pkg = uncore_event_package(event);
-	unsigned long irq;
 
-	raw_spin_lock_irqsave(&pkg->lock, irq);
+	raw_spin_lock(&pkg->lock);
 	uncore_package_del(pkg, event);
-	raw_spin_unlock_irqrestore(&pkg->lock, irq);
+	raw_spin_unlock(&pkg->lock);
 }
 
 /*
@@ -134,15 +137,14 @@ static void uncore_event_start_locked(struct uncore_package *pkg, struct perf_ev
 static void uncore_event_start(struct perf_event *event, int flags)
 {
 	struct uncore_package *pkg = uncore_event_package(event);
-	unsigned long irq;
 
 	if (uncore_event_in_sample(pkg)) {
 		uncore_event_start_locked(pkg, event, flags);
 		return;
 	}
-	raw_spin_lock_irqsave(&pkg->lock, irq);
+	raw_spin_lock(&pkg->lock);
 	uncore_event_start_locked(pkg, event, flags);
-	raw_spin_unlock_irqrestore(&pkg->lock, irq);
+	raw_spin_unlock(&pkg->lock);
 }
 
 static void uncore_event_stop_locked(struct uncore_package *pkg, struct perf_event *event,
@@ -166,17 +168,16 @@ static void uncore_event_stop_locked(struct uncore_package *pkg, struct perf_eve
 static void uncore_event_stop(struct perf_event *event, int flags)
 {
 	struct uncore_package *pkg = uncore_event_package(event);
-	unsigned long irq;
 
 	if (uncore_event_in_sample(pkg)) {
 		uncore_event_stop_locked(pkg, event, true);
 		return;
 	}
-	raw_spin_lock_irqsave(&pkg->lock, irq);
+	raw_spin_lock(&pkg->lock);
 	if (uncore_event_counter(event)->state == UNCORE_NEW)
 		uncore_pmi_settle(pkg, to_uncore_event(event)->box, true);
 	uncore_event_stop_locked(pkg, event, false);
-	raw_spin_unlock_irqrestore(&pkg->lock, irq);
+	raw_spin_unlock(&pkg->lock);
 }
 
 static unsigned int *uncore_this_txn(struct pmu *pmu)
@@ -197,7 +198,7 @@ static u32 uncore_running_counter(const struct perf_event *event, const struct p
  * read to the end of the transaction, for two more writes. In an NMI there may be no
  * waiting for the lock; its group is that of a sample, or has to do without.
  */
-static void uncore_hold_group(const struct perf_event *event)
+static noinline void uncore_hold_group(const struct perf_event *event)
 {
 	const struct perf_event *leader = event->group_leader, *sibling;
 	struct uncore_package *pkg = uncore_event_package(event);
@@ -216,14 +217,9 @@ static void uncore_hold_group(const struct perf_event *event)
 	raw_spin_unlock(&pkg->lock);
 }
 
-/* On any CPU of the package, in any context; so the event may just be leaving. */
+/* On any CPU of the package, in any context; so the event may just be coming or leaving. */
 static void uncore_event_read(struct perf_event *event)
 {
-	const struct uncore_event *ue = to_uncore_event(event);
-	int idx = READ_ONCE(ue->config.claim.idx);
-
-	if (idx < 0 || ue->box->counter[idx].state == UNCORE_NEW)
-		return;
 	if (*uncore_this_txn(event->pmu) == PERF_PMU_TXN_READ)
 		uncore_hold_group(event);
 	uncore_event_update(event);
@@ -247,13 +243,12 @@ static struct uncore_box *uncore_this_box(struct uncore_package *pkg, struct pmu
 static void uncore_pmu_enable(struct pmu *pmu)
 {
 	struct uncore_package *pkg = uncore_this_package();
-	unsigned long irq;
 
 	if (!pkg)
 		return;
-	raw_spin_lock_irqsave(&pkg->lock, irq);
+	raw_spin_lock(&pkg->lock);
 	uncore_pmi_settle(pkg, uncore_this_box(pkg, pmu), true);
-	raw_spin_unlock_irqrestore(&pkg->lock, irq);
+	raw_spin_unlock(&pkg->lock);
 }
 
 /* perf adds groups between pmu_disable() and pmu_enable() only, so that those need nothing. */
@@ -264,16 +259,16 @@ static void uncore_start_txn(struct pmu *pmu, unsigned int flags)
 
 static void uncore_end_txn(struct pmu *pmu)
 {
-	struct uncore_package *pkg = uncore_this_package();
 	unsigned int txn = *uncore_this_txn(pmu);
-	unsigned long irq;
+	struct uncore_package *pkg;
 
 	*uncore_this_txn(pmu) = 0;
-	if (!pkg || !(txn & UNCORE_TXN_HELD))
+	if (!(txn & UNCORE_TXN_HELD))
 		return;
-	raw_spin_lock_irqsave(&pkg->lock, irq);
+	pkg = uncore_this_package();
+	raw_spin_lock(&pkg->lock);
 	uncore_package_hold(pkg, uncore_this_box(pkg, pmu), 0);
-	raw_spin_unlock_irqrestore(&pkg->lock, irq);
+	raw_spin_unlock(&pkg->lock);
 }
 
 static int uncore_commit_txn(struct pmu *pmu)

@@ -223,10 +223,6 @@ static const struct uncore_counter_row sbox_counters[] = {
 	UNCORE_COUNTERS_4(S_MSR_PMON_CTL, S_MSR_PMON_CTR, S_CTL_EN, S_CTL_PMI_EN)
 };
 
-static const struct uncore_quirks sbox_quirks = {
-	.ctl_unsure = S_CTL_RESET_OCC_CNT,
-};
-
 const struct uncore_box_type sbox_type = {
 	.name		= "sbox",
 	.first		= UNCORE_SBOX,
@@ -239,5 +235,5 @@ const struct uncore_box_type sbox_type = {
 	.common		= UNCORE_EVSEL_ALL,
 	.events		= sbox_events,
 	.subregs	= &sbox_subregs,
-	.quirks		= &sbox_quirks,
+	.quirks		= { .ctl_unsure = S_CTL_RESET_OCC_CNT },
 };

@@ -15,34 +15,41 @@
  * How long an NMI may be late whose overflow is handled already: normally it comes at
  * once, if at all, but a CPU that is itself a guest may be given no time for a while.
  */
-#define UNCORE_TWICE_NS	(20 * NSEC_PER_USEC)
+#define UNCORE_AGAIN_NS	(20 * NSEC_PER_USEC)
 #define UNCORE_LATE_NS	(100 * NSEC_PER_MSEC)
+
+static void uncore_nmis_expect(struct uncore_nmis *nmis, unsigned int num, u64 life)
+{
+	u64 now = ktime_get_mono_fast_ns();
+
+	if (nmis->until < now)
+		nmis->num = 0;
+	WRITE_ONCE(nmis->num, nmis->num + num);
+	nmis->until = now + life;
+}
+
+static bool uncore_nmis_take(struct uncore_nmis *nmis)
+{
+	if (!uncore_nmis_expected(nmis))
+		return false;
+	WRITE_ONCE(nmis->num, nmis->num - 1);
+	return true;
+}
 
 /**
  * uncore_spurious_expect() - overflows were handled without their NMIs, which may yet come
  * @s: of their package
- * @nmis: how many
+ * @num: how many
  */
-void uncore_spurious_expect(struct uncore_spurious *s, unsigned int nmis)
+void uncore_spurious_expect(struct uncore_spurious *s, unsigned int num)
 {
-	u64 now = ktime_get_mono_fast_ns();
-
-	if (s->until < now)
-		s->nmis = 0;
-	s->nmis += nmis;
-	s->until = now + UNCORE_LATE_NS;
+	uncore_nmis_expect(&s->late, num, UNCORE_LATE_NS);
 }
 
-/** uncore_spurious_expected() - may there be one of those? */
-bool uncore_spurious_expected(const struct uncore_spurious *s)
+/** uncore_spurious_again() - an overflow was handled by its NMI, which may come again */
+void uncore_spurious_again(struct uncore_spurious *s)
 {
-	return READ_ONCE(s->nmis) && ktime_get_mono_fast_ns() < s->until;
-}
-
-/** uncore_spurious_twice() - an overflow was handled by its NMI, which may come again */
-void uncore_spurious_twice(struct uncore_spurious *s)
-{
-	s->twice_until = ktime_get_mono_fast_ns() + UNCORE_TWICE_NS;
+	uncore_nmis_expect(&s->again, 1, UNCORE_AGAIN_NS);
 }
 
 /**
@@ -53,12 +60,5 @@ void uncore_spurious_twice(struct uncore_spurious *s)
  */
 bool uncore_spurious_take(struct uncore_spurious *s)
 {
-	if (ktime_get_mono_fast_ns() < s->twice_until) {
-		s->twice_until = 0;
-		return true;
-	}
-	if (!uncore_spurious_expected(s))
-		return false;
-	WRITE_ONCE(s->nmis, s->nmis - 1);
-	return true;
+	return uncore_nmis_take(&s->again) || uncore_nmis_take(&s->late);
 }

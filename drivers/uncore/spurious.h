@@ -5,23 +5,42 @@
 #ifndef UNCORE_SPURIOUS_H
 #define UNCORE_SPURIOUS_H
 
+#include <linux/timekeeping.h>
 #include <linux/types.h>
 
 /**
- * struct uncore_spurious - the NMIs that may come to a package
- * @nmis: how many whose overflow was handled without an NMI,
+ * struct uncore_nmis - NMIs that may come
+ * @num: how many
  * @until: until when, ns
- * @twice_until: until when one whose overflow was handled by an NMI, ns
  */
-struct uncore_spurious {
-	unsigned int nmis;
+struct uncore_nmis {
+	unsigned int num;
 	u64 until;
-	u64 twice_until;
 };
 
-void uncore_spurious_expect(struct uncore_spurious *s, unsigned int nmis);
-void uncore_spurious_twice(struct uncore_spurious *s);
-bool uncore_spurious_expected(const struct uncore_spurious *s);
+/**
+ * struct uncore_spurious - the NMIs that may come to a package with nothing left to handle
+ * @late: whose overflows were handled without them
+ * @again: whose overflows were handled by them, so that they come a second time
+ */
+struct uncore_spurious {
+	struct uncore_nmis late;
+	struct uncore_nmis again;
+};
+
+void uncore_spurious_expect(struct uncore_spurious *s, unsigned int num);
+void uncore_spurious_again(struct uncore_spurious *s);
 bool uncore_spurious_take(struct uncore_spurious *s);
+
+static inline bool uncore_nmis_expected(const struct uncore_nmis *nmis)
+{
+	return READ_ONCE(nmis->num) && ktime_get_mono_fast_ns() < nmis->until;
+}
+
+/* May one come? */
+static inline bool uncore_spurious_expected(const struct uncore_spurious *s)
+{
+	return uncore_nmis_expected(&s->late) || uncore_nmis_expected(&s->again);
+}
 
 #endif /* UNCORE_SPURIOUS_H */

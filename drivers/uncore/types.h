@@ -10,7 +10,7 @@
 #ifndef UNCORE_TYPES_H
 #define UNCORE_TYPES_H
 
-#include <linux/bits.h>
+#include <linux/bitops.h>
 #include <linux/kernel.h>
 #include <linux/types.h>
 
@@ -19,6 +19,11 @@
 #define UNCORE_COUNTER_MASK	GENMASK_ULL(47, 0)
 #define UNCORE_MAX_COUNTERS	8
 #define UNCORE_MAX_SUBREGS	36	/* R-Box: four ports with nine each */
+
+/* The numbers of the bits that are set now, the lowest first */
+#define for_each_uncore_bit(nr, bits)						\
+	for (unsigned long _left = (bits); _left && ((nr) = __ffs(_left), true); \
+	     _left &= _left - 1)
 
 /* Every box but U has these two behind its GLOBAL_CTL. */
 #define UNCORE_STATUS		1
@@ -261,7 +266,7 @@ struct uncore_counter_row {
 	UNCORE_COUNTERS_6(__VA_ARGS__)
 
 /**
- * struct uncore_quirks - registers that cannot be taken as they are
+ * struct uncore_quirks - registers that cannot be taken as they are; as a rule all can
  * @read: correct a value read from a counter, which was @before at the last read; or NULL
  * @start: the nearest start value that may be written; or NULL
  * @ctl_unsure: bits of the control registers that need not read as they were written
@@ -302,7 +307,7 @@ struct uncore_config {
  * @events: the events, ended by one without name
  * @finish: what no table says: refuse the event, or complete the config. May be NULL
  * @subregs: its sub-registers; NULL if it has none
- * @quirks: NULL if it has none
+ * @quirks: registers that cannot be taken as they are
  */
 struct uncore_box_type {
 	const char *name;
@@ -320,7 +325,7 @@ struct uncore_box_type {
 	int (*finish)(const struct perf_event *event, const struct uncore_event_desc *desc,
 		      struct uncore_config *cfg);
 	const struct uncore_subregs *subregs;
-	const struct uncore_quirks *quirks;
+	struct uncore_quirks quirks;
 };
 
 /* One file for each of them. */

@@ -51,10 +51,6 @@ static const struct uncore_counter_row ubox_counters[] = {
 	{ U_MSR_PMON_EV_SEL, U_MSR_PMON_CTR, U_GLOBAL_OV_U, U_EV_SEL_EN, U_EV_SEL_PMI_EN },
 };
 
-static const struct uncore_quirks ubox_quirks = {
-	.ctl_unsure = U_EV_SEL_EV_SEL & ~GENMASK(7, 0),
-};
-
 const struct uncore_box_type ubox_type = {
 	.name			= "ubox",
 	.first			= UNCORE_UBOX,
@@ -66,5 +62,5 @@ const struct uncore_box_type ubox_type = {
 	.fields			= ubox_fields,
 	.common			= BIT(UBOX_EVENT) | BIT(UBOX_EDGE),
 	.events			= ubox_events,
-	.quirks			= &ubox_quirks,
+	.quirks			= { .ctl_unsure = U_EV_SEL_EV_SEL & ~GENMASK(7, 0) },
 };

@@ -82,12 +82,6 @@ static u64 wbox_erratum_start(u64 start)
 	return (start & W_CTR_ERRATUM_MASK) >= W_CTR_ERRATUM_MASK - 1 ? start - 2 : start;
 }
 
-static const struct uncore_quirks wbox_quirks = {
-	.read		= wbox_erratum_read,
-	.start		= wbox_erratum_start,
-	.ctl_unsure	= W_FIXED_CTR_CTL_PMI_EN,
-};
-
 const struct uncore_box_type wbox_type = {
 	.name		= "wbox",
 	.first		= UNCORE_WBOX,
@@ -98,5 +92,9 @@ const struct uncore_box_type wbox_type = {
 	.num_counters	= ARRAY_SIZE(wbox_counters),
 	.fields		= wbox_fields,
 	.events		= wbox_events,
-	.quirks		= &wbox_quirks,
+	.quirks		= {
+		.read		= wbox_erratum_read,
+		.start		= wbox_erratum_start,
+		.ctl_unsure	= W_FIXED_CTR_CTL_PMI_EN,
+	},
 };
