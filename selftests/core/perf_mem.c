@@ -233,7 +233,7 @@ static void lbr_branches(void)
 		if (ip != w.load)
 			continue;
 		num++;
-		wrong += to != w.load || from <= w.load || from - w.load > 64 || flag != 'P';
+		wrong += from != w.jump || to != w.load || flag != 'P';
 	}
 	ktap_check(!pclose(f) && before == all && num >= 80 && !wrong,
 		   "%llu records, %u samples, %u of the walk, %u after another branch",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What selftests/lib/walker.c says of its walk: the arrays it loads from and stores to,
- * and the instructions that do it.
+ * and the instructions of its loop.
  */
 #ifndef SELFTESTS_CORE_WHERE_H
 #define SELFTESTS_CORE_WHERE_H
@@ -11,7 +11,7 @@
 #include "ktap.h"
 
 struct where {
-	unsigned long from, to, load, store;
+	unsigned long from, to, load, store, jump;
 	unsigned int size;
 };
 
@@ -20,8 +20,8 @@ static inline struct where where(void)
 	FILE *f = fopen("/tmp/where", "r");
 	struct where w = {};
 
-	ktap_require(f && fscanf(f, "%lx %lx %lx %lx %u", &w.from, &w.to, &w.load, &w.store,
-				 &w.size) == 5, "/tmp/where");
+	ktap_require(f && fscanf(f, "%lx %lx %lx %lx %lx %u", &w.from, &w.to, &w.load,
+				 &w.store, &w.jump, &w.size) == 6, "/tmp/where");
 	fclose(f);
 	return w;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * walker [ROUNDS [WORDS [STEP]]]: a program for perf to look at. Leaves in /tmp/where what
- * it loads from, stores to, and with which instructions. At most MAX_WORDS of 8 bytes.
+ * it loads from, stores to, with which instructions, and which one jumps back. At most
+ * MAX_WORDS of 8 bytes.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,8 +28,8 @@ int main(int argc, char **argv)
 
 	if (!f || words > MAX_WORDS)
 		return 1;
-	fprintf(f, "%p %p %p %p %u\n", (void *)from, (void *)to, (void *)walk_load,
-		(void *)walk_store, (unsigned int)(words * sizeof(from[0])));
+	fprintf(f, "%p %p %p %p %p %u\n", (void *)from, (void *)to, (void *)walk_load,
+		(void *)walk_store, (void *)walk_jump, (unsigned int)(words * sizeof(from[0])));
 	fclose(f);
 	walk(to, from, words, step, rounds);
 	return 0;
