@@ -82,8 +82,10 @@ static u32 uncore_box_interrupting(const struct uncore_box *box)
 }
 
 /**
- * uncore_box_wanted() - the counters that are to be enabled now
+ * uncore_box_wanted() - which counters are to be enabled now?
  * @box: the box
+ *
+ * Return: these, bit n for counter n.
  */
 u32 uncore_box_wanted(const struct uncore_box *box)
 {

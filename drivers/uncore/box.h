@@ -27,6 +27,7 @@
 #define UNCORE_BOX_H
 
 #include <linux/atomic.h>
+#include <linux/bitops.h>
 #include <linux/perf_event.h>
 
 #include "subregs.h"
@@ -51,7 +52,7 @@ enum uncore_counter_state {
  *
  * hw.prev_count holds the last value read in its low 48 bits and above them a number that
  * changes with each start value, so that no two are the same to an update that a new one
- * interrupts. Its last bit says that there is no start value.
+ * interrupts. The highest bit says that there is no start value.
  */
 struct uncore_event {
 	struct uncore_box *box;
@@ -107,7 +108,15 @@ struct uncore_box {
 	bool quiet;
 };
 
-/* Those that have an event */
+/*
+ * The numbers of the bits that are set now, the lowest first. There are few as a rule, and
+ * for_each_set_bit() searches the whole bitmap anew for each of them.
+ */
+#define for_each_uncore_bit(nr, bits)						\
+	for (unsigned long _left = (bits); _left && ((nr) = __ffs(_left), true); \
+	     _left &= _left - 1)
+
+/* The counters that have an event */
 #define for_each_used_counter(idx, box)	for_each_uncore_bit(idx, (box)->claims.counters)
 
 /* Its number in the package */

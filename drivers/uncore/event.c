@@ -80,7 +80,7 @@ static noinline void uncore_event_update_again(struct perf_event *event)
 {
 	bool sure = false;
 
-	/* Twice by chance, no more often. */
+	/* Nothing is out of order a second time. */
 	while (!uncore_event_try_update(event, sure))
 		sure = true;
 }

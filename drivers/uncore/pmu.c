@@ -77,11 +77,9 @@ static struct uncore_package *uncore_event_package(const struct perf_event *even
 	return uncore_box_package(to_uncore_event(event)->box);
 }
 
-/*
- * perf calls all that follows with interrupts off.
- *
- * Of this it tries again later, whatever the reason.
- */
+/* What follows perf calls with interrupts off, so that nothing here turns them off again. */
+
+/* perf tries again later, whatever the reason. */
 static int uncore_event_add(struct perf_event *event, int flags)
 {
 	struct uncore_package *pkg = uncore_event_package(event);

@@ -10,7 +10,7 @@
 #ifndef UNCORE_TYPES_H
 #define UNCORE_TYPES_H
 
-#include <linux/bitops.h>
+#include <linux/bits.h>
 #include <linux/kernel.h>
 #include <linux/types.h>
 
@@ -19,11 +19,6 @@
 #define UNCORE_COUNTER_MASK	GENMASK_ULL(47, 0)
 #define UNCORE_MAX_COUNTERS	8
 #define UNCORE_MAX_SUBREGS	36	/* R-Box: four ports with nine each */
-
-/* The numbers of the bits that are set now, the lowest first */
-#define for_each_uncore_bit(nr, bits)						\
-	for (unsigned long _left = (bits); _left && ((nr) = __ffs(_left), true); \
-	     _left &= _left - 1)
 
 /* Every box but U has these two behind its GLOBAL_CTL. */
 #define UNCORE_STATUS		1

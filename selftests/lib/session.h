@@ -93,8 +93,7 @@ static inline void overflow_cost(const char *pmu)
 	uint64_t overflows;
 	unsigned int num;
 
-	silicon_start();
-	sleep_us(1100000);
+	silicon_start_idle();
 	sampling_limit(1000000);
 	/* Where the PMIs go: each is handled before we go on. */
 	run_on(cpu);

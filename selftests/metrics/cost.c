@@ -23,9 +23,7 @@ static struct accesses accesses_of(const char *metrics, int intervals)
 	snprintf(command, sizeof(command),
 		 "perf metrics %s --csv -I 20 --interval-count %d >/tmp/cost 2>&1", metrics,
 		 intervals);
-	/* The driver looks after what counts once a second: after the last run, not in this one. */
-	sleep_us(1100000);
-	silicon_start();
+	silicon_start_idle();
 	ktap_require(!system(command), "%s", command);
 	accesses.reads = msr_read(0, SYN_ACCESS_ALL(SYN_RANGE_UNCORE, 0));
 	accesses.writes = msr_read(0, SYN_ACCESS_ALL(SYN_RANGE_UNCORE, 1));
