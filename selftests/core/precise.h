@@ -255,28 +255,46 @@ static bool next_ip(struct ring *ring, uint64_t *ip)
 }
 
 /*
- * @skids: the CPU has no way to be in time, see SYN_CORE_SKID. By how much it is late adds to the
- * period, so some of that, lest all samples are of one place.
+ * Where a CPU has no way to be in time, by how much it is late adds to the period. One that is
+ * a multiple of the places of a loop, or differs from place to place, can make all samples of
+ * one place, so there it is one skid after the other with one period after the other.
  */
+#define SKIDS		5	/* 0 on, see SYN_CORE_SKID */
+#define PERIODS		9	/* PERIOD on: the most places that a loop has for an event */
+
+static void all_skids(int fd, void (*loop)(uint64_t n))
+{
+	uint64_t pass, period;
+
+	for (pass = 0; pass < SKIDS * PERIODS; pass++) {
+		period = PERIOD + pass / SKIDS;
+		ktap_require(!ioctl(fd, PERF_EVENT_IOC_PERIOD, &period), "period: %s",
+			     strerror(errno));
+		msr_write(0, SYN_CORE_SKID, pass % SKIDS);
+		loop(ROUNDS / PERIODS);
+	}
+}
+
+/* @skids: the CPU has no way to be in time */
 static void where_it_happens(const struct event_places *events, unsigned int num_events,
 			     int precise, bool skids)
 {
-	const int passes = skids ? 5 : 1;
 	unsigned int i, l;
 
 	for (i = 0; i < num_events; i++) {
 		uint64_t skidded = core_stat(0, SYN_CORE_S_SKIDDED);
+		int num = 0, wrong = 0, rare = 0, ends = 0;
 		uint64_t ip, wrong_ip = 0, met = 0;
-		int num = 0, wrong = 0, rare = 0, pass;
 		struct ring ring;
 
 		open_ips(&ring, events[i].config, precise);
 		perf_enable(ring.fd);
-		for (pass = 0; pass < passes; pass++) {
+		for (l = 0; l < 2 && events[i].loops[l]; l++) {
 			if (skids)
-				msr_write(0, SYN_CORE_SKID, pass);
-			for (l = 0; l < 2 && events[i].loops[l]; l++)
+				all_skids(ring.fd, events[i].loops[l]);
+			else
 				events[i].loops[l](ROUNDS);
+			ends += skids ? SKIDS * PERIODS : 1;
 		}
 		perf_disable(ring.fd);
 		while (next_ip(&ring, &ip)) {
@@ -294,7 +312,7 @@ static void where_it_happens(const struct event_places *events, unsigned int num
 			}
 		}
 		/* The rarest is a branch that is taken and was not expected to be: one in four. */
-		ktap_check(num >= ROUNDS / PERIOD / 5 && !wrong && rare <= passes &&
+		ktap_check(num >= ROUNDS / PERIOD / 5 && !wrong && rare <= ends &&
 			   !(events[i].places & ~met),
 			   "%#x at %d: %d samples, %d elsewhere (%#llx), %d rare, places %#llx of %#llx",
 			   events[i].config, precise, num, wrong, (unsigned long long)wrong_ip, rare,
