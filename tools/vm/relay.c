@@ -39,22 +39,22 @@ int main(int argc, char **argv)
 		_exit(status);
 	}
 	for (int i = 0; i < 2; i++) {
-		p[i] = (struct pollfd){ .fd = fd[i][0], .events = POLLIN };
+		p[1 + i] = (struct pollfd){ .fd = fd[i][0], .events = POLLIN };
 		close(fd[i][1]);
 		if (ioperm(strtoul(argv[1 + i], NULL, 0), 1, 1))
 			return 125;
 	}
-	p[2] = (struct pollfd){ .fd = syscall(SYS_pidfd_open, pid, 0), .events = POLLIN };
+	p[0] = (struct pollfd){ .fd = syscall(SYS_pidfd_open, pid, 0), .events = POLLIN };
 	do {
-		/* Once more when it has ended: that has all it wrote. */
-		more = poll(p, 3, -1) < 0 || !p[2].revents;
+		/* It looks at the process first: once that has ended, the pipes have all it wrote. */
+		more = poll(p, 3, -1) < 0 || !p[0].revents;
 		for (int i = 0; i < 2; i++) {
 			unsigned short port = strtoul(argv[1 + i], NULL, 0);
-			ssize_t n = p[i].revents ? read(p[i].fd, buf, sizeof(buf)) : -1;
+			ssize_t n = p[1 + i].revents ? read(p[1 + i].fd, buf, sizeof(buf)) : -1;
 			char *from = buf;
 
 			if (!n)
-				p[i].fd = -1;
+				p[1 + i].fd = -1;
 			if (n <= 0)
 				continue;
 			more = 1;
