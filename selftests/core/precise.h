@@ -262,10 +262,15 @@ static bool next_ip(struct ring *ring, uint64_t *ip)
 #define SKIDS		5	/* 0 on, see SYN_CORE_SKID */
 #define PERIODS		9	/* PERIOD on: the most places that a loop has for an event */
 
-static void all_skids(int fd, void (*loop)(uint64_t n))
+/* How often the loop has ended then. */
+static int run_loop(int fd, void (*loop)(uint64_t n), bool skids)
 {
 	uint64_t pass, period;
 
+	if (!skids) {
+		loop(ROUNDS);
+		return 1;
+	}
 	for (pass = 0; pass < SKIDS * PERIODS; pass++) {
 		period = PERIOD + pass / SKIDS;
 		ktap_require(!ioctl(fd, PERF_EVENT_IOC_PERIOD, &period), "period: %s",
@@ -273,6 +278,7 @@ static void all_skids(int fd, void (*loop)(uint64_t n))
 		msr_write(0, SYN_CORE_SKID, pass % SKIDS);
 		loop(ROUNDS / PERIODS);
 	}
+	return SKIDS * PERIODS;
 }
 
 /* @skids: the CPU has no way to be in time */
@@ -289,13 +295,8 @@ static void where_it_happens(const struct event_places *events, unsigned int num
 
 		open_ips(&ring, events[i].config, precise);
 		perf_enable(ring.fd);
-		for (l = 0; l < 2 && events[i].loops[l]; l++) {
-			if (skids)
-				all_skids(ring.fd, events[i].loops[l]);
-			else
-				events[i].loops[l](ROUNDS);
-			ends += skids ? SKIDS * PERIODS : 1;
-		}
+		for (l = 0; l < 2 && events[i].loops[l]; l++)
+			ends += run_loop(ring.fd, events[i].loops[l], skids);
 		perf_disable(ring.fd);
 		while (next_ip(&ring, &ip)) {
 			enum place place = place_of(ip);

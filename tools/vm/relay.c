@@ -21,7 +21,7 @@
 
 int main(int argc, char **argv)
 {
-	struct pollfd p[3] = { 0 };
+	struct pollfd p[3] = { 0 }, *pipes = p + 1;
 	static char buf[65536];
 	int fd[2][2], status, more;
 	pid_t pid;
@@ -39,7 +39,7 @@ int main(int argc, char **argv)
 		_exit(status);
 	}
 	for (int i = 0; i < 2; i++) {
-		p[1 + i] = (struct pollfd){ .fd = fd[i][0], .events = POLLIN };
+		pipes[i] = (struct pollfd){ .fd = fd[i][0], .events = POLLIN };
 		close(fd[i][1]);
 		if (ioperm(strtoul(argv[1 + i], NULL, 0), 1, 1))
 			return 125;
@@ -50,11 +50,11 @@ int main(int argc, char **argv)
 		more = poll(p, 3, -1) < 0 || !p[0].revents;
 		for (int i = 0; i < 2; i++) {
 			unsigned short port = strtoul(argv[1 + i], NULL, 0);
-			ssize_t n = p[1 + i].revents ? read(p[1 + i].fd, buf, sizeof(buf)) : -1;
+			ssize_t n = pipes[i].revents ? read(pipes[i].fd, buf, sizeof(buf)) : -1;
 			char *from = buf;
 
 			if (!n)
-				p[1 + i].fd = -1;
+				pipes[i].fd = -1;
 			if (n <= 0)
 				continue;
 			more = 1;
