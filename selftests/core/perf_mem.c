@@ -3,6 +3,7 @@
  * VM: --machine goldmont
  * PUT: lib/walker.c lib/sharer.c
  * PERF: both
+ * TIER: once debug
  *
  * perf mem, perf c2c and perf record as people use them.
  */
