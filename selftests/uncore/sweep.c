@@ -21,7 +21,10 @@
 #define WRAP	(1ull << 48)
 
 /* How late the interrupt is in some of the sweeps. */
-#define LATE_NS	3000
+#define LATE_NS		3000
+
+/* So long before a phase the marks are taken, which are system calls. */
+#define MARKS_NS	24000
 
 /*
  * The event whose overflow is moved, on counter 0. Its samples go to the ring of a keeper,
@@ -57,13 +60,25 @@ struct marks {
 	uint64_t lost;
 };
 
+/* Until no interrupt is on its way: one is while the counter has a whole round before it. */
+static void settle(void)
+{
+	uint64_t end = sweep_now() + 2 * LATE_NS;
+	bool last;
+
+	do
+		last = sweep_now() > end;
+	while (silicon_truth(runner_cpu, SYN_DUE, CTR) > sweep_now() + 1000000000 && !last);
+}
+
 static struct marks marks_now(void)
 {
 	struct marks m;
 
-	/* None may come between them. */
+	/* Each of these overflows has given its sample, and none may come after them. */
 	do {
 		m.overflows = silicon_truth(runner_cpu, SYN_OVERFLOWS, CTR);
+		settle();
 		m.lost = lost_count();
 		rings_drain();
 		m.samples = keeper->samples;
@@ -162,7 +177,7 @@ static void phase(struct sweep *s, const struct call *c, unsigned int late)
 		c->before();
 	if (c->wraps)
 		jump();
-	due = next_due(s->phase + 12000 - (int)late);
+	due = next_due(s->phase + MARKS_NS - (int)late);
 	when = due + late;
 	a = marks_now();
 	on_time = due && sweep_enter(s, when - s->phase);
@@ -394,11 +409,11 @@ static void neighbour_retire(void)
 }
 
 static const struct call
-	of_read = { "read", 40000, .call = call_read },
+	of_read = { "read", 60000, .call = call_read },
 	of_group_read = { "group read", 60000, .begin = siblings_open, .call = call_read,
 			  .group = true },
-	of_wrap_read = { "wrap, read", 40000, .call = call_read, .wraps = true },
-	of_reset = { "RESET", 40000, .call = call_reset, .no_count = true },
+	of_wrap_read = { "wrap, read", 60000, .call = call_read, .wraps = true },
+	of_reset = { "RESET", 60000, .call = call_reset, .no_count = true },
 	of_period = { "PERIOD", 60000, .call = call_period },
 	of_disable = { "disable", 60000, .call = call_disable, .after = start_again },
 	of_limited_disable = { "disable with a limit", 60000, .begin = limit_far_away,
