@@ -50,7 +50,7 @@ static void check_samples(const char *record, bool only_user)
 
 	records = all_cpus(SYN_CORE_STAT(SYN_CORE_S_RECORDS));
 	sampled_l1 = all_cpus(SYN_CORE_SAMPLED(SYN_LEVEL_L1));
-	snprintf(command, sizeof(command), "%s --intr-regs=DI,CX -m 32M -c " PERIOD
+	snprintf(command, sizeof(command), "%s --intr-regs=DI,CX -m 4M -c " PERIOD
 		 " -o " DATA " ./walker " ROUNDS " >/tmp/err 2>&1", record);
 	ktap_require(!shell(command), "%s: %d", command, shell("cat /tmp/err"));
 	records = all_cpus(SYN_CORE_STAT(SYN_CORE_S_RECORDS)) - records;
