@@ -60,7 +60,13 @@ struct marks {
 	uint64_t lost;
 };
 
-/* Until no interrupt is on its way: one is while the counter has a whole round before it. */
+/* While the interrupt is on its way the counter has a whole round before it. */
+static bool on_its_way(uint64_t due)
+{
+	return due > sweep_now() + 1000000000;
+}
+
+/* Until none is; or it never will come. */
 static void settle(void)
 {
 	uint64_t end = sweep_now() + 2 * LATE_NS;
@@ -68,7 +74,7 @@ static void settle(void)
 
 	do
 		last = sweep_now() > end;
-	while (silicon_truth(runner_cpu, SYN_DUE, CTR) > sweep_now() + 1000000000 && !last);
+	while (on_its_way(silicon_truth(runner_cpu, SYN_DUE, CTR)) && !last);
 }
 
 static struct marks marks_now(void)
@@ -88,20 +94,18 @@ static struct marks marks_now(void)
 
 /*
  * When the next overflow is, far enough away for all that comes before it; 0 if there is
- * none to wait for. While an interrupt is on its way the package may be frozen, or the
- * counter may have a whole round before it.
+ * none to wait for. While an interrupt is on its way the package may be frozen.
  */
 static uint64_t next_due(int ahead)
 {
-	uint64_t due, now;
+	uint64_t due;
 	int i;
 
 	for (i = 0; i < 100; i++) {
 		due = silicon_truth(runner_cpu, SYN_DUE, CTR);
-		now = sweep_now();
-		if (due > now + 1000000000)
+		if (on_its_way(due))
 			continue;
-		if (due && (int64_t)(due - now) > ahead)
+		if (due && (int64_t)(due - sweep_now()) > ahead)
 			return due;
 		while (sweep_now() < due)
 			;
