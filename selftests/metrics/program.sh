@@ -278,8 +278,8 @@ no_leak() { # MARK ARGUMENT...
 	kill $pid
 	wait $pid
 	s=$?
-	echo "status $s, ${early:=none} kB, ${late:=none} kB"
-	[ $s = 143 ] && [ $((late - early)) -lt 80 ]
+	echo "status $s, $early kB, $late kB"
+	[ $s = 143 ] && [ -n "$early" ] && [ -n "$late" ] && [ $((late - early)) -lt 80 ]
 }
 
 ktap "CSV" csv
