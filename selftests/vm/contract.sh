@@ -44,7 +44,7 @@ sed 's/ tsc=reliable tsc_early_khz=[1-9][0-9]*//; s/ pti=off//' /proc/cmdline
 cd /sys/devices/system/cpu
 echo "CPUs $(cat online): packages $(cat cpu?/topology/physical_package_id | tr '\n' ' ')"
 grep -m 1 '^model	' /proc/cpuinfo
-awk '/^MemTotal/ { print ($2 > 200000 && $2 < 614400) ? "memory as told" : $0 }' /proc/meminfo
+awk '/^MemTotal/ { print ($2 > 400000 && $2 < 614400) ? "memory as told" : $0 }' /proc/meminfo
 END
 chmod +x "$DIR/tree/facts"
 
