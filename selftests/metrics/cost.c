@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What an interval of perf metrics costs: each counter is read once. Nothing is written but where
- * several counters of a box are read: they stop meanwhile, so that they are of one moment.
+ * several counters of a box are read: they stop meanwhile, so that they are of one moment. On the
+ * debug kernel ten intervals take seconds, and each second the driver looks at its registers.
  *
  * VM: --sockets 2 --cores 2 --icount --append nmi_watchdog=0
+ * KERNELS: 6.1 6.12 newest
  * TIER: once
  */
 #include "silicon.h"
