@@ -58,7 +58,7 @@ test-debug:
 	selftests/run --kernel debug
 
 soak:
-	selftests/run --tier soak --kernel 6.1 --kernel 6.12 --kernel newest --kernel debug
+	selftests/run --tier soak --kernel 6.1 --kernel 6.12 --also newest --also debug
 
 check:
 	tools/check

@@ -3,7 +3,7 @@
  * perf metrics: each value is what follows from the traffic, to the last digit; on 4 packages.
  *
  * VM: --sockets 4 --cores 1 --memory 1G
- * TIER: soak
+ * TIER: soak once
  * PERF: newest
  */
 #define PACKAGES	4

@@ -3,6 +3,7 @@
 #
 # The modules compile without a word for every Debian kernel whose headers can be had.
 #
+# KERNELS: 6.1
 # TIER: soak
 set -u
 . "$(dirname "$0")/../lib/vm.sh"
