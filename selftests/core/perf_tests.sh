@@ -11,6 +11,7 @@
 # kernel nothing, so it is left out.
 #
 # VM: --machine goldmont --cores 1 --icount
+# KERNELS: 6.1 6.12 newest
 # TIER: soak
 . "$(dirname "$0")/ktap.sh"
 [ -d /sys/bus/event_source/devices/cpu ] || ktap_skip_all "needs the kernel's core PMU"

@@ -5,5 +5,6 @@
 #
 # VM: --machine sandybridge --cores 1 --icount
 # PUT: core/perf_tests.sh
+# KERNELS: 6.1 6.12 newest
 # TIER: soak
 . "$(dirname "$0")/perf_tests.sh"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * VM: --machine goldmont --icount
+ * LONG: once
  *
  * Phase sweeps on Goldmont: interrupts and PEBS records in every instruction of what the
  * guard hooks, with and without an index out of bounds.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * VM: --machine sandybridge --icount
+ * LONG: once
  *
  * Phase sweeps on Sandy Bridge: interrupts and PEBS records in every instruction of what
  * keeps PDIR alone on its core.

@@ -6,8 +6,8 @@ import subprocess
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SOAK = bool(os.environ.get('SOAK'))
-# As in selftests/run: without page table isolation, but in soak.
-PTI = () if SOAK else ('--append', 'pti=off')
+# As in selftests/run: without page table isolation, unless it is asked for.
+PTI = () if os.environ.get('PTI') == 'on' else ('--append', 'pti=off')
 TIMEOUT = '9900' if SOAK else '900'
 
 

@@ -19,9 +19,9 @@ if [ ${#KERNELS[@]} = 0 ]; then
 	exit 0
 fi
 
-# As in selftests/run: without page table isolation, but in soak. A test sets PTI=on if
-# it matters.
-PTI=${SOAK:+on}
+# As in selftests/run: without page table isolation, unless PTI=on. A test sets that if it
+# matters.
+PTI=${PTI:-}
 
 # vm NAME OPTION...: run it; NAME.out, NAME.err and NAME.status say how it went.
 # The timeout is for what hangs, soak takes its time.

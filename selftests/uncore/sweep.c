@@ -7,6 +7,7 @@
  *
  * KERNELS: 6.1 6.12 newest
  * VM: --sockets 2 --cores 2 --icount --append nmi_watchdog=0
+ * LONG: once
  */
 #include "hotplug.h"
 #include "sampling.h"

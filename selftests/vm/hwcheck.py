@@ -81,7 +81,7 @@ def combinations(machine, few=False):
         return [{}, *drawn(1)]
     if vm.SOAK:
         flips = [{name: answer} for name, answers in known.items() for answer in answers[1:]]
-        return [{}, *flips, *drawn(200)]
+        return [{}, *flips, *drawn(40)]
     left = {(name, answer) for name, answers in known.items() for answer in answers}
     chosen = [{}]
     while left:
