@@ -10,7 +10,7 @@
 #	make test-quick		a few tests of each kind, on one kernel: three minutes
 #	make test		all tests
 #	make test-debug		those on a kernel with lockdep, KASAN and kmemleak
-#	make soak		all tests on all kernels, each for as long as it takes: hours
+#	make soak		what takes longer, and all tests on all kernels: hours
 #	make check		static checks
 #	make bench		MSR accesses and instructions, beside mainline
 #	make hwcheck		asks a real machine; and its module, for the running kernel (or KDIR=...)

@@ -2,6 +2,7 @@
 /*
  * VM: --machine silvermont
  * TIER: once
+ * LONG: once
  */
 #define _GNU_SOURCE
 #include "offcore.h"

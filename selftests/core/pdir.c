@@ -2,6 +2,7 @@
 /*
  * VM: --machine sandybridge --cores 2 --threads 2
  * PTI: on
+ * LONG: each
  *
  * PDIR has its core to itself. CPUs 0 and 1 are the threads of a core.
  */

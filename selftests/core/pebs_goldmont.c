@@ -2,6 +2,7 @@
 /*
  * VM: --machine goldmont
  * PTI: on
+ * LONG: each
  *
  * Precise sampling as the kernel does it, beside the module: instruction, address
  * and number of the samples.

@@ -2,6 +2,7 @@
 /*
  * VM: --machine goldmont
  * TIER: quick newest once
+ * LONG: once
  *
  * The rules of the SDM, sections 18.7.1.2 and 18.7.2.
  */

@@ -2,6 +2,7 @@
 /*
  * VM: --machine sandybridge --cores 2 --threads 2
  * TIER: once
+ * LONG: once
  *
  * The rules of the SDM, section 18.9.5. There is no precise_ip=3 here.
  */

@@ -2,6 +2,7 @@
 /*
  * VM: --machine sandybridge --model 2d
  * TIER: once
+ * LONG: once
  *
  * The rules of the SDM, section 18.9.5, for the server: any of eight bits is
  * remote memory.

@@ -2,6 +2,7 @@
 /*
  * VM: --machine silvermont
  * TIER: once
+ * LONG: once
  *
  * The rules of the SDM, sections 18.6.1.1 to 18.6.3.
  */

@@ -9,6 +9,7 @@
  * VM: --sockets 2 --cores 2
  * TIER: once
  * PERF: newest
+ * LONG: once
  */
 #define PACKAGES	2
 #include "exact.h"

@@ -6,6 +6,7 @@
 # VM: --sockets 2 --cores 2
 # TIER: once
 # PERF: newest
+# LONG: once
 . "$(dirname "$0")/ktap.sh"
 perf metrics --version >/dev/null 2>&1 || ktap_skip_all "needs perf-metrics"
 [ -d /sys/bus/event_source/devices/xeon7500_ubox ] ||

@@ -6,6 +6,7 @@
 # likwid-perfctr reads the groups that "make export" makes, and says what perf metrics says.
 #
 # KERNELS: 6.1
+# LONG: once
 #
 # shellcheck disable=SC2016 # what is in single quotes is for the guest's shell
 set -uo pipefail

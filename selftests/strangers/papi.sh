@@ -7,6 +7,7 @@
 # make soak the other machines, too.
 #
 # KERNELS: 6.1
+# LONG: once
 set -uo pipefail
 . "$(dirname "$0")/../lib/vm.sh"
 . "$(dirname "$0")/../lib/debian.sh"

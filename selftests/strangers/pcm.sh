@@ -9,6 +9,7 @@
 # something, so a link is as busy as the share of those sent that are not null.
 #
 # KERNELS: 6.1
+# LONG: once
 set -uo pipefail
 . "$(dirname "$0")/../lib/vm.sh"
 . "$(dirname "$0")/../lib/debian.sh"

@@ -7,6 +7,7 @@
 # Our driver is loaded, so that its hooks are between rr and the counters.
 #
 # KERNELS: 6.1
+# LONG: once
 set -uo pipefail
 . "$(dirname "$0")/../lib/vm.sh"
 . "$(dirname "$0")/../lib/debian.sh"

@@ -4,6 +4,7 @@
  * events, and the group in a sample.
  *
  * VM: --sockets 2 --cores 2 --icount --append nmi_watchdog=0
+ * LONG: each
  */
 #include "sampling.h"
 

@@ -8,6 +8,7 @@
 # TIER: quick newest once
 # VM: --sockets 2 --cores 2
 # PUT: lib/silicon.c
+# LONG: once
 . "$(dirname "$0")/ktap.sh"
 PATH=$PATH:$(dirname "$0")
 SYSFS=/sys/bus/event_source/devices

@@ -4,6 +4,7 @@
  *
  * VM: --sockets 2 --cores 2
  * PUT: ../tools/modprobe.d/xeon7500-uncore.conf ../spec/xeon7500/registers.json ../spec/xeon7500/registers_mw.json
+ * LONG: each
  */
 #include <sys/utsname.h>
 #include <sys/wait.h>

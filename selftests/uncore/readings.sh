@@ -10,6 +10,7 @@
 # VM: --sockets 2 --cores 2 --icount --append nmi_watchdog=0
 # TIER: once
 # PUT: lib/silicon.c uncore/count.c uncore/filters.c uncore/sampling_exact.c uncore/gate.c
+# LONG: once
 . "$(dirname "$0")/ktap.sh"
 cd "$(dirname "$0")" || exit
 why=$(./silicon violations) || ktap_skip_all "$why"

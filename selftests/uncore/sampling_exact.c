@@ -5,6 +5,7 @@
  *
  * TIER: quick newest
  * VM: --sockets 2 --cores 2 --icount --append nmi_watchdog=0
+ * LONG: each
  */
 #include "sampling.h"
 

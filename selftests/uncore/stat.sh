@@ -8,6 +8,7 @@
 # TIER: newest once
 # VM: --sockets 2 --cores 2
 # PUT: lib/silicon.c
+# LONG: once
 . "$(dirname "$0")/ktap.sh"
 PATH=$PATH:$(dirname "$0")
 why=$(silicon violations) || ktap_skip_all "$why"

@@ -9,6 +9,7 @@
  *
  * VM: --sockets 2 --cores 2 --icount --append nmi_watchdog=0
  * TIER: once debug
+ * LONG: once
  */
 #include "hotplug.h"
 #include "silicon.h"

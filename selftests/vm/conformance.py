@@ -17,6 +17,7 @@ with what rests on each, and one that nothing rests on any more is an error.
 
 KERNELS: 6.1 6.12 newest
 TIER: quick once
+LONG: once
 """
 import collections
 import copy

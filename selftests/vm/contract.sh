@@ -9,6 +9,7 @@
 #
 # KERNELS: 6.1 6.12 newest
 # TIER: newest once
+# LONG: once
 #
 # shellcheck disable=SC2016 # what is in single quotes is for the guest's shell
 # shellcheck disable=SC2317 # the tests are called by name

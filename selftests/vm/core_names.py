@@ -9,6 +9,7 @@ depend on which; in soak all.
 
 KERNELS: 6.1 6.12 newest
 TIER: once
+LONG: once
 """
 import json
 import os

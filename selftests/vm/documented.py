@@ -16,11 +16,12 @@ a status other than 0, prints one of BAD_TEXTS, or records no sample.
 What begins with "make", "tools/" or "selftests/" is for the developer's machine. See
 on_host() for what is run of it and what is only looked at, and why.
 
-That commands which do not work fail is tried as well: WRONG. make soak has all of it on each
-kernel with each perf.
+That commands which do not work fail is tried as well: WRONG. make soak has all of it with each
+perf, and on newest.
 
 KERNELS: 6.1 6.12 newest
 TIER: once
+LONG: once
 """
 import glob
 import os

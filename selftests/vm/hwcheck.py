@@ -10,6 +10,7 @@ nothing.
 
 KERNELS: 6.1 6.12 newest
 TIER: once
+LONG: once
 """
 import importlib.machinery
 import importlib.util

@@ -10,6 +10,7 @@ when the window began or ended is the only thing that may be missing from what a
 its inserts say of each other; the stay that they tell has to be the same each time.
 
 TIER: once
+LONG: once
 """
 import json
 import os

@@ -5,6 +5,7 @@
 # Debian, where dkms builds the modules for both kernels and they load in the virtual machine.
 #
 # KERNELS: 6.1
+# LONG: once
 set -uo pipefail
 . "$(dirname "$0")/../lib/vm.sh"
 

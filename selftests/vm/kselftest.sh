@@ -5,6 +5,8 @@
 # /dev/cpu/*/msr nobody can ask it, as on real hardware: what needs it is skipped, and what
 # does not need it runs.
 #
+# LONG: once
+#
 # shellcheck disable=SC2317 # the tests are called by name
 set -u
 . "$(dirname "$0")/../lib/vm.sh"

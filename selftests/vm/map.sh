@@ -6,6 +6,7 @@
 # has all links.
 #
 # KERNELS: 6.1
+# LONG: once
 set -uo pipefail
 . "$(dirname "$0")/../lib/vm.sh"
 

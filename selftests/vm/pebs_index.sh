@@ -5,6 +5,7 @@
 # that intel_core_ext spares it. The first kills the machine, so each has its own.
 #
 # KERNELS: 6.1 6.12 newest
+# LONG: each
 #
 # shellcheck disable=SC2016 # what is in single quotes is for the guest's shell
 # shellcheck disable=SC2317 # the tests are called by name
