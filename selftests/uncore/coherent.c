@@ -252,7 +252,7 @@ static void sampled_group(const char *pmu, const char *event, int num, uint64_t 
 			  unsigned int us)
 {
 	struct seen seen = { .num = num };
-	uint64_t truth;
+	uint64_t overflows, truth;
 	struct group g;
 	struct ring *r;
 
@@ -262,8 +262,10 @@ static void sampled_group(const char *pmu, const char *event, int num, uint64_t 
 	perf_enable(r->fd);
 	sleep_us(us);
 	perf_disable(r->fd);
+	overflows = all_overflows();
 	ring_drain(r, check_group, &seen);
-	ktap_check(seen.samples > 5, "%s: %llu samples", pmu, (ull)seen.samples);
+	ktap_check(overflows && seen.samples == overflows, "%s: %llu samples, %llu overflows", pmu,
+		   (ull)seen.samples, (ull)overflows);
 	read_group(r->fd, &g, num);
 	truth = box_truth(cpu, SYN_EVENTS, pmu);
 	ktap_check(g.val[0] * num == truth, "%s: %d times %llu, %llu, ..., %llu, truth %llu", pmu,
