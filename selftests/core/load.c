@@ -173,7 +173,8 @@ static void stop(struct busy *b)
 /*
  * On 6.1 perf_pmu_unregister() waits for whoever is opening an event, with the lock that a
  * software event takes meanwhile: for ever, see Documentation/upstream. perf record opens such
- * events, unless it looks at one task only.
+ * events, unless it looks at one task only. A period, since perf asks for the highest frequency
+ * some time before it opens its events, and a slow handler makes the kernel lower that meanwhile.
  */
 static const char *record(void)
 {
@@ -181,9 +182,9 @@ static const char *record(void)
 
 	uname(&uts);
 	return strncmp(uts.release, "6.1.", 4) ?
-	       "perf record -o /dev/null -q -a -d -e cycles:pp,instructions sleep 0.1" :
-	       "perf record --no-bpf-event -o /dev/null -q -d -e cycles:pp,instructions "
-	       "dd if=/dev/zero of=/dev/null bs=64k count=400";
+	       "perf record -c 1000003 -o /dev/null -q -a -d -e cycles:pp,instructions sleep 0.1" :
+	       "perf record -c 1000003 --no-bpf-event -o /dev/null -q -d "
+	       "-e cycles:pp,instructions dd if=/dev/zero of=/dev/null bs=64k count=400";
 }
 
 #define STAT	"perf stat -a -e instructions,cycles,branches sleep 0.1"
