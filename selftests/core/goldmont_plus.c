@@ -24,21 +24,29 @@ static uint64_t records_of(unsigned int counter)
 	return msr_read(0, SYN_CORE_TRUTH(SYN_CORE_RECORDS, counter));
 }
 
-/* All samples are of the one instruction, as many as there have to be. */
-static void samples_are(struct ring *r, const char *ip, uint64_t op)
+/*
+ * All samples are of the one instruction, as many as @counter made records and as there have to
+ * be. A record that is due some instructions later is lost when another task gets the CPU
+ * meanwhile.
+ */
+static void samples_are(struct ring *r, const char *ip, uint64_t op, unsigned int counter)
 {
-	unsigned int num = 0, wrong = 0;
+	uint64_t lost = msr_read(0, SYN_CORE_TRUTH(SYN_CORE_LOST, counter));
+	unsigned int all = 0, num = 0, wrong = 0;
 	struct sample s;
 
 	while (ring_next(r, &s)) {
+		all++;
 		if (s.ip < (uintptr_t)walk_load || s.ip >= (uintptr_t)walk_end)
 			continue;
 		num++;
 		wrong += s.ip != (uintptr_t)ip || s.src.mem_op != op;
 	}
 	/* Before and after the walk there are some more. */
-	ktap_check(num >= ROUNDS / PERIOD && num <= ROUNDS / PERIOD + 1 && !wrong && !r->lost,
-		   "%u samples, %u wrong", num, wrong);
+	ktap_check(all == records_of(counter) && num + lost >= ROUNDS / PERIOD &&
+		   num <= ROUNDS / PERIOD + 1 && !wrong && !r->lost,
+		   "%llu records, %llu lost, %u samples, %u of them of the walk, %u wrong",
+		   (unsigned long long)records_of(counter), (unsigned long long)lost, all, num, wrong);
 }
 
 /* Loads and stores at the same time, which Goldmont cannot have. */
@@ -54,13 +62,14 @@ static void together(void)
 	ext_load("enforce=1 data_src=1 ds_guard=1");
 	ring_open(&a, &loads);
 	ring_open(&b, &stores);
+	msr_write(0, SYN_CLEAR, 1);
 	perf_enable(a.fd);
 	perf_enable(b.fd);
 	walk(to, from, WORDS, 1, ROUNDS);
 	perf_disable(b.fd);
 	perf_disable(a.fd);
-	samples_are(&a, walk_load, PERF_MEM_OP_LOAD);
-	samples_are(&b, walk_store, PERF_MEM_OP_STORE);
+	samples_are(&a, walk_load, PERF_MEM_OP_LOAD, SYN_CORE_GP(0));
+	samples_are(&b, walk_store, PERF_MEM_OP_STORE, SYN_CORE_GP(1));
 	count = perf_count(a.fd);
 	ktap_check(count.running == count.enabled, "loads had to wait");
 	count = perf_count(b.fd);

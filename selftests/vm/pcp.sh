@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # PCP's perfevent agent, from Debian, reads the perfevent.conf that we make, and counts what was
-# planted; C-Boxes that a Xeon 7500 does not have are no metrics of it.
+# planted; C-Boxes that a Xeon 7500 does not have are no metrics of it. It is a process, as with
+# pmcd: from a dbpmda that had loaded it, its code went at the end while its thread still ran.
 #
 # KERNELS: 6.1
 # TIER: soak
@@ -24,7 +25,7 @@ fetched() {
 	local pcp=$DIR/root/usr of=perfevent.hwcounters
 	local reads="$of.xeon7500_mbox_0.bbox_cmds.reads.value $of.xeon7500_mbox_1.bbox_cmds.reads.value"
 	{
-		echo 'open dso /usr/lib/pcp/pmdas/perfevent/pmda_perfevent.so perfevent_init 127'
+		echo 'open pipe /usr/lib/pcp/pmdas/perfevent/pmdaperfevent -U root'
 		printf 'fetch %s\nwait 1\nfetch %s\n' "$reads" "$reads"
 		sed "1,/^\[dynamic\]/d; s/.*/fetch $of.&.value/" "$DIR/build/export/perfevent.conf"
 	} >"$DIR/commands"
