@@ -7,8 +7,8 @@
 # whether its child has been run meanwhile or not) and "Lookup mmap thread" (28 of 60 times without
 # the module). So what fails is tried 20 times, with and without, and its best verdict counts.
 #
-# One of them, "PMU events", is about the tables in perf itself. It takes minutes and asks the
-# kernel nothing, so it is left out.
+# One of them, "PMU events" or "PMU JSON event tests", is about the tables in perf itself. It takes
+# minutes and asks the kernel nothing, so it is left out.
 #
 # VM: --machine goldmont --cores 1 --icount
 # KERNELS: 6.1 6.12 newest
@@ -34,7 +34,7 @@ best() {
 # all FILE: a line for each test and each part of one: number, verdict, name. What hangs has none.
 all() {
 	# Parts are listed, too, as " 6:1: NAME", and run with the whole.
-	perf test list 2>&1 | sed -n '/: PMU events$/d; s/^ *\([0-9]*\): .*/\1/p' | while read -r n; do
+	perf test list 2>&1 | sed -nE '/: PMU (events|JSON event tests)$/d; s/^ *([0-9]*): .*/\1/p' | while read -r n; do
 		for i in $(seq 20); do
 			timeout 20 perf test "$n" 2>&1 </dev/null | sed -n \
 				's/^ *\([0-9.]*\): \(.*[^ ]\) *: *\(Ok\|Skip\|FAILED!\).*/\1 \3 \2/p' >$T/one
