@@ -10,7 +10,8 @@
 #	make test-quick		a few tests of each kind, on one kernel: three minutes
 #	make test		all tests
 #	make test-debug		those on a kernel with lockdep, KASAN and kmemleak
-#	make soak		what takes longer, and all tests on all kernels: hours
+#	make soak		what takes longer: hours
+#	make soak-newest	all tests on the newest kernel
 #	make check		static checks
 #	make bench		MSR accesses and instructions, beside mainline
 #	make hwcheck		asks a real machine; and its module, for the running kernel (or KDIR=...)
@@ -58,7 +59,10 @@ test-debug:
 	selftests/run --kernel debug
 
 soak:
-	selftests/run --tier soak --kernel 6.1 --kernel 6.12 --also newest --also debug
+	selftests/run --tier soak --kernel 6.1 --kernel 6.12 --also debug
+
+soak-newest:
+	selftests/run --tier soak --also newest
 
 check:
 	tools/check
@@ -123,5 +127,5 @@ clean:
 	rm -rf build
 	-$(MAKE) -C $(KDIR) M=$(CURDIR) clean
 
-.PHONY: all modules demo shell test-quick test test-debug soak check hwcheck silicon-dist export bench \
+.PHONY: all modules demo shell test-quick test test-debug soak soak-newest check hwcheck silicon-dist export bench \
 	install-conf install-man install-metrics install dkms-source dkms-install uninstall deb help clean
