@@ -155,8 +155,11 @@ static int uncore_nmi(unsigned int cmd, struct pt_regs *regs)
 
 	if (!pkg)
 		return NMI_DONE;
-	if (uncore_delivery_nmi())
+	if (uncore_delivery_nmi()) {
+		/* The next round may not have overflowed yet. */
+		uncore_spurious_again(&pkg->pmi->spurious);
 		return NMI_HANDLED;
+	}
 	if (!READ_ONCE(pkg->interrupting) && !uncore_spurious_expected(&pkg->pmi->spurious))
 		return NMI_DONE;
 	if (READ_ONCE(pkg->cpu) != cpu)

@@ -455,6 +455,29 @@ static void at_first(void)
 	reload();
 }
 
+/*
+ * A PMI comes again 10 us later, which is at any place of another round: within it, or between
+ * two, where nothing has overflowed.
+ */
+static void doubled_at_first(void)
+{
+	unsigned int ns;
+
+	start();
+	event_close_all();
+	for (ns = 0; ns < 3000; ns += 250) {
+		ktap_require(!system("modprobe -r " OURS), "in use");
+		load_quietly();
+		msr_write(0, SYN_FAULT_DELAY_NS, ns);
+		msr_write(0, SYN_FAULT_DOUBLE, 2);
+		ktap_check(samples_at_all(), "%u ns", ns);
+		clear_faults();
+		sleep_us(2000);
+		kmsg_no_unknown_nmi();
+	}
+	reload();
+}
+
 /* No PMI comes, or none is of use: counting goes on, sampling is refused. */
 static void refused(uint32_t msr, uint64_t why)
 {
@@ -527,6 +550,7 @@ SILICON_MAIN({ "lost", lost },
 	     { "after the event is gone", after_the_event },
 	     { "after the module is gone", after_the_module },
 	     { "when the first event samples", at_first },
+	     { "twice when the first event samples", doubled_at_first },
 	     { "cannot be let in", no_debugctl },
 	     { "would find nothing", no_status },
 	     { "cannot be kept out", no_bit })
