@@ -6,3 +6,6 @@ ccflags-y += -I$(compat-include)
 ifneq ($(shell grep 'struct syscore {' $(srctree)/include/linux/syscore_ops.h),)
 ccflags-y += -DHAVE_STRUCT_SYSCORE
 endif
+ifneq ($(shell grep 'struct perf_time_ctx {' $(srctree)/include/linux/perf_event.h),)
+ccflags-y += -DHAVE_PERF_TIME_CTX
+endif

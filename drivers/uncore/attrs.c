@@ -8,8 +8,7 @@
 #include <linux/device.h>
 #include <linux/slab.h>
 
-#include "attrs.h"
-#include "decode.h"
+#include "uncore.h"
 
 struct uncore_attr {
 	struct device_attribute attr;

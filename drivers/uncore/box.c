@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The counters of one box, see box.h.
+ * The counters of one box of one package: which event has which counter, and what the
+ * hardware is told of it. With the package locked.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <asm/msr.h>
 
-#include "box.h"
 #include "compat.h"
-#include "decode.h"
+#include "uncore.h"
 #include "xeon7500/ubox.h"
 
 /* A value the W-Box erratum does not speak of, within 48 bits. */
 #define UNCORE_PROBE_PATTERN	0x5aa5a55a5aa5ULL
 
-/* What can follow what, see box.h. */
+/* What can follow what, see uncore.h. */
 const u8 uncore_counter_next[UNCORE_NUM_STATES] = {
 	[UNCORE_FREE]		= BIT(UNCORE_NEW),
 	[UNCORE_NEW]		= BIT(UNCORE_RUNNING) | BIT(UNCORE_FREE),
@@ -59,8 +61,8 @@ u64 uncore_box_status(const struct uncore_box *box)
 	return status;
 }
 
-/** uncore_box_clear_ov() - clear overflow bits, as in uncore_box_status() */
-void uncore_box_clear_ov(const struct uncore_box *box, u64 bits)
+/** uncore_box_clear_status() - clear overflow bits, as in uncore_box_status() */
+void uncore_box_clear_status(const struct uncore_box *box, u64 bits)
 {
 	if (box->type->enabled_by_package)
 		wrmsrq(U_MSR_PMON_GLOBAL_OVF_CTL, bits);
@@ -68,14 +70,16 @@ void uncore_box_clear_ov(const struct uncore_box *box, u64 bits)
 		wrmsrq(uncore_box_ctl_msr(box) + UNCORE_OVF_CTL, bits);
 }
 
-/* The counters whose overflow interrupts */
-static u32 uncore_box_interrupting(const struct uncore_box *box)
+/** uncore_box_running() - the counters that are to run, bit n for counter n */
+u32 uncore_box_running(const struct uncore_box *box)
 {
 	u32 counters = 0;
 	int idx;
 
 	for_each_used_counter(idx, box) {
-		if (uncore_event_interrupts(box->counter[idx].event))
+		enum uncore_counter_state state = box->counter[idx].state;
+
+		if (state == UNCORE_RUNNING || state == UNCORE_LEAVING)
 			counters |= BIT(idx);
 	}
 	return counters;
@@ -85,13 +89,24 @@ static u32 uncore_box_interrupting(const struct uncore_box *box)
  * uncore_box_wanted() - which counters are to be enabled now?
  * @box: the box
  *
+ * Those that are to run, unless a moment of their own keeps them from it; and while the
+ * package moves or sleeps, none whose overflow interrupts.
+ *
  * Return: these, bit n for counter n.
  */
-u32 uncore_box_wanted(const struct uncore_box *box)
+u32 uncore_box_wanted(struct uncore_box *box)
 {
-	u32 counters = uncore_box_running(box) & ~box->held;
+	const struct uncore_hold *hold = &uncore_box_package(box)->hold;
+	u32 counters = uncore_box_running(box) & ~(box->held | box->due);
+	int idx;
 
-	return box->quiet ? counters & ~uncore_box_interrupting(box) : counters;
+	if (!hold->moving && !hold->asleep)
+		return counters;
+	for_each_used_counter(idx, box) {
+		if (uncore_event_interrupts(box->counter[idx].event))
+			counters &= ~BIT(idx);
+	}
+	return counters;
 }
 
 /**
@@ -104,28 +119,18 @@ void uncore_box_write_enable(struct uncore_box *box)
 {
 	u32 enable = uncore_box_wanted(box);
 
-	if (enable == box->enabled)
+	if (enable == box->enabled || box->gone)
 		return;
 	box->enabled = enable;
 	if (!box->type->enabled_by_package)
 		wrmsrq(uncore_box_ctl_msr(box), uncore_box_bits(box, enable));
 }
 
-/** uncore_box_update_all() - update every event on a counter of the box */
-void uncore_box_update_all(struct uncore_box *box)
-{
-	int idx;
-
-	for_each_used_counter(idx, box)
-		uncore_event_update(box->counter[idx].event);
-}
-
 /* The control register of a counter, for its event. */
 static u64 uncore_counter_ctl(const struct uncore_box *box, const struct uncore_counter *c)
 {
 	const struct uncore_counter_row *row = uncore_counter_row(box, c);
-	const struct uncore_config *config = &to_uncore_event(c->event)->config;
-	u64 ctl = uncore_config_ctl(config, box->type);
+	u64 ctl = uncore_config_ctl(&to_uncore_event(c->event)->config, box->type);
 
 	if (uncore_event_interrupts(c->event))
 		ctl |= row->pmi_en;
@@ -138,11 +143,11 @@ static void uncore_counter_program(struct uncore_box *box, struct uncore_counter
 	struct perf_event *event = c->event;
 
 	to_uncore_event(event)->wrapped = false;
-	/* An overflow bit that is up already would keep the next from being heard of. */
+	/* An overflow bit that is set already would hide the next overflow. */
 	if (uncore_event_interrupts(event))
-		uncore_box_clear_ov(box, uncore_counter_row(box, c)->bit);
+		uncore_box_clear_status(box, uncore_counter_row(box, c)->bit);
 	if (is_sampling_event(event)) {
-		uncore_event_settle_period(event);
+		uncore_event_commit_period(event);
 		uncore_event_set_period(event);
 	} else {
 		uncore_event_set_start(event, 0);
@@ -155,18 +160,20 @@ static void uncore_counter_program(struct uncore_box *box, struct uncore_counter
  * @box: the box
  * @event: the event
  *
- * Return: 0; -EAGAIN if the box is too full for it now; -EIO if a shared register does not
- * take what it needs.
+ * Return: 0; -EAGAIN if the box is too full for it now; -EIO if the box or a shared
+ * register does not take what it needs.
  */
 int uncore_box_add(struct uncore_box *box, struct perf_event *event)
 {
 	struct uncore_config *config = &to_uncore_event(event)->config;
-	struct uncore_counter *c;
+	struct uncore_counter *c = uncore_event_counter(event);
 	int err;
 
-	if (config->claim.idx >= 0) {
+	if (box->gone)
+		return -EIO;
+	if (c) {
 		/* Deleted a moment ago and still on its counter. */
-		uncore_counter_set(uncore_event_counter(event), UNCORE_RUNNING);
+		uncore_counter_set(c, UNCORE_RUNNING);
 		return 0;
 	}
 	if (uncore_claim_take(&box->claims, &config->claim))
@@ -227,30 +234,51 @@ static void uncore_counter_check(struct uncore_box *box, struct uncore_counter *
 
 	rdmsrq(uncore_ctl_msr(box, c), ctl);
 	if ((ctl ^ uncore_counter_ctl(box, c)) & ~box->type->quirks.ctl_unsure)
-		uncore_box_foreign(box, uncore_ctl_msr(box, c));
+		uncore_conflict(box, uncore_ctl_msr(box, c));
+}
+
+/** uncore_box_answers() - does GLOBAL_CTL hold what was written to it? No access but reads */
+bool uncore_box_answers(const struct uncore_box *box)
+{
+	u64 ctl;
+
+	return box->type->enabled_by_package ||
+	       (!rdmsrq_safe(uncore_box_ctl_msr(box), &ctl) &&
+		ctl == uncore_box_bits(box, box->enabled));
+}
+
+/* A box that does not take its GLOBAL_CTL either is gone, and so are the counts of now. */
+static void uncore_box_lost(struct uncore_box *box)
+{
+	unsigned int msr = uncore_box_ctl_msr(box);
+	int idx;
+
+	if (!wrmsrq_safe(msr, uncore_box_bits(box, box->enabled)) && uncore_box_answers(box)) {
+		uncore_conflict(box, msr);
+		return;
+	}
+	pr_err("%s %u no longer answers; its events have stopped\n", box->type->name,
+	       box->instance);
+	uncore_stopwatch_run(&box->gone, true);
+	for_each_used_counter(idx, box)
+		uncore_event_no_start(box->counter[idx].event);
 }
 
 /**
- * uncore_box_check() - is what counts still as we have set it?
+ * uncore_box_check() - is what counts still as we have set it, and there at all?
  * @box: the box
  */
 void uncore_box_check(struct uncore_box *box)
 {
 	int idx;
 
+	if (!box->gone && !uncore_box_answers(box))
+		uncore_box_lost(box);
+	if (box->gone)
+		return;
 	for_each_used_counter(idx, box) {
 		if (box->counter[idx].state == UNCORE_RUNNING)
 			uncore_counter_check(box, &box->counter[idx]);
-	}
-	if (!box->type->enabled_by_package && !box->held) {
-		unsigned int msr = uncore_box_ctl_msr(box);
-		u64 ctl;
-
-		rdmsrq(msr, ctl);
-		if (ctl != uncore_box_bits(box, box->enabled)) {
-			uncore_box_foreign(box, msr);
-			wrmsrq(msr, uncore_box_bits(box, box->enabled));
-		}
 	}
 }
 
@@ -266,7 +294,7 @@ void uncore_box_finish(struct uncore_box *box, u32 left, bool check)
 {
 	int idx;
 
-	for_each_uncore_bit(idx, left) {
+	for_each_uncore_bit(idx, box->gone ? 0 : left) {
 		struct uncore_counter *c = &box->counter[idx];
 
 		uncore_event_update(c->event);
@@ -274,8 +302,21 @@ void uncore_box_finish(struct uncore_box *box, u32 left, bool check)
 			uncore_counter_check(box, c);
 		wrmsrq(uncore_ctl_msr(box, c), 0);
 		if (uncore_event_interrupts(c->event) || to_uncore_event(c->event)->wrapped)
-			uncore_box_clear_ov(box, uncore_counter_row(box, c)->bit);
+			uncore_box_clear_status(box, uncore_counter_row(box, c)->bit);
 	}
+}
+
+/* No counter enabled, no overflow bit set. Returns false if there is no GLOBAL_CTL. */
+static bool uncore_box_clean(struct uncore_box *box)
+{
+	u64 status;
+
+	if (!box->type->enabled_by_package && wrmsrq_safe(uncore_box_ctl_msr(box), 0))
+		return false;
+	status = uncore_box_status(box);
+	if (status)
+		uncore_box_clear_status(box, status);
+	return true;
 }
 
 /**
@@ -299,36 +340,30 @@ void uncore_box_rewrite(struct uncore_box *box)
 }
 
 /**
- * uncore_box_clean() - no counter enabled, no overflow bit up
- * @box: the box; the package does not count
- *
- * Return: whether it has a GLOBAL_CTL, where it should have one.
- */
-bool uncore_box_clean(struct uncore_box *box)
-{
-	u64 status;
-
-	if (!box->type->enabled_by_package && wrmsrq_safe(uncore_box_ctl_msr(box), 0))
-		return false;
-	status = uncore_box_status(box);
-	if (status)
-		uncore_box_clear_ov(box, status);
-	return true;
-}
-
-/**
  * uncore_box_probe() - is this box there and does it work? If so, it is clean then
  * @box: the box, on a package of this CPU that does not count
+ *
+ * Registers and bits that no page of the manual confirms are tried here, so that an event
+ * that needs what is not there can be refused.
  */
 bool uncore_box_probe(struct uncore_box *box)
 {
-	unsigned int ctr = uncore_ctr_msr(box, box->counter);
+	unsigned int ctr = uncore_ctr_msr(box, box->counter), idx;
 	u64 val;
 
 	if (wrmsr_safe(ctr, lower_32_bits(UNCORE_PROBE_PATTERN),
 		       upper_32_bits(UNCORE_PROBE_PATTERN)) || rdmsrq_safe(ctr, &val))
 		return false;
-	if (val != UNCORE_PROBE_PATTERN || wrmsrq_safe(ctr, 0))
+	if (val != UNCORE_PROBE_PATTERN || wrmsrq_safe(ctr, 0) || !uncore_box_clean(box))
 		return false;
-	return uncore_box_clean(box);
+	for (idx = 0; idx < box->type->num_counters; idx++) {
+		const struct uncore_counter_row *row = &box->type->counters[idx];
+		unsigned int msr = uncore_ctl_msr(box, &box->counter[idx]);
+
+		if (row->pmi_inferred &&
+		    (wrmsrq_safe(msr, row->enable | row->pmi_en) || wrmsrq_safe(msr, 0)))
+			box->no_pmi |= BIT(idx);
+	}
+	uncore_subregs_probe(box);
+	return true;
 }

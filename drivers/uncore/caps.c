@@ -5,10 +5,8 @@
 #include <linux/cpumask.h>
 #include <linux/device.h>
 
-#include "attrs.h"
-#include "caps.h"
-#include "pmu.h"
-#include "proof.h"
+#include "compat.h"
+#include "uncore.h"
 
 static struct uncore_pmu *uncore_dev_pmu(struct device *dev)
 {
@@ -24,7 +22,7 @@ static ssize_t uncore_emit_cpus(char *buf, unsigned long boxes)
 
 	if (!zalloc_cpumask_var(&mask, GFP_KERNEL))
 		return -ENOMEM;
-	for (pkg = uncore_package_next(NULL); pkg; pkg = uncore_package_next(pkg)) {
+	for_each_uncore_package(pkg) {
 		int cpu = READ_ONCE(pkg->cpu);
 
 		if (cpu >= 0 && pkg->present & boxes)
@@ -101,46 +99,40 @@ const struct attribute_group * const uncore_box_groups[] = {
 static ssize_t pmi_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
 	static const char * const text[] = {
-		[UNCORE_PROOF_UNTESTED]	= "untested",
-		[UNCORE_PROOF_NO]		= "no",
-		[UNCORE_PROOF_YES]	= "yes",
-		[UNCORE_PROOF_OFF]	= "off",
+		[UNCORE_PMI_UNTESTED]	= "untested",
+		[UNCORE_PMI_NO]		= "no",
+		[UNCORE_PMI_YES]	= "yes",
+		[UNCORE_PMI_OFF]	= "off",
 	};
 
-	return sysfs_emit(buf, "%s\n", text[uncore_proof_worst()]);
+	return sysfs_emit(buf, "%s\n", text[uncore_self_test_worst()]);
 }
 static DEVICE_ATTR_RO(pmi);
 
-/* NMIs without cause that were taken for PMIs, since the module was loaded. */
-static ssize_t swallowed_nmis_show(struct device *dev, struct device_attribute *attr, char *buf)
-{
-	struct uncore_package *pkg;
-	u64 swallowed = 0;
+/* Totals of all packages, since the module was loaded */
+#define UNCORE_TOTAL_ATTR(_name, _total)						\
+static ssize_t _name##_show(struct device *dev, struct device_attribute *attr, char *buf)	\
+{										\
+	struct uncore_package *pkg;						\
+	u64 sum = 0;								\
+										\
+	for_each_uncore_package(pkg)						\
+		sum += atomic64_read(&pkg->totals._total);			\
+	return sysfs_emit(buf, "%llu\n", sum);					\
+}										\
+static DEVICE_ATTR_RO(_name)
 
-	for (pkg = uncore_package_next(NULL); pkg; pkg = uncore_package_next(pkg))
-		swallowed += atomic64_read(&pkg->totals.swallowed);
-	return sysfs_emit(buf, "%llu\n", swallowed);
-}
-static DEVICE_ATTR_RO(swallowed_nmis);
-
-/* How often registers were found changed by someone else, since the module was loaded. */
-static ssize_t foreign_writes_show(struct device *dev, struct device_attribute *attr, char *buf)
-{
-	struct uncore_package *pkg;
-	unsigned int foreign = 0;
-	int id;
-
-	for (pkg = uncore_package_next(NULL); pkg; pkg = uncore_package_next(pkg)) {
-		for (id = 0; id < UNCORE_NUM_BOXES; id++)
-			foreign += atomic_read(&pkg->box[id].foreign);
-	}
-	return sysfs_emit(buf, "%u\n", foreign);
-}
-static DEVICE_ATTR_RO(foreign_writes);
+/* NMIs with nothing left to handle that were claimed */
+UNCORE_TOTAL_ATTR(swallowed_nmis, swallowed);
+/* Overflows that the watch found, of which no NMI had told */
+UNCORE_TOTAL_ATTR(missed_pmis, missed);
+/* How often registers were found changed by someone else */
+UNCORE_TOTAL_ATTR(foreign_writes, conflicts);
 
 static struct attribute *uncore_package_caps[] = {
 	&dev_attr_pmi.attr,
 	&dev_attr_swallowed_nmis.attr,
+	&dev_attr_missed_pmis.attr,
 	&dev_attr_foreign_writes.attr,
 	NULL
 };

@@ -142,7 +142,8 @@ static const u16 cbox_base[] = {
 };
 
 static const struct uncore_counter_row cbox_counters[] = {
-	UNCORE_COUNTERS_6(C_MSR_PMON_EVT_SEL, C_MSR_PMON_CTR, C_EVT_SEL_EN, C_EVT_SEL_PMI_EN)
+	UNCORE_COUNTERS_6(C_MSR_PMON_EVT_SEL, C_MSR_PMON_CTR, C_EVT_SEL_EN, C_EVT_SEL_PMI_EN,
+			  EVSEL_CLOCK(0x14, 0x7))
 };
 
 const struct uncore_box_type cbox_type = {

@@ -9,7 +9,7 @@
 #include <linux/bitops.h>
 
 #include "compat.h"
-#include "decode.h"
+#include "uncore.h"
 
 /* Every box has these. */
 enum {

@@ -1,56 +1,54 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What an event has counted, and where its next period begins.
+ * What an event has counted, how long, and where its next period begins.
  *
  * What a counter has gained is the difference of two reads modulo 2^48; the timer of the
  * package sees to it that no counter passes half of that between two of them. A larger
- * difference is no count but the work of someone else who writes the register: it is
- * dropped, reported, and told in caps/foreign_writes.
+ * difference is no count: someone else has written the register. It is dropped, reported,
+ * and told in caps/foreign_writes.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <asm/msr.h>
 
-#include "box.h"
 #include "compat.h"
+#include "uncore.h"
 
-/* No sampling period is shorter: the counter must not pass it while it is written. */
-#define UNCORE_MIN_PERIOD	3
-
-/* hw.prev_count, above the value: the number of the start value, and that there is none now. */
-#define UNCORE_TAG		GENMASK_ULL(62, 48)
+/* uncore_event.prev, above the value */
+#define UNCORE_GENERATION	GENMASK_ULL(62, 48)
 #define UNCORE_NO_START	BIT_ULL(63)
 
 /**
- * uncore_box_foreign() - tell that someone else has written a register of ours
+ * uncore_conflict() - tell that someone else has written a register of ours
  * @box: the box it belongs to
  * @msr: the register
  */
-void uncore_box_foreign(struct uncore_box *box, unsigned int msr)
+void uncore_conflict(struct uncore_box *box, unsigned int msr)
 {
-	atomic_inc(&box->foreign);
+	atomic64_inc(&uncore_box_package(box)->totals.conflicts);
 	pr_warn_once("someone else writes register %#x while it counts; counts are not right\n",
 		     msr);
 }
 
 static __always_inline u64 uncore_read_counter(const struct perf_event *event, u64 before)
 {
-	const struct uncore_quirks *quirks;
+	const struct uncore_box *box = to_uncore_event(event)->box;
 	u64 count;
 
-	rdmsrq(event->hw.event_base, count);
-	quirks = &to_uncore_event(event)->box->type->quirks;
-	if (quirks->read)
-		count = quirks->read(count, before);
+	/* A box that does not answer raises #GP or reads as 0. */
+	if (rdmsrq_safe(event->hw.event_base, &count) ||
+	    (unlikely(!count) && before && !uncore_box_answers(box)))
+		return before;
+	if (box->type->quirks.read)
+		count = box->type->quirks.read(count, before);
 	return count & UNCORE_COUNTER_MASK;
 }
 
-/* Returns whether it is done, or somebody else was quicker. */
+/* Returns whether it is done; if not, another update or a restart was quicker. */
 static __always_inline bool uncore_event_try_update(struct perf_event *event, bool sure)
 {
-	atomic_long_t *prev_count = &event->hw.prev_count.a.a;
-	long prev = atomic_long_read(prev_count);
-	struct uncore_event *ue;
+	struct uncore_event *ue = to_uncore_event(event);
+	s64 prev = atomic64_read(&ue->prev);
 	u64 now, gained;
 
 	/* It does not count, and was updated when it ceased to. */
@@ -62,16 +60,15 @@ static __always_inline bool uncore_event_try_update(struct perf_event *event, bo
 	if (gained > UNCORE_COUNTER_MASK / 2 && !sure)
 		return false;
 	now |= prev & ~UNCORE_COUNTER_MASK;
-	if (!atomic_long_try_cmpxchg(prev_count, &prev, now))
+	if (!atomic64_try_cmpxchg(&ue->prev, &prev, now))
 		return false;
-
-	ue = to_uncore_event(event);
 	if (gained > UNCORE_COUNTER_MASK / 2) {
-		uncore_box_foreign(ue->box, event->hw.event_base);
+		uncore_conflict(ue->box, event->hw.event_base);
 		return true;
 	}
 	if (now < (u64)prev)
 		ue->wrapped = true;
+	/* Another CPU may add at the same time; perf's local64_t is for one CPU only. */
 	atomic_long_add(gained, &event->count.a.a);
 	return true;
 }
@@ -87,10 +84,9 @@ static noinline void uncore_event_update_again(struct perf_event *event)
 
 /**
  * uncore_event_update() - add to an event what its counter has gained
- * @event: the event, on a counter
+ * @event: the event
  *
- * One RDMSR. Safe against itself in any context on any CPU of the package, hence the
- * locked operations: a local64_t is for one CPU only.
+ * One RDMSR. Safe against itself in any context on any CPU of the package.
  */
 void uncore_event_update(struct perf_event *event)
 {
@@ -106,13 +102,50 @@ void uncore_event_update(struct perf_event *event)
  */
 void uncore_event_no_start(struct perf_event *event)
 {
-	atomic_long_or(UNCORE_NO_START, &event->hw.prev_count.a.a);
+	atomic64_or(UNCORE_NO_START, &to_uncore_event(event)->prev);
+}
+
+/* How long a counting event has been held back by anyone, in all, ns. */
+static u64 uncore_event_held(struct perf_event *event)
+{
+	struct uncore_event *ue = to_uncore_event(event);
+
+	return uncore_stopwatch_ns(READ_ONCE(uncore_box_package(ue->box)->held)) +
+	       uncore_stopwatch_ns(READ_ONCE(ue->box->gone)) +
+	       uncore_stopwatch_ns(READ_ONCE(ue->waits));
+}
+
+/** uncore_event_count_time() - perf counts the running time of an event from now on */
+void uncore_event_count_time(struct perf_event *event)
+{
+	to_uncore_event(event)->held = uncore_event_held(event);
+}
+
+/**
+ * uncore_event_correct_time() - time in which an event was held back is no running time
+ * @event: the event; perf holds the lock of its context, and takes it for running
+ *
+ * perf shows running < enabled then, and scales the count. Nothing is taken away that perf
+ * has not given: its clock starts a little earlier and stops a little earlier than ours.
+ */
+void uncore_event_correct_time(struct perf_event *event)
+{
+	struct uncore_event *ue = to_uncore_event(event);
+	u64 held = uncore_event_held(event), running;
+
+	if (held == ue->held)
+		return;
+	running = event->total_time_running + perf_event_ctx_time(event) - event->tstamp;
+	if ((s64)(held - ue->held) > 0)
+		event->total_time_running -= min(held - ue->held, running);
+	ue->held = held;
 }
 
 /* What is left of the period of a sampling event, as of its last update. */
 static s64 uncore_event_left(struct perf_event *event)
 {
-	u64 gained = local64_read(&event->hw.prev_count) - to_uncore_event(event)->start;
+	struct uncore_event *ue = to_uncore_event(event);
+	u64 gained = atomic64_read(&ue->prev) - ue->start;
 
 	return local64_read(&event->hw.period_left) - (s64)(gained & UNCORE_COUNTER_MASK);
 }
@@ -131,14 +164,14 @@ bool uncore_event_overdue(struct perf_event *event)
 void uncore_event_set_start(struct perf_event *event, u64 start)
 {
 	struct uncore_event *ue = to_uncore_event(event);
-	u64 tag = ((u64)local64_read(&event->hw.prev_count) & UNCORE_TAG) + BIT_ULL(48);
+	u64 generation = (atomic64_read(&ue->prev) + BIT_ULL(48)) & UNCORE_GENERATION;
 
 	if (ue->box->type->quirks.start)
 		start = ue->box->type->quirks.start(start);
-	ue->start = (tag & UNCORE_TAG) | start;
-	local64_set(&event->hw.prev_count, ue->start | UNCORE_NO_START);
+	ue->start = generation | start;
+	atomic64_set(&ue->prev, ue->start | UNCORE_NO_START);
 	wrmsrq(event->hw.event_base, start);
-	local64_set(&event->hw.prev_count, ue->start);
+	atomic64_set(&ue->prev, ue->start);
 }
 
 /**
@@ -166,18 +199,18 @@ void uncore_event_set_period(struct perf_event *event)
 }
 
 /**
- * uncore_event_settle_period() - let hw.period_left tell all
+ * uncore_event_commit_period() - let hw.period_left tell all
  * @event: the event; its counter does not count
  *
  * For perf, which may set it while the event is stopped.
  */
-void uncore_event_settle_period(struct perf_event *event)
+void uncore_event_commit_period(struct perf_event *event)
 {
 	s64 left;
 
 	if (!is_sampling_event(event))
 		return;
 	left = uncore_event_left(event);
-	to_uncore_event(event)->start = local64_read(&event->hw.prev_count);
+	to_uncore_event(event)->start = atomic64_read(&to_uncore_event(event)->prev);
 	local64_set(&event->hw.period_left, left);
 }

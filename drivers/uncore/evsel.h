@@ -34,6 +34,10 @@ enum {
 			    .if_field = EVSEL_THRESH, .if_values = ~BIT_ULL(0) },	\
 	[EVSEL_THRESH]	= { "thresh",	0, 24, 31, UNCORE_CTL(C_EVT_SEL_THRESHOLD) }
 
+/* Counts every clock: the increment of @event, at most some dozens, is less than 255. */
+#define EVSEL_CLOCK(event, umask)	\
+	((event) | (umask) << 8 | C_EVT_SEL_THRESHOLD | C_EVT_SEL_INVERT)
+
 /* All of them. */
 #define UNCORE_EVSEL_ALL	GENMASK(EVSEL_THRESH, EVSEL_EVENT)
 

@@ -16,19 +16,13 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/cpuhotplug.h>
-#include <linux/device.h>
 #include <linux/module.h>
+#include <linux/rcupdate.h>
+#include <linux/reboot.h>
 #include <asm/cpu_device_id.h>
 
-#include "attrs.h"
-#include "caps.h"
 #include "compat.h"
-#include "package_pmu.h"
-#include "pmi.h"
-#include "pmu.h"
-#include "power.h"
-#include "proof.h"
-#include "timer.h"
+#include "uncore.h"
 
 static const struct uncore_box_type * const uncore_types[] = {
 	&ubox_type, &cbox_type, &wbox_type, &sbox_type, &bbox_type, &mbox_type,
@@ -37,22 +31,112 @@ static const struct uncore_box_type * const uncore_types[] = {
 
 static const struct attribute_group **uncore_groups[UNCORE_NUM_BOXES];
 static struct uncore_pmu uncore_pmus[UNCORE_NUM_BOXES];
-static enum cpuhp_state uncore_cpuhp_state;
+static enum cpuhp_state uncore_cpuhp_online, uncore_cpuhp_dead;
 
-/* Move all events to another CPU of the package. */
+/* ---- suspend, shutdown and the last CPU of a package ---- */
+
+/*
+ * No counter runs and no PMI is armed while no CPU is there to take care of them.
+ *
+ * When the system suspends, the other CPUs have gone by the way of CPU hotplug. Packages
+ * that have lost their last CPU have lost their events to perf; the one of the boot CPU
+ * keeps them and has to write them anew, since the registers do not keep what they hold.
+ * Counts leave out the time in between. On the CPU that serves the package.
+ */
+static void uncore_package_sleep(void *info)
+{
+	struct uncore_package *pkg = info;
+	unsigned long irq;
+	int id, idx;
+
+	local_irq_save(irq);
+	uncore_lock(pkg);
+	pkg->hold.asleep = true;
+	uncore_pmi_quiesce(pkg);
+	for_each_uncore_bit(id, pkg->used) {
+		for_each_used_counter(idx, &pkg->box[id])
+			uncore_event_update(pkg->box[id].counter[idx].event);
+	}
+	uncore_unlock(pkg);
+	local_irq_restore(irq);
+}
+
+/* Whatever the registers hold now */
+static void uncore_package_wake(struct uncore_package *pkg)
+{
+	unsigned long irq;
+
+	local_irq_save(irq);
+	uncore_lock(pkg);
+	uncore_package_rewrite(pkg);
+	pkg->hold.asleep = false;
+	uncore_self_test_moved(pkg);
+	uncore_pmi_resume(pkg);
+	uncore_unlock(pkg);
+	local_irq_restore(irq);
+}
+
+/* On the last CPU, with interrupts off. */
+static int uncore_suspend(void *data)
+{
+	int cpu = smp_processor_id();
+	struct uncore_package *pkg = uncore_package_of(cpu);
+
+	if (pkg && pkg->cpu == cpu)
+		uncore_package_sleep(pkg);
+	return 0;
+}
+
+static void uncore_resume(void *data)
+{
+	int cpu = smp_processor_id();
+	struct uncore_package *pkg = uncore_package_of(cpu);
+
+	if (pkg && pkg->cpu == cpu)
+		uncore_package_wake(pkg);
+}
+
+static const struct syscore_ops uncore_syscore_ops = {
+	.suspend	= uncore_suspend,
+	.resume		= uncore_resume,
+};
+
+static struct syscore uncore_syscore = {
+	.ops		= &uncore_syscore_ops,
+};
+
+/* Also before kexec: the next kernel knows nothing of our counters. */
+static int uncore_reboot(struct notifier_block *nb, unsigned long action, void *data)
+{
+	struct uncore_package *pkg;
+
+	for_each_uncore_package(pkg)
+		uncore_package_call(pkg, uncore_package_sleep, pkg);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block uncore_reboot_nb = {
+	.notifier_call	= uncore_reboot,
+};
+
+/* ---- CPU hotplug ---- */
+
+/* Move all events to another CPU of the package. Each waits for RCU, with CPU hotplug locked. */
 static void uncore_migrate(struct uncore_package *pkg, int from, int to)
 {
 	int id;
 
+	rcu_expedite_gp();
 	for (id = 0; id < UNCORE_NUM_BOXES; id++) {
 		if (uncore_pmus[id].registered)
 			perf_pmu_migrate_all(&uncore_pmus[id].pmu, from, to,
 					     atomic_read(&pkg->box[id].opened));
 	}
 	uncore_package_pmu_migrate(from, to);
+	rcu_unexpedite_gp();
 }
 
-/* Hotplug callback, on the CPU that comes. */
+/* On the CPU that comes. */
 static int uncore_cpu_online(unsigned int cpu)
 {
 	struct uncore_package *pkg = uncore_package_of(cpu);
@@ -60,7 +144,7 @@ static int uncore_cpu_online(unsigned int cpu)
 	if (!pkg || pkg->cpu >= 0 || (!pkg->present && !uncore_package_probe(pkg)))
 		return 0;
 	WRITE_ONCE(pkg->cpu, cpu);
-	if (pkg->gates.asleep)
+	if (pkg->hold.asleep)
 		uncore_package_wake(pkg);
 	return 0;
 }
@@ -68,20 +152,20 @@ static int uncore_cpu_online(unsigned int cpu)
 static void uncore_cpu_arrive(void *info)
 {
 	struct uncore_package *pkg = info;
-	unsigned long irq;
 
-	raw_spin_lock_irqsave(&pkg->lock, irq);
-	pkg->gates.moving = false;
-	uncore_proof_repeat(pkg);
+	uncore_lock(pkg);
+	pkg->hold.moving = false;
+	uncore_self_test_moved(pkg);
 	uncore_pmi_resume(pkg);
-	raw_spin_unlock_irqrestore(&pkg->lock, irq);
+	uncore_unlock(pkg);
 }
 
 /*
- * Hotplug callback, on the CPU that goes: let another CPU of the package take over. No
- * PMI can come while the events are on their way, so that none can come to the wrong CPU.
+ * On the CPU that goes: let another CPU of the package take over. No PMI can come while the
+ * events are on their way, so that none can come to the wrong CPU.
  *
- * Without another CPU the package stops; perf then takes the events of the last CPU away.
+ * Without another CPU the package stops; perf then takes the events of the last CPU away. If
+ * the CPU does not go after all, it comes by uncore_cpu_online(), and everything goes on.
  */
 static int uncore_cpu_offline(unsigned int cpu)
 {
@@ -95,22 +179,58 @@ static int uncore_cpu_offline(unsigned int cpu)
 	if (target >= nr_cpu_ids) {
 		uncore_package_sleep(pkg);
 		WRITE_ONCE(pkg->cpu, -1);
-		uncore_gates_forget(pkg);
-		uncore_timer_cancel(pkg);
-		uncore_pmi_cancel(pkg);
-		return 0;
+	} else {
+		local_irq_save(irq);
+		uncore_lock(pkg);
+		pkg->hold.moving = true;
+		uncore_pmi_quiesce(pkg);
+		WRITE_ONCE(pkg->cpu, target);
+		uncore_unlock(pkg);
+		local_irq_restore(irq);
 	}
-	raw_spin_lock_irqsave(&pkg->lock, irq);
-	pkg->gates.moving = true;
-	uncore_pmi_quiesce(pkg);
-	WRITE_ONCE(pkg->cpu, target);
-	raw_spin_unlock_irqrestore(&pkg->lock, irq);
-	uncore_timer_cancel(pkg);
-	uncore_pmi_cancel(pkg);
+	hrtimer_cancel(&pkg->timer);
+	hrtimer_cancel(&pkg->pmi.watch);
+	if (target >= nr_cpu_ids)
+		return 0;
 	uncore_migrate(pkg, cpu, target);
 	smp_call_function_single(target, uncore_cpu_arrive, pkg, 1);
 	return 0;
 }
+
+/* The CPU has gone, and no later step can fail. */
+static int uncore_cpu_dead(unsigned int cpu)
+{
+	struct uncore_package *pkg = uncore_package_of(cpu);
+
+	if (pkg && pkg->cpu < 0)
+		uncore_gates_forget(pkg);
+	return 0;
+}
+
+static int uncore_hotplug_init(void)
+{
+	int err = cpuhp_setup_state_nocalls(CPUHP_BP_PREPARE_DYN, "perf/x86/xeon7500:dead", NULL,
+					    uncore_cpu_dead);
+
+	if (err < 0)
+		return err;
+	uncore_cpuhp_dead = err;
+	err = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "perf/x86/xeon7500:online",
+				uncore_cpu_online, uncore_cpu_offline);
+	if (err < 0)
+		cpuhp_remove_state_nocalls(uncore_cpuhp_dead);
+	else
+		uncore_cpuhp_online = err;
+	return min(err, 0);
+}
+
+static void uncore_hotplug_exit(void)
+{
+	cpuhp_remove_state_nocalls(uncore_cpuhp_online);
+	cpuhp_remove_state_nocalls(uncore_cpuhp_dead);
+}
+
+/* ---- mainline's driver ---- */
 
 /* intel_uncore claims every box, so any of its names tells. */
 static bool uncore_mainline_loaded(void)
@@ -135,6 +255,8 @@ static int uncore_module_event(struct notifier_block *nb, unsigned long action, 
 static struct notifier_block uncore_module_nb = {
 	.notifier_call = uncore_module_event,
 };
+
+/* ---- the PMUs and the module ---- */
 
 /* Instances share their attributes unless each has fields of its own. */
 static int uncore_groups_create(const struct uncore_box_type *type)
@@ -201,7 +323,7 @@ static int uncore_register_all(void)
 	unsigned int i;
 	int err = 0;
 
-	for (pkg = uncore_package_next(NULL); pkg; pkg = uncore_package_next(pkg))
+	for_each_uncore_package(pkg)
 		present |= pkg->present;
 	if (!(present & BIT(UNCORE_UBOX))) {
 		pr_err("no package with a working U-Box\n");
@@ -232,7 +354,7 @@ static int __init uncore_init(void)
 	if (!id)
 		return -ENODEV;
 	uncore_model = (const struct uncore_model *)id->driver_data;
-	err = uncore_proof_init();
+	err = uncore_self_test_init();
 	if (err)
 		return err;
 	for (t = 0; uncore_types[t]; t++) {
@@ -264,22 +386,22 @@ static int __init uncore_init(void)
 		goto package_pmu;
 	}
 
-	err = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "perf/x86/xeon7500:online",
-				uncore_cpu_online, uncore_cpu_offline);
-	if (err < 0)
+	err = uncore_hotplug_init();
+	if (err)
 		goto package_pmu;
-	uncore_cpuhp_state = err;
-	err = uncore_power_init();
+	err = register_reboot_notifier(&uncore_reboot_nb);
 	if (err)
 		goto cpus;
+	register_syscore(&uncore_syscore);
 	err = uncore_register_all();
 	if (!err)
 		return 0;
 
 	uncore_unregister_all();
-	uncore_power_exit();
+	unregister_syscore(&uncore_syscore);
+	unregister_reboot_notifier(&uncore_reboot_nb);
 cpus:
-	cpuhp_remove_state_nocalls(uncore_cpuhp_state);
+	uncore_hotplug_exit();
 package_pmu:
 	uncore_package_pmu_unregister();
 pmi:
@@ -297,8 +419,9 @@ static void __exit uncore_exit(void)
 	/* No event is left, for each holds the module; so every package is clean. */
 	uncore_unregister_all();
 	uncore_package_pmu_unregister();
-	uncore_power_exit();
-	cpuhp_remove_state_nocalls(uncore_cpuhp_state);
+	unregister_syscore(&uncore_syscore);
+	unregister_reboot_notifier(&uncore_reboot_nb);
+	uncore_hotplug_exit();
 	uncore_pmi_exit();
 	unregister_module_notifier(&uncore_module_nb);
 	uncore_free_all();

@@ -1,61 +1,74 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Packages, see package.h.
+ * Packages: U_GLOBAL_CTL above the boxes, and the CPU that serves it.
+ *
+ * U_GLOBAL_CTL concerns every counter of the package, so it has one writer, this file.
+ * en_all goes on with the first counter that is to run and off with the last.
+ *
+ * An idle package is clean, and between two sessions its registers are unknown: others may
+ * use them. While events count, a timer checks once a second whether their registers are
+ * as we have set them, and reads the counters long before one can pass 2^48 unseen.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/cpumask.h>
 #include <linux/slab.h>
-#include <linux/smp.h>
-#include <linux/topology.h>
 #include <asm/msr.h>
 
 #include "compat.h"
-#include "package.h"
+#include "uncore.h"
 #include "xeon7500/ubox.h"
+
+#define UNCORE_TIMER_NS		NSEC_PER_SEC
+
+/*
+ * No counter gains more than 64 per uncore clock (S-Box queue occupancy), and no uncore
+ * clock reaches 4 GHz: half of 2^48 takes 549 s.
+ */
+#define UNCORE_READ_TICKS	256
 
 struct uncore_package **uncore_packages;
 unsigned int uncore_num_packages;
 
-/** uncore_package_next() - the first package, then one after the other, then NULL */
-struct uncore_package *uncore_package_next(const struct uncore_package *pkg)
-{
-	return uncore_package_nr(pkg ? pkg->nr + 1 : 0);
-}
-
 /**
- * uncore_package_call() - have something done on the CPU that serves a package
+ * uncore_package_call() - run a function on the CPU that serves a package
  * @pkg: the package
- * @func: it gets the package, with interrupts off
+ * @func: it runs with interrupts off
+ * @info: for @func
+ *
+ * Takes no lock: a CPU that is offline refuses, and another one may have taken over.
  *
  * Return: 0, or -ENODEV if no CPU of the package is online.
  */
-int uncore_package_call(struct uncore_package *pkg, smp_call_func_t func)
+int uncore_package_call(struct uncore_package *pkg, smp_call_func_t func, void *info)
 {
-	int err = -ENODEV;
+	int cpu = READ_ONCE(pkg->cpu), tried;
 
-	cpus_read_lock();
-	if (pkg->cpu >= 0)
-		err = smp_call_function_single(pkg->cpu, func, pkg, 1);
-	cpus_read_unlock();
-	return err;
+	while (cpu >= 0) {
+		if (!smp_call_function_single(cpu, func, info, 1))
+			return 0;
+		tried = cpu;
+		cpu = READ_ONCE(pkg->cpu);
+		if (cpu == tried)
+			break;
+	}
+	return -ENODEV;
 }
 
 /**
  * uncore_package_runs() - is en_all to be on?
  * @pkg: the package
  *
- * With a counter to run, unless a gate is closed or the system is about to sleep.
+ * The only place that decides it. Which counters of a box count is uncore_box_wanted().
  */
 bool uncore_package_runs(const struct uncore_package *pkg)
 {
-	const struct uncore_gates *gates = &pkg->gates;
+	const struct uncore_hold *hold = &pkg->hold;
 
-	return pkg->active && gates->open == gates->num && !gates->asleep &&
-	       !(gates->moving && gates->num);
+	return pkg->active && hold->open == hold->gates && !hold->frozen && !hold->asleep &&
+	       !(hold->moving && hold->gates);
 }
 
-static u32 uncore_package_wanted_ctl(const struct uncore_package *pkg)
+static u32 uncore_package_wanted_ctl(struct uncore_package *pkg)
 {
 	u32 ctl;
 
@@ -64,9 +77,9 @@ static u32 uncore_package_wanted_ctl(const struct uncore_package *pkg)
 	ctl = U_GLOBAL_CTL_EN_ALL;
 	if (test_bit(UNCORE_UBOX, &pkg->active) && uncore_box_wanted(&pkg->box[UNCORE_UBOX]))
 		ctl |= U_GLOBAL_CTL_EN;
-	if (pkg->interrupting)
-		ctl |= pkg->pmi_core_sel;
-	if (pkg->freezing)
+	if (pkg->pmi.events)
+		ctl |= pkg->pmi.core_sel;
+	if (pkg->pmi.freezing)
 		ctl |= U_GLOBAL_CTL_FRZ_ALL;
 	return ctl;
 }
@@ -75,30 +88,23 @@ static void uncore_package_set_ctl(struct uncore_package *pkg, u32 ctl)
 {
 	pkg->global_ctl = ctl;
 	wrmsrq(U_MSR_PMON_GLOBAL_CTL, ctl);
+	uncore_stopwatch_run(&pkg->held, pkg->active && !ctl);
 }
 
-/**
- * uncore_package_write_ctl() - write U_GLOBAL_CTL as it is to be
- * @pkg: the package
- *
- * Also ends a freeze.
- */
+/** uncore_package_write_ctl() - write U_GLOBAL_CTL as it is to be, whatever it was */
 void uncore_package_write_ctl(struct uncore_package *pkg)
 {
 	uncore_package_set_ctl(pkg, uncore_package_wanted_ctl(pkg));
 }
 
 /**
- * uncore_package_override_ctl() - write U_GLOBAL_CTL of this CPU's package for a moment
- * @val: the value; uncore_package_write_ctl() is to follow
+ * uncore_package_apply() - let the hardware do what counters of some boxes are to do
+ * @pkg: the package
+ * @boxes: these, bit n for box n
+ *
+ * What stops the whole package goes first, what starts it last: all counters at once.
  */
-void uncore_package_override_ctl(u32 val)
-{
-	wrmsrq(U_MSR_PMON_GLOBAL_CTL, val);
-}
-
-/* What stops the whole package goes first, what starts it last: all counters at once. */
-static void uncore_package_apply_boxes(struct uncore_package *pkg, unsigned long boxes)
+void uncore_package_apply(struct uncore_package *pkg, unsigned long boxes)
 {
 	u32 ctl;
 	int id;
@@ -112,34 +118,8 @@ static void uncore_package_apply_boxes(struct uncore_package *pkg, unsigned long
 		uncore_box_write_enable(&pkg->box[id]);
 	if (ctl != pkg->global_ctl)
 		uncore_package_set_ctl(pkg, ctl);
-}
-
-/**
- * uncore_package_apply() - let the hardware do what the counters of a box are to do
- * @pkg: the package
- * @box: the box
- */
-void uncore_package_apply(struct uncore_package *pkg, struct uncore_box *box)
-{
-	uncore_package_apply_boxes(pkg, BIT(uncore_box_id(box)));
-}
-
-/** uncore_package_apply_all() - likewise, of all boxes */
-void uncore_package_apply_all(struct uncore_package *pkg)
-{
-	uncore_package_apply_boxes(pkg, pkg->used);
-}
-
-/**
- * uncore_package_hold() - let running counters of a box stand for a moment
- * @pkg: the package
- * @box: the box
- * @counters: those, and no others; 0 lets all go on
- */
-void uncore_package_hold(struct uncore_package *pkg, struct uncore_box *box, u32 counters)
-{
-	box->held = counters;
-	uncore_package_apply(pkg, box);
+	else
+		uncore_stopwatch_run(&pkg->held, pkg->active && !ctl);
 }
 
 /**
@@ -158,15 +138,18 @@ int uncore_package_add(struct uncore_package *pkg, struct perf_event *event)
 	if (err || back)
 		return err;
 	__set_bit(uncore_box_id(ue->box), &pkg->used);
-	pkg->interrupting += uncore_event_interrupts(event);
-	pkg->freezing += ue->config.freeze;
+	pkg->pmi.events += uncore_event_interrupts(event);
+	pkg->pmi.freezing += ue->config.freeze;
 	return 0;
 }
 
-static void uncore_package_forget(struct uncore_package *pkg, struct perf_event *event)
+static void uncore_package_forget(struct uncore_package *pkg, struct uncore_counter *c)
 {
-	pkg->interrupting -= uncore_event_interrupts(event);
-	pkg->freezing -= to_uncore_event(event)->config.freeze;
+	struct uncore_event *ue = to_uncore_event(c->event);
+
+	pkg->pmi.events -= uncore_event_interrupts(c->event);
+	pkg->pmi.freezing -= ue->config.freeze;
+	uncore_box_release(ue->box, c);
 }
 
 /**
@@ -178,12 +161,10 @@ void uncore_package_del(struct uncore_package *pkg, struct perf_event *event)
 {
 	struct uncore_counter *c = uncore_event_counter(event);
 
-	if (c->state == UNCORE_NEW) {
-		uncore_box_release(to_uncore_event(event)->box, c);
-		uncore_package_forget(pkg, event);
-	} else {
+	if (c->state == UNCORE_NEW)
+		uncore_package_forget(pkg, c);
+	else
 		uncore_counter_set(c, c->state == UNCORE_RUNNING ? UNCORE_LEAVING : UNCORE_LEFT);
-	}
 }
 
 /**
@@ -199,7 +180,7 @@ u32 uncore_package_commit(struct uncore_package *pkg, struct uncore_box *box, bo
 {
 	u32 left = uncore_box_prepare(box, program);
 
-	uncore_package_apply_boxes(pkg, BIT(uncore_box_id(box)));
+	uncore_package_apply(pkg, BIT(uncore_box_id(box)));
 	uncore_box_finish(box, left, pkg->ticks);
 	return left;
 }
@@ -229,24 +210,75 @@ void uncore_package_release(struct uncore_package *pkg, struct uncore_box *box, 
 	int idx;
 
 	for_each_uncore_bit(idx, left) {
-		struct uncore_counter *c = &box->counter[idx];
-
-		uncore_event_settle_period(c->event);
-		uncore_package_forget(pkg, c->event);
-		uncore_box_release(box, c);
+		uncore_event_commit_period(box->counter[idx].event);
+		uncore_package_forget(pkg, &box->counter[idx]);
 	}
 	if (!pkg->active)
 		uncore_package_idle(pkg);
 }
 
-/** uncore_package_update_all() - update every event on a counter */
-void uncore_package_update_all(struct uncore_package *pkg)
+/**
+ * uncore_package_rewrite() - write all registers anew that may have lost their contents
+ * @pkg: the package; it does not count, and its events have been updated
+ */
+void uncore_package_rewrite(struct uncore_package *pkg)
 {
 	int id;
 
-	for_each_set_bit(id, &pkg->used, UNCORE_NUM_BOXES)
-		uncore_box_update_all(&pkg->box[id]);
+	uncore_package_write_ctl(pkg);
+	for_each_set_bit(id, &pkg->present, UNCORE_NUM_BOXES)
+		uncore_box_rewrite(&pkg->box[id]);
 }
+
+/* ---- the timer ---- */
+
+/* Is what counts still as we have set it? */
+static void uncore_timer_check(struct uncore_package *pkg)
+{
+	u32 may_differ = pkg->pmi.freezing ? U_GLOBAL_CTL_EN_ALL : 0;
+	u64 ctl;
+	int id;
+
+	rdmsrq(U_MSR_PMON_GLOBAL_CTL, ctl);
+	if ((ctl ^ pkg->global_ctl) & ~may_differ) {
+		uncore_conflict(&pkg->box[UNCORE_UBOX], U_MSR_PMON_GLOBAL_CTL);
+		uncore_package_write_ctl(pkg);
+	}
+	for_each_uncore_bit(id, pkg->active)
+		uncore_box_check(&pkg->box[id]);
+}
+
+static enum hrtimer_restart uncore_timer(struct hrtimer *timer)
+{
+	struct uncore_package *pkg = container_of(timer, struct uncore_package, timer);
+	enum hrtimer_restart again = HRTIMER_NORESTART;
+	int id, idx;
+
+	uncore_lock(pkg);
+	/* The timer of a dead CPU goes on elsewhere, maybe on another package. */
+	if (pkg->active && pkg->cpu == smp_processor_id()) {
+		uncore_timer_check(pkg);
+		pkg->ticks++;
+		for_each_uncore_bit(id, pkg->ticks % UNCORE_READ_TICKS ? 0 : pkg->used) {
+			for_each_used_counter(idx, &pkg->box[id])
+				uncore_event_update(pkg->box[id].counter[idx].event);
+		}
+		hrtimer_forward_now(timer, ns_to_ktime(UNCORE_TIMER_NS));
+		again = HRTIMER_RESTART;
+	}
+	uncore_unlock(pkg);
+	return again;
+}
+
+/** uncore_timer_start() - let the timer run if anything counts; it ends by itself */
+void uncore_timer_start(struct uncore_package *pkg)
+{
+	if (pkg->active && !hrtimer_active(&pkg->timer) && pkg->cpu == smp_processor_id())
+		hrtimer_start(&pkg->timer, ns_to_ktime(UNCORE_TIMER_NS),
+			      HRTIMER_MODE_REL_PINNED_HARD);
+}
+
+/* ---- all packages ---- */
 
 /**
  * uncore_package_probe() - find the boxes of this CPU's package, and make them clean
@@ -260,11 +292,9 @@ bool uncore_package_probe(struct uncore_package *pkg)
 
 	if (wrmsrq_safe(U_MSR_PMON_GLOBAL_CTL, 0))
 		return false;
-	for (id = 0; id < UNCORE_NUM_BOXES; id++) {
+	for_each_uncore_bit(id, uncore_model->boxes) {
 		struct uncore_box *box = &pkg->box[id];
 
-		if (!(uncore_model->boxes & BIT(id)))
-			continue;
 		if (uncore_box_probe(box))
 			__set_bit(id, &pkg->present);
 		else
@@ -284,7 +314,7 @@ static struct uncore_package *uncore_package_alloc(const struct uncore_box_type 
 		return NULL;
 	raw_spin_lock_init(&pkg->lock);
 	pkg->cpu = -1;
-	pkg->telling = -1;
+	hrtimer_setup(&pkg->timer, uncore_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 	for (type = types; *type; type++) {
 		for (n = 0; n < (*type)->num_boxes; n++) {
 			pkg->box[(*type)->first + n].type = *type;
@@ -312,23 +342,9 @@ int uncore_packages_create(const struct uncore_box_type * const *types)
 
 		if (!pkg)
 			return -ENOMEM;
-		pkg->nr = uncore_num_packages;
 		uncore_packages[uncore_num_packages++] = pkg;
 	}
 	return 0;
-}
-
-/**
- * uncore_package_rewrite() - write all registers anew that may have lost their contents
- * @pkg: the package, locked; it does not count, and its events have been updated
- */
-void uncore_package_rewrite(struct uncore_package *pkg)
-{
-	int id;
-
-	uncore_package_write_ctl(pkg);
-	for_each_set_bit(id, &pkg->present, UNCORE_NUM_BOXES)
-		uncore_box_rewrite(&pkg->box[id]);
 }
 
 /** uncore_packages_free() - undo uncore_packages_create(); no PMU may be left */

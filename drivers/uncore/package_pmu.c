@@ -14,9 +14,11 @@
  * The count of a gate is how long it was open, ns. A gate holds back everybody who
  * counts on the package; it is gone when its file descriptor is, and when the package
  * loses its last CPU. When the package changes its CPU, everything stops and starts
- * together; but perf enables the events it moves, and so opens closed gates.
+ * together; but perf enables the events it moves, and so opens closed gates. What a gate
+ * holds back does not run: perf shows running < enabled. To open one needs CAP_PERFMON,
+ * unless the module parameter unprivileged_hold says otherwise.
  *
- * frozen: how long the package stood still because an overflow was being handled, ns,
+ * frozen: how long the package was stopped because an overflow was being handled, ns,
  * from the entry of the handler on. What passed between the overflow and the handler
  * is not in it.
  *
@@ -25,16 +27,12 @@
  *
  *	perf stat -a -e xeon7500_package/frozen/,xeon7500_package/lost/ sleep 1
  */
-#include <linux/device.h>
-#include <linux/perf_event.h>
+#include <linux/capability.h>
+#include <linux/module.h>
 #include <linux/slab.h>
-#include <linux/smp.h>
 
-#include "caps.h"
-#include "check.h"
 #include "compat.h"
-#include "decode.h"
-#include "package_pmu.h"
+#include "uncore.h"
 
 enum {
 	UNCORE_GATE	= 1,
@@ -42,10 +40,10 @@ enum {
 	UNCORE_LOST	= 3,
 };
 
-/* An event is decoded into its package, and of a gate the era it was made in. */
+/* An event is decoded into its package, and of a gate the generation it was made in. */
 struct uncore_package_event {
 	struct uncore_package *pkg;
-	unsigned int era;
+	unsigned int generation;
 	bool counts;
 };
 
@@ -86,42 +84,43 @@ static void uncore_package_event_read(struct perf_event *event)
 static void uncore_gates_apply(void *info)
 {
 	struct uncore_package *pkg = info;
-	unsigned long irq;
 
-	raw_spin_lock_irqsave(&pkg->lock, irq);
-	uncore_package_apply_all(pkg);
-	raw_spin_unlock_irqrestore(&pkg->lock, irq);
+	uncore_lock(pkg);
+	uncore_package_apply(pkg, pkg->used);
+	uncore_unlock(pkg);
 }
 
 /* Whatever en_all was: in an idle package someone else may have set it. */
 static void uncore_gates_close(void *info)
 {
 	struct uncore_package *pkg = info;
-	unsigned long irq;
 
-	raw_spin_lock_irqsave(&pkg->lock, irq);
+	uncore_lock(pkg);
 	uncore_package_write_ctl(pkg);
-	raw_spin_unlock_irqrestore(&pkg->lock, irq);
+	uncore_unlock(pkg);
 }
 
-/* A gate comes or goes; those of a package that has lost all its CPUs are gone already. */
-static void uncore_gates_change(struct uncore_package_event *pe, int by)
+/*
+ * A gate comes or goes, or opens or closes. Gates of a package that has lost its last CPU
+ * are gone already.
+ */
+static void uncore_gate_count(struct uncore_package_event *pe, int gates, int open)
 {
-	struct uncore_package *pkg = pe->pkg;
+	struct uncore_hold *hold = &pe->pkg->hold;
 	unsigned long irq;
 
-	raw_spin_lock_irqsave(&pkg->lock, irq);
-	if (by > 0)
-		pe->era = pkg->gates.era;
-	if (pe->era == pkg->gates.era)
-		pkg->gates.num += by;
-	raw_spin_unlock_irqrestore(&pkg->lock, irq);
-	/* Without a CPU nothing runs, and en_all is off anyway. */
-	uncore_package_call(pkg, by > 0 ? uncore_gates_close : uncore_gates_apply);
+	raw_spin_lock_irqsave(&pe->pkg->lock, irq);
+	if (gates > 0)
+		pe->generation = hold->generation;
+	if (pe->generation == hold->generation) {
+		hold->gates += gates;
+		hold->open += open;
+	}
+	raw_spin_unlock_irqrestore(&pe->pkg->lock, irq);
 }
 
 /**
- * uncore_gates_forget() - the package loses its last CPU
+ * uncore_gates_forget() - the package has lost its last CPU
  * @pkg: the package
  *
  * perf never opens a gate again that it has to close now.
@@ -131,21 +130,9 @@ void uncore_gates_forget(struct uncore_package *pkg)
 	unsigned long irq;
 
 	raw_spin_lock_irqsave(&pkg->lock, irq);
-	pkg->gates.num = 0;
-	pkg->gates.era++;
-	raw_spin_unlock_irqrestore(&pkg->lock, irq);
-}
-
-/* The hardware hears of it when the batch ends: perf takes all events away if one comes. */
-static void uncore_gate_open(struct perf_event *event, int by)
-{
-	struct uncore_package *pkg = to_package_event(event)->pkg;
-	unsigned long irq;
-
-	if (event->attr.config != UNCORE_GATE)
-		return;
-	raw_spin_lock_irqsave(&pkg->lock, irq);
-	pkg->gates.open += by;
+	pkg->hold.gates = 0;
+	pkg->hold.open = 0;
+	pkg->hold.generation++;
 	raw_spin_unlock_irqrestore(&pkg->lock, irq);
 }
 
@@ -157,7 +144,9 @@ static void uncore_package_event_start(struct perf_event *event, int flags)
 		return;
 	local64_set(&event->hw.prev_count, uncore_package_value(event));
 	pe->counts = true;
-	uncore_gate_open(event, 1);
+	/* The hardware learns of it when the batch ends: perf takes all events away if one comes. */
+	if (event->attr.config == UNCORE_GATE)
+		uncore_gate_count(pe, 0, 1);
 }
 
 static void uncore_package_event_stop(struct perf_event *event, int flags)
@@ -166,7 +155,8 @@ static void uncore_package_event_stop(struct perf_event *event, int flags)
 
 	if (!pe->counts)
 		return;
-	uncore_gate_open(event, -1);
+	if (event->attr.config == UNCORE_GATE)
+		uncore_gate_count(pe, 0, -1);
 	uncore_package_event_read(event);
 	pe->counts = false;
 }
@@ -192,10 +182,14 @@ static void uncore_package_pmu_enable(struct pmu *pmu)
 
 static void uncore_package_event_destroy(struct perf_event *event)
 {
-	if (event->attr.config == UNCORE_GATE)
-		uncore_gates_change(to_package_event(event), -1);
+	struct uncore_package_event *pe = to_package_event(event);
+
+	if (event->attr.config == UNCORE_GATE) {
+		uncore_gate_count(pe, -1, 0);
+		uncore_package_call(pe->pkg, uncore_gates_apply, pe->pkg);
+	}
 	atomic_dec(&uncore_package_events);
-	kfree(event->pmu_private);
+	kfree(pe);
 }
 
 static int uncore_package_event_init(struct perf_event *event)
@@ -215,6 +209,8 @@ static int uncore_package_event_init(struct perf_event *event)
 	if (attr->config < UNCORE_GATE || attr->config > UNCORE_LOST || attr->config1 ||
 	    attr->config2 || perf_attr_config_rest(attr))
 		return uncore_refuse(event, -EINVAL, "no such event");
+	if (attr->config == UNCORE_GATE && !perfmon_capable() && !uncore_unprivileged_hold)
+		return uncore_refuse(event, -EACCES, "a gate holds back others: needs CAP_PERFMON");
 	pkg = uncore_package_of(event->cpu);
 	if (!pkg || READ_ONCE(pkg->cpu) < 0)
 		return uncore_refuse(event, -ENODEV, "CPU %d has no package of ours", event->cpu);
@@ -227,8 +223,11 @@ static int uncore_package_event_init(struct perf_event *event)
 	event->pmu_private = pe;
 	event->destroy = uncore_package_event_destroy;
 	atomic_inc(&uncore_package_events);
-	if (attr->config == UNCORE_GATE)
-		uncore_gates_change(pe, 1);
+	if (attr->config == UNCORE_GATE) {
+		uncore_gate_count(pe, 1, 0);
+		/* Without a CPU nothing runs, and en_all is off anyway. */
+		uncore_package_call(pkg, uncore_gates_close, pkg);
+	}
 	return 0;
 }
 

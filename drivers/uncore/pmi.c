@@ -1,338 +1,726 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PMIs: who gets them, and what if they do not come.
+ * Overflows, from the NMI to the sample.
  *
- * The handler runs in NMI, and everything it touches is guarded by the lock of the
- * package. If it cannot have that at once, the work is done as soon as interrupts are on
- * again. While anything can interrupt, a timer looks every 10 ms for what a PMI should
- * have told.
+ * counter -> box STATUS -> S SUMMARY -> U GLOBAL_STATUS -> PMI (Uncore Programming Guide,
+ * section 2.1). IA32_DEBUGCTL bit 13 lets the PMI in, U_GLOBAL_CTL says to which cores it
+ * goes, and the local APIC makes an NMI of it. The handler goes back the same way.
+ *
+ * Whether an event has a sample to give is in its count, not in a STATUS bit: these only
+ * say where to look. So nothing is lost when an NMI comes early, late, twice or not at all.
+ *
+ * With the package locked the handler stops the counters that have overflowed (or finds the
+ * whole package frozen) and marks them as due. perf gets each sample with the package
+ * unlocked, while the counter still stands still, so that perf may stop any event. What
+ * else becomes due meanwhile is left to the one who is delivering already.
+ *
+ * An NMI that finds the package locked only says so: whoever holds the lock handles the
+ * overflow. A timer, the watch, looks every 10 ms for what is left.
  */
-#include <linux/irq_work.h>
-#include <linux/slab.h>
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/kprobes.h>
+#include <linux/module.h>
+#include <asm/apic.h>
 #include <asm/irq_regs.h>
 #include <asm/mach_traps.h>
+#include <asm/msr.h>
 #include <asm/nmi.h>
 #include <asm/x86_init.h>
 
 #include "compat.h"
-#include "delivery.h"
-#include "overflow.h"
-#include "pmi.h"
-#include "spurious.h"
-#include "timer.h"
+#include "uncore.h"
+#include "xeon7500/sbox.h"
+#include "xeon7500/ubox.h"
 
-/* How long a lost PMI can keep a sampling session silent, or the package frozen. */
-#define UNCORE_PMI_WATCH_NS	(10 * NSEC_PER_MSEC)
+/* Lets uncore PMIs through to this CPU (SDM volume 3B, IA32_DEBUGCTL of the family). */
+#define DEBUGCTL_UNCORE_PMI_EN	BIT_ULL(13)
 
-/**
- * struct uncore_pmi - overflows of one package
- * @pkg: the package
- * @spurious: NMIs that may come with nothing left to handle
- * @watch: looks for what the PMI should have brought
- * @deferred: handler whose NMI found the package locked
- */
-struct uncore_pmi {
-	struct uncore_package *pkg;
-	struct uncore_spurious spurious;
-	struct hrtimer watch;
-	struct irq_work deferred;
-};
+#define U_GLOBAL_OV_ALL		(U_GLOBAL_OV_U | U_GLOBAL_OV_W | U_GLOBAL_OV_S0 | U_GLOBAL_OV_S1)
 
-/* Are PMIs to be let in? */
-static bool uncore_pmi_wanted(const struct uncore_package *pkg)
-{
-	return pkg->interrupting && !pkg->gates.asleep;
-}
+/* How long a lost PMI can keep a sampling session silent, or the package frozen */
+#define UNCORE_WATCH_NS		(10 * NSEC_PER_MSEC)
+/* What NMIs may take of that. Beyond it, a counter that overflows waits for the watch. */
+#define UNCORE_BUSY_NS		(3 * NSEC_PER_MSEC)
 
-/* Outside of the NMI that told of it, so that this may be still to come. */
-static void uncore_pmi_poll_regs(struct uncore_package *pkg, struct pt_regs *regs)
-{
-	unsigned int pmis;
-
-	if (!pkg->freezing && !uncore_global_status())
-		return;
-	uncore_spurious_expect(&pkg->pmi->spurious, 1);
-	uncore_overflow_handle(pkg, regs, &pmis);
-	if (pmis > 1)
-		uncore_spurious_expect(&pkg->pmi->spurious, pmis - 1);
-}
-
-/**
- * uncore_pmi_poll() - handle overflows whether or not a PMI has told
- * @pkg: the package, locked
- */
-void uncore_pmi_poll(struct uncore_package *pkg)
-{
-	struct pt_regs regs;
-
-	if (!pkg->interrupting)
-		return;
-	perf_fetch_caller_regs(&regs);
-	uncore_pmi_poll_regs(pkg, &regs);
-}
-
-/**
- * uncore_pmi_deliver() - the samples that events of a box owe
- * @pkg: the package, locked
- * @box: the box
- */
-void uncore_pmi_deliver(struct uncore_package *pkg, struct uncore_box *box)
-{
-	if (!pkg->interrupting || !uncore_overflow_deliver(pkg, box))
-		return;
-	uncore_spurious_expect(&pkg->pmi->spurious, 1);
-	uncore_pmi_poll(pkg);
-}
-
-/**
- * uncore_pmi_settle() - carry out what was added to a box and deleted
- * @pkg: the package, locked
- * @box: the box
- * @program: also what was added
- */
-void uncore_pmi_settle(struct uncore_package *pkg, struct uncore_box *box, bool program)
-{
-	u32 left;
-
-	/* Before en_all goes on. */
-	if (uncore_pmi_wanted(pkg) && !pkg->global_ctl && pkg->cpu == smp_processor_id())
-		uncore_delivery_listen(true);
-	left = uncore_package_commit(pkg, box, program);
-	uncore_pmi_deliver(pkg, box);
-	if (left)
-		uncore_package_release(pkg, box, left);
-	uncore_timer_start(pkg);
-	uncore_pmi_watch(pkg);
-}
+/* Passes over a package whose counters overflow while it is looked at */
+#define UNCORE_MAX_PASSES	3
+/* Accesses in one NMI, about, after which the rest is left to the watch */
+#define UNCORE_MAX_ACCESSES	150
 
 /*
- * An NMI of which nothing is to be seen: that of an overflow which was handled together
- * with another or without waiting for it, or none of ours. The dump button and the chipset
- * are not to be kept from being heard.
+ * How long an NMI may be late whose overflow is handled already: normally it comes at
+ * once, if at all, but a CPU that is itself a guest may be given no time for a while.
  */
+#define UNCORE_AGAIN_NS		(20 * NSEC_PER_USEC)
+#define UNCORE_LATE_NS		(100 * NSEC_PER_MSEC)
+
+/*
+ * Not exported, so found at load. A kernel with kCFI would refuse the call where the probe's
+ * address lies behind an ENDBR: there the type is not in front of it.
+ */
+static typeof(&perf_event_overflow) uncore_overflow;
+
+static const u16 uncore_summary_msr[2] = {
+	S0_MSR_PMON_BASE + S_MSR_PMON_SUMMARY, S1_MSR_PMON_BASE + S_MSR_PMON_SUMMARY,
+};
+
+/* ---- the way of the PMI ---- */
+
+/* The local APIC has masked the entry with the interrupt. */
+static void uncore_pmi_unmask(void)
+{
+	apic->write(APIC_LVTPC, APIC_DM_NMI);
+}
+
+/**
+ * uncore_pmi_listen() - let PMIs through to this CPU, or not
+ * @on: which
+ *
+ * To be repeated: KVM restores an older value after each exit of a guest.
+ *
+ * Return: whether they were let through before, or could be now.
+ */
+bool uncore_pmi_listen(bool on)
+{
+	u64 before, val;
+
+	if (rdmsrq_safe(MSR_IA32_DEBUGCTLMSR, &before))
+		return false;
+	val = (before & ~DEBUGCTL_UNCORE_PMI_EN) | (on ? DEBUGCTL_UNCORE_PMI_EN : 0);
+	if (val == before)
+		return on;
+	if (wrmsrq_safe(MSR_IA32_DEBUGCTLMSR, val))
+		return false;
+	if (!on)
+		return true;
+	uncore_pmi_unmask();
+	return !rdmsrq_safe(MSR_IA32_DEBUGCTLMSR, &val) && val & DEBUGCTL_UNCORE_PMI_EN;
+}
+
+/** uncore_global_status() - bits of U_GLOBAL_STATUS, or 0 if nothing has overflowed */
+u32 uncore_global_status(void)
+{
+	u64 status;
+
+	rdmsrq(U_MSR_PMON_GLOBAL_STATUS, status);
+	return status & (U_GLOBAL_PMI | U_GLOBAL_OV_ALL) ? status : 0;
+}
+
+/**
+ * uncore_clear_global_status() - clear what is above the boxes
+ * @status: from uncore_global_status(). The U-Box counter's own bit stays
+ */
+void uncore_clear_global_status(u32 status)
+{
+	wrmsrq(U_MSR_PMON_GLOBAL_OVF_CTL, status & ~U_GLOBAL_OV_U);
+}
+
+/* ---- NMIs that come when there is nothing left to handle ---- */
+
+/**
+ * uncore_pmi_expect() - overflows were handled without their NMIs, which may yet come
+ * @pkg: the package
+ * @num: how many
+ *
+ * As many are claimed, and not for long: an NMI may also be none of ours.
+ */
+void uncore_pmi_expect(struct uncore_package *pkg, unsigned int num)
+{
+	struct uncore_pmi *pmi = &pkg->pmi;
+	u64 now = ktime_get_mono_fast_ns();
+
+	if (pmi->claim_until < now)
+		pmi->claims = 0;
+	pmi->claims += num;
+	pmi->claim_until = now + UNCORE_LATE_NS;
+}
+
+/* Never claims an NMI that the chipset reports. */
 static int uncore_nmi_spurious(struct uncore_package *pkg)
 {
-	if (x86_platform.get_nmi_reason() & NMI_REASON_MASK ||
-	    !uncore_spurious_take(&pkg->pmi->spurious))
+	struct uncore_pmi *pmi = &pkg->pmi;
+	u64 now = ktime_get_mono_fast_ns();
+
+	if (x86_platform.get_nmi_reason() & NMI_REASON_MASK)
+		return NMI_DONE;
+	if (now < pmi->again_until)
+		pmi->again_until = 0;
+	else if (pmi->claims && now < pmi->claim_until)
+		pmi->claims--;
+	else
 		return NMI_DONE;
 	atomic64_inc(&pkg->totals.swallowed);
-	uncore_delivery_unmask();
+	uncore_pmi_unmask();
 	return NMI_HANDLED;
 }
 
-/* It has interrupted whoever has the lock, or another CPU has it for a moment. */
+/* ---- samples ---- */
+
+/* An address in the driver tells nobody anything. */
+static bool uncore_regs_useful(struct pt_regs *regs)
+{
+	return regs && (user_mode(regs) || !within_module(regs->ip, THIS_MODULE));
+}
+
+/*
+ * Whom a sample belongs to: whoever was interrupted. Where an interrupt keeps no registers,
+ * or the driver was at work, that is the program on whose behalf; else the kernel.
+ */
+static struct pt_regs *uncore_sample_regs(struct pt_regs *regs, struct pt_regs *room)
+{
+	if (!regs)
+		regs = get_irq_regs();
+	if (uncore_regs_useful(regs))
+		return regs;
+	if (current->mm && user_mode(task_pt_regs(current)))
+		return task_pt_regs(current);
+	memset(room, 0, sizeof(*room));
+	perf_fetch_caller_regs(room);
+	room->ip = (unsigned long)uncore_overflow;
+	return room;
+}
+
+/* Give one sample. The package is unlocked meanwhile; the event cannot leave this CPU. */
+static void uncore_deliver_sample(struct uncore_package *pkg, struct uncore_box *box, int idx,
+				  struct pt_regs *regs)
+	__must_hold(&pkg->lock)
+{
+	struct uncore_counter *c = &box->counter[idx];
+	struct perf_event *event = c->event;
+	u64 period = event->hw.last_period;
+	struct perf_sample_data data;
+	bool stop = false;
+
+	uncore_stopwatch_run(&to_uncore_event(event)->waits, false);
+	if (c->state != UNCORE_LEFT)
+		uncore_event_set_period(event);
+	/* It is too late for perf to stop an event that has left, and spoils the next start. */
+	if (c->state == UNCORE_LEFT && atomic_read(&event->event_limit)) {
+		atomic64_inc(&pkg->totals.lost);
+	} else {
+		raw_spin_unlock(&pkg->lock);
+		perf_sample_data_init(&data, 0, period);
+		stop = uncore_overflow(event, &data, regs);
+		uncore_lock(pkg);
+	}
+	box->due &= ~BIT(idx);
+	if (stop && c->event == event && c->state == UNCORE_RUNNING) {
+		uncore_event_commit_period(event);
+		uncore_counter_set(c, UNCORE_STOPPED);
+	}
+}
+
+/* Give all samples that are due. Returns the boxes; their counters may count again. */
+static unsigned long uncore_deliver(struct uncore_package *pkg, struct pt_regs *regs)
+	__must_hold(&pkg->lock)
+{
+	unsigned long boxes = 0;
+	int id, n;
+
+	pkg->pmi.delivering = true;
+	for_each_uncore_bit(id, pkg->used) {
+		struct uncore_box *box = &pkg->box[id];
+
+		if (box->due)
+			boxes |= BIT(id);
+		for (n = 0; box->due && n < UNCORE_MAX_COUNTERS; n++)
+			uncore_deliver_sample(pkg, box, __ffs(box->due), regs);
+	}
+	pkg->pmi.delivering = false;
+	return boxes;
+}
+
+/* Counters with a sample to give wait for the watch from now on. Returns whether any does. */
+static bool uncore_any_due(struct uncore_package *pkg)
+{
+	bool any = false;
+	int id, idx;
+
+	for_each_uncore_bit(id, pkg->used) {
+		struct uncore_box *box = &pkg->box[id];
+
+		any |= box->due;
+		for_each_uncore_bit(idx, box->due)
+			uncore_stopwatch_run(&to_uncore_event(box->counter[idx].event)->waits,
+					     true);
+	}
+	return any;
+}
+
+/* ---- from U_GLOBAL_STATUS to the counters ---- */
+
+/*
+ * Has perf all of a group on its counters? If it is just taking them off or putting them back,
+ * one by one, it would put old counts of the others into a sample.
+ */
+static bool uncore_group_is_whole(const struct perf_event *event)
+{
+	const struct perf_event *leader = event->group_leader, *sibling;
+
+	if (leader->state != PERF_EVENT_STATE_ACTIVE)
+		return false;
+	for_each_sibling_event(sibling, leader) {
+		if (sibling->state == PERF_EVENT_STATE_INACTIVE)
+			return false;
+	}
+	return true;
+}
+
+/* Counters of a box have overflowed. Returns for how many there has been a PMI. */
+static unsigned int uncore_walk_box(struct uncore_package *pkg, struct uncore_box *box, u64 status)
+{
+	u32 counters = uncore_box_counters(box, status), stop = 0;
+	unsigned int pmis = 0;
+	int idx;
+
+	for_each_uncore_bit(idx, counters) {
+		const struct uncore_counter *c = &box->counter[idx];
+
+		if (c->state <= UNCORE_NEW || !uncore_event_interrupts(c->event))
+			continue;
+		pmis++;
+		if (!is_sampling_event(c->event))
+			continue;
+		if (c->state == UNCORE_RUNNING && uncore_group_is_whole(c->event))
+			stop |= BIT(idx);
+		else if (c->state == UNCORE_RUNNING || c->state == UNCORE_LEAVING)
+			uncore_event_update(c->event);	/* The commit sees to it. */
+	}
+	stop &= ~box->due;
+	box->due |= stop;
+	if (stop && !pkg->hold.frozen)
+		uncore_package_apply(pkg, BIT(uncore_box_id(box)));
+	for_each_uncore_bit(idx, stop) {
+		struct perf_event *event = box->counter[idx].event;
+
+		uncore_event_update(event);
+		if (uncore_event_overdue(event))
+			continue;
+		/* A part of a period that is too long for the counter, or told already */
+		uncore_event_set_period(event);
+		box->due &= ~BIT(idx);
+	}
+	uncore_box_clear_status(box, status);
+	return pmis;
+}
+
+static unsigned long uncore_side_boxes(int side, u32 summary)
+{
+	const struct uncore_summary *s;
+	unsigned long boxes = 0;
+
+	for (s = uncore_model->summary; s->bit; s++) {
+		if (summary & s->bit)
+			boxes |= s->boxes[side];
+	}
+	return boxes;
+}
+
+/* The boxes of a side that may have overflowed, out of these. */
+static unsigned long uncore_side_find(const struct uncore_package *pkg, int side,
+				      unsigned long boxes)
+{
+	u64 summary;
+
+	boxes &= uncore_side_boxes(side, ~0);
+	/* No need to ask, or no S-Box that can be asked. */
+	if (!(boxes & (boxes - 1)) || !test_bit(UNCORE_SBOX + side, &pkg->present))
+		return boxes;
+	rdmsrq(uncore_summary_msr[side], summary);
+	return boxes & uncore_side_boxes(side, summary);
+}
+
+/**
+ * struct uncore_walk - one run of the handler
+ * @in_nmi: it is the NMI of an overflow, with a bound on its accesses
+ * @due: counters are due already
+ * @any: there was something to handle
+ * @pmis: for how many overflows there has been a PMI
+ * @accesses: of registers, about
+ * @boxes: boxes with counters that were stopped
+ */
+struct uncore_walk {
+	bool in_nmi;
+	bool due;
+	bool any;
+	unsigned int pmis;
+	unsigned int accesses;
+	unsigned long boxes;
+};
+
+/* From the top of the hierarchy down. What else there is was left by someone else. */
+static void uncore_walk_package(struct uncore_package *pkg, u32 status, unsigned long among,
+				struct uncore_walk *walk)
+{
+	unsigned long boxes = 0;
+	int id;
+
+	if (status & U_GLOBAL_OV_S0)
+		boxes |= uncore_side_find(pkg, 0, among);
+	if (status & U_GLOBAL_OV_S1)
+		boxes |= uncore_side_find(pkg, 1, among);
+	boxes |= among & (status & U_GLOBAL_OV_W ? BIT(UNCORE_WBOX) : 0);
+	boxes |= status & U_GLOBAL_OV_U ? BIT(UNCORE_UBOX) : 0;
+	for_each_uncore_bit(id, boxes) {
+		struct uncore_box *box = &pkg->box[id];
+		u64 bits;
+
+		if (box->gone || (walk->in_nmi && walk->accesses > UNCORE_MAX_ACCESSES))
+			continue;
+		bits = id == UNCORE_UBOX ? U_GLOBAL_OV_U : uncore_box_status(box);
+		if (!bits)
+			continue;
+		walk->boxes |= BIT(id);
+		walk->pmis += uncore_walk_box(pkg, box, bits);
+		walk->accesses += 4 + 2 * hweight64(bits);
+	}
+}
+
+/* Is the package frozen? If so, nothing counts before the next write of U_GLOBAL_CTL. */
+static bool uncore_is_frozen(const struct uncore_package *pkg)
+{
+	u64 ctl;
+
+	if (pkg->hold.frozen || !(pkg->global_ctl & U_GLOBAL_CTL_FRZ_ALL))
+		return pkg->hold.frozen;
+	rdmsrq(U_MSR_PMON_GLOBAL_CTL, ctl);
+	return !(ctl & U_GLOBAL_CTL_EN_ALL);
+}
+
+/* One pass. Returns whether another one is needed. */
+static bool uncore_handle_pass(struct uncore_package *pkg, struct uncore_walk *walk,
+			       struct pt_regs *regs)
+	__must_hold(&pkg->lock)
+{
+	bool late = walk->in_nmi && pkg->pmi.busy_ns > UNCORE_BUSY_NS;
+	bool frozen = uncore_is_frozen(pkg);
+	u32 status = uncore_global_status();
+
+	if (!status && !frozen && !walk->due)
+		return false;
+	if (frozen) {
+		pkg->hold.frozen = true;
+		uncore_stopwatch_run(&pkg->held, true);
+	} else if (pkg->global_ctl & U_GLOBAL_CTL_FRZ_ALL) {
+		/* What the hardware is about to do, and has done already as a rule. */
+		pkg->hold.frozen = true;
+		uncore_package_write_ctl(pkg);
+	}
+	if (!walk->any)
+		uncore_pmi_unmask();
+	if (status & ~U_GLOBAL_OV_U)
+		uncore_clear_global_status(status);
+	uncore_walk_package(pkg, status, walk->any ? pkg->present : pkg->used, walk);
+	walk->any = true;
+	walk->due = false;
+	if (late)
+		uncore_any_due(pkg);
+	else if (!pkg->pmi.delivering)
+		walk->boxes |= uncore_deliver(pkg, regs);
+	if (pkg->hold.frozen)
+		return false;
+	uncore_package_apply(pkg, walk->boxes);
+	return !late && !pkg->pmi.delivering;
+}
+
+/**
+ * uncore_pmi_handle() - handle what has overflowed
+ * @pkg: the package
+ * @regs: those that the NMI of an overflow has interrupted; NULL outside of it
+ * @due: counters are due already
+ *
+ * In a package that runs, a further overflow may come at any time: LVTPC and the U level
+ * are cleared before the boxes, and looked at again after them, so that none goes unnoticed
+ * whether the U level latches or follows what is below. In a frozen one nothing follows.
+ * CTL is read before STATUS, so that the overflow that has frozen the package is handled
+ * before the package is let go.
+ *
+ * Return: for how many overflows there has been a PMI, or -1 if there was nothing to handle.
+ */
+static int uncore_pmi_handle(struct uncore_package *pkg, struct pt_regs *regs, bool due)
+	__must_hold(&pkg->lock)
+{
+	struct uncore_walk walk = { .in_nmi = regs, .due = due };
+	u64 since = ktime_get_mono_fast_ns(), now;
+	struct uncore_pmi *pmi = &pkg->pmi;
+	bool nested = pmi->delivering;
+	unsigned int pass = 0;
+	struct pt_regs room;
+
+	pmi->pending = 0;
+	regs = uncore_sample_regs(regs, &room);
+	while (pass < UNCORE_MAX_PASSES && uncore_handle_pass(pkg, &walk, regs))
+		pass++;
+	now = ktime_get_mono_fast_ns();
+	pmi->busy_ns += now - since;
+	if (nested) {
+		/* For the one who is delivering */
+		pmi->pending = 1;
+	} else if (pkg->hold.frozen) {
+		pkg->hold.frozen = false;
+		atomic64_add(now - since, &pkg->totals.frozen_ns);
+		/* What it holds is not known, but that en_all is off. */
+		pkg->global_ctl = (u32)~U_GLOBAL_CTL_EN_ALL;
+		uncore_package_apply(pkg, walk.boxes);
+	}
+	if (!walk.any)
+		return -1;
+	/* Each has brought an NMI of its own, and this may be one of them. */
+	if (!walk.in_nmi)
+		uncore_pmi_expect(pkg, max(walk.pmis, 1U));
+	else if (walk.pmis > 1)
+		uncore_pmi_expect(pkg, walk.pmis - 1);
+	if (walk.in_nmi && walk.pmis)
+		pmi->again_until = now + UNCORE_AGAIN_NS;
+	return walk.pmis;
+}
+
+/* ---- the lock, in any context ---- */
+
+/**
+ * uncore_lock() - lock a package; interrupts are off
+ * @pkg: the package
+ *
+ * In an NMI this is for callbacks of perf, which perf calls there while it gets a sample
+ * from us: then nothing that the NMI has interrupted holds the lock.
+ */
+void uncore_lock(struct uncore_package *pkg)
+	__acquires(&pkg->lock)
+{
+	if (!in_nmi()) {
+		raw_spin_lock(&pkg->lock);
+		return;
+	}
+	while (!raw_spin_trylock(&pkg->lock))
+		cpu_relax();
+}
+
+/**
+ * uncore_unlock() - unlock a package, and handle what an NMI could not meanwhile
+ * @pkg: the package
+ *
+ * On another CPU than that of the package this is left to the watch.
+ */
+void uncore_unlock(struct uncore_package *pkg)
+	__releases(&pkg->lock)
+{
+	raw_spin_unlock(&pkg->lock);
+	while (unlikely(READ_ONCE(pkg->pmi.pending)) && !READ_ONCE(pkg->pmi.delivering) &&
+	       READ_ONCE(pkg->cpu) == smp_processor_id() && !in_nmi()) {
+		raw_spin_lock(&pkg->lock);
+		uncore_pmi_handle(pkg, NULL, true);
+		raw_spin_unlock(&pkg->lock);
+	}
+}
+
+/* ---- the NMI ---- */
+
+/* It has interrupted the one who has the lock, or another CPU has it for a moment. */
 static int uncore_nmi_busy(struct uncore_package *pkg)
 {
 	if (!uncore_global_status())
 		return uncore_nmi_spurious(pkg);
-	uncore_delivery_unmask();
-	irq_work_queue(&pkg->pmi->deferred);
+	WRITE_ONCE(pkg->pmi.pending, pkg->pmi.pending + 1);
+	pkg->pmi.again_until = ktime_get_mono_fast_ns() + UNCORE_AGAIN_NS;
+	uncore_pmi_unmask();
 	return NMI_HANDLED;
 }
 
 /*
- * The CPU does not serve the package, or has just ceased to. If it lets PMIs in, that is
- * somebody else's doing and nobody's use: this NMI is taken for one, and no more come.
+ * The CPU does not serve the package, or has just ceased to. If someone else lets PMIs in
+ * there, claim this NMI and keep them out.
  */
 static int uncore_nmi_elsewhere(struct uncore_package *pkg)
 {
-	if (!uncore_delivery_listening())
-		return pkg->gates.moving ? uncore_nmi_spurious(pkg) : NMI_DONE;
+	u64 debugctl;
+
+	if (rdmsrq_safe(MSR_IA32_DEBUGCTLMSR, &debugctl) || !(debugctl & DEBUGCTL_UNCORE_PMI_EN))
+		return pkg->hold.moving ? uncore_nmi_spurious(pkg) : NMI_DONE;
 	if (x86_platform.get_nmi_reason() & NMI_REASON_MASK)
 		return NMI_DONE;
-	uncore_delivery_listen(false);
-	uncore_delivery_unmask();
+	uncore_pmi_listen(false);
+	uncore_pmi_unmask();
 	return NMI_HANDLED;
 }
 
-/* All NMIs of all CPUs pass here. Without events that interrupt they cost no access. */
+/* All NMIs of all CPUs pass here. Unless the watch runs they cost no access. */
 static int uncore_nmi(unsigned int cmd, struct pt_regs *regs)
 {
-	int cpu = smp_processor_id();
+	int cpu = smp_processor_id(), pmis;
 	struct uncore_package *pkg = uncore_package_of(cpu);
-	unsigned int pmis;
-	bool handled;
 
-	if (!pkg)
-		return NMI_DONE;
-	if (uncore_delivery_nmi()) {
-		/* The next round may not have overflowed yet. */
-		uncore_spurious_again(&pkg->pmi->spurious);
-		return NMI_HANDLED;
-	}
-	if (!READ_ONCE(pkg->interrupting) && !uncore_spurious_expected(&pkg->pmi->spurious))
+	if (!pkg || !READ_ONCE(pkg->pmi.armed))
 		return NMI_DONE;
 	if (READ_ONCE(pkg->cpu) != cpu)
 		return uncore_nmi_elsewhere(pkg);
 	if (!raw_spin_trylock(&pkg->lock))
 		return uncore_nmi_busy(pkg);
-	handled = uncore_overflow_handle(pkg, regs, &pmis);
-	/* Each has brought an NMI of its own, and this was one of them. */
-	if (pmis > 1)
-		uncore_spurious_expect(&pkg->pmi->spurious, pmis - 1);
-	if (pmis)
-		uncore_spurious_again(&pkg->pmi->spurious);
+	pmis = uncore_pmi_handle(pkg, regs, false);
 	raw_spin_unlock(&pkg->lock);
-	return handled ? NMI_HANDLED : uncore_nmi_spurious(pkg);
+	return pmis < 0 ? uncore_nmi_spurious(pkg) : NMI_HANDLED;
 }
 
-static void uncore_pmi_deferred(struct irq_work *work)
-{
-	struct uncore_pmi *pmi = container_of(work, struct uncore_pmi, deferred);
-	struct uncore_package *pkg = pmi->pkg;
-	unsigned long irq;
+/* ---- the watch ---- */
 
-	raw_spin_lock_irqsave(&pkg->lock, irq);
-	if (pkg->cpu == smp_processor_id())
-		uncore_pmi_poll(pkg);
-	raw_spin_unlock_irqrestore(&pkg->lock, irq);
-}
-
-static enum hrtimer_restart uncore_pmi_timer(struct hrtimer *timer)
+static enum hrtimer_restart uncore_watch(struct hrtimer *timer)
 {
-	struct uncore_pmi *pmi = container_of(timer, struct uncore_pmi, watch);
+	struct uncore_package *pkg = container_of(timer, struct uncore_package, pmi.watch);
 	enum hrtimer_restart again = HRTIMER_NORESTART;
-	struct uncore_package *pkg = pmi->pkg;
-	unsigned long irq;
+	struct uncore_pmi *pmi = &pkg->pmi;
+	bool wanted;
+	int missed;
 
-	raw_spin_lock_irqsave(&pkg->lock, irq);
+	uncore_lock(pkg);
 	/* The timer of a dead CPU goes on elsewhere, maybe on another package. */
 	if (pkg->cpu != smp_processor_id())
 		goto unlock;
-	uncore_delivery_listen(uncore_pmi_wanted(pkg));
-	if (uncore_pmi_wanted(pkg))
-		uncore_pmi_poll_regs(pkg, get_irq_regs());
-	if (uncore_pmi_wanted(pkg) || uncore_spurious_expected(&pmi->spurious)) {
-		hrtimer_forward_now(timer, ns_to_ktime(UNCORE_PMI_WATCH_NS));
+	wanted = uncore_pmi_wanted(pkg);
+	uncore_pmi_listen(wanted);
+	pmi->busy_ns = 0;
+	missed = wanted ? uncore_pmi_handle(pkg, NULL, uncore_any_due(pkg)) : 0;
+	if (missed > 0)
+		atomic64_add(missed, &pkg->totals.missed);
+	if (wanted || (pmi->claims && ktime_get_mono_fast_ns() < pmi->claim_until)) {
+		hrtimer_forward_now(timer, ns_to_ktime(UNCORE_WATCH_NS));
 		again = HRTIMER_RESTART;
 	} else {
-		/* So that it is no work to see that none is expected. */
-		pmi->spurious = (struct uncore_spurious){};
+		pmi->armed = false;
 	}
 unlock:
-	raw_spin_unlock_irqrestore(&pkg->lock, irq);
+	uncore_unlock(pkg);
 	return again;
 }
 
 /**
- * uncore_pmi_watch() - let PMIs in and watch over them, as long as there can be any
+ * uncore_pmi_arm() - let PMIs in as long as there can be any, and claim those that are late
  * @pkg: the package, locked
  *
- * The watch ends by itself and then keeps PMIs out again.
+ * The watch runs meanwhile. It ends by itself and then keeps PMIs out again.
  */
-void uncore_pmi_watch(struct uncore_package *pkg)
+void uncore_pmi_arm(struct uncore_package *pkg)
 {
-	struct uncore_pmi *pmi = pkg->pmi;
+	bool wanted = uncore_pmi_wanted(pkg);
 
-	if (!uncore_pmi_wanted(pkg) && !uncore_spurious_expected(&pmi->spurious))
+	if (pkg->cpu != smp_processor_id() || (!wanted && !pkg->pmi.armed) ||
+	    hrtimer_active(&pkg->pmi.watch))
 		return;
-	if (hrtimer_active(&pmi->watch) || pkg->cpu != smp_processor_id())
+	uncore_pmi_listen(wanted);
+	WRITE_ONCE(pkg->pmi.armed, true);
+	hrtimer_start(&pkg->pmi.watch, ns_to_ktime(UNCORE_WATCH_NS), HRTIMER_MODE_REL_PINNED_HARD);
+}
+
+/* ---- for those above ---- */
+
+/**
+ * uncore_pmi_overdue() - give the samples of overflows that were seen without an NMI
+ * @pkg: the package, locked; unlocked for a moment if there are any
+ * @box: the box; those of its events that have left have their last counts
+ */
+void uncore_pmi_overdue(struct uncore_package *pkg, struct uncore_box *box)
+{
+	u32 due = 0;
+	int idx;
+
+	if (!pkg->pmi.events)
 		return;
-	uncore_delivery_listen(uncore_pmi_wanted(pkg));
-	hrtimer_start(&pmi->watch, ns_to_ktime(UNCORE_PMI_WATCH_NS), HRTIMER_MODE_REL_PINNED_HARD);
+	for_each_used_counter(idx, box) {
+		const struct uncore_counter *c = &box->counter[idx];
+
+		if (c->state > UNCORE_NEW && uncore_event_overdue(c->event) &&
+		    (c->state == UNCORE_LEFT || uncore_group_is_whole(c->event)))
+			due |= BIT(idx);
+	}
+	if (!due)
+		return;
+	box->due |= due;
+	uncore_package_apply(pkg, BIT(uncore_box_id(box)));
+	uncore_pmi_handle(pkg, NULL, true);
 }
 
 /**
- * uncore_pmi_expect() - claim NMIs that may come with nothing left to handle
- * @pkg: the package, locked
- * @num: so many
+ * uncore_pmi_commit() - carry out what was added to a box and deleted
+ * @pkg: the package, locked; unlocked for a moment if a sample is due
+ * @box: the box
+ * @program: also what was added
  */
-void uncore_pmi_expect(struct uncore_package *pkg, unsigned int num)
+void uncore_pmi_commit(struct uncore_package *pkg, struct uncore_box *box, bool program)
 {
-	uncore_spurious_expect(&pkg->pmi->spurious, num);
-	uncore_pmi_watch(pkg);
+	u32 left;
+
+	/* Before en_all goes on */
+	if (uncore_pmi_wanted(pkg) && !pkg->global_ctl && pkg->cpu == smp_processor_id())
+		uncore_pmi_listen(true);
+	left = uncore_package_commit(pkg, box, program);
+	uncore_pmi_overdue(pkg, box);
+	if (left)
+		uncore_package_release(pkg, box, left);
+	uncore_timer_start(pkg);
+	uncore_pmi_arm(pkg);
 }
 
 /**
  * uncore_pmi_quiesce() - let nothing interrupt until uncore_pmi_resume()
- * @pkg: the package, locked
+ * @pkg: the package, locked; hold.moving or hold.asleep is set
  *
  * What has overflowed is handled. Counters whose events do not interrupt go on.
  */
 void uncore_pmi_quiesce(struct uncore_package *pkg)
 {
-	int id;
-
-	for (id = 0; id < UNCORE_NUM_BOXES; id++)
-		pkg->box[id].quiet = true;
-	uncore_package_apply_all(pkg);
-	uncore_pmi_poll(pkg);
-	uncore_delivery_listen(false);
+	uncore_package_apply(pkg, pkg->used);
+	if (pkg->pmi.events)
+		uncore_pmi_handle(pkg, NULL, uncore_any_due(pkg));
+	uncore_pmi_listen(false);
 }
 
 /**
  * uncore_pmi_resume() - undo uncore_pmi_quiesce(), maybe on another CPU
- * @pkg: the package, locked
+ * @pkg: the package, locked; neither hold.moving nor hold.asleep is set
  */
 void uncore_pmi_resume(struct uncore_package *pkg)
 {
-	int id;
-
-	for (id = 0; id < UNCORE_NUM_BOXES; id++)
-		pkg->box[id].quiet = false;
-	uncore_package_apply_all(pkg);
+	uncore_package_apply(pkg, pkg->used);
 	uncore_timer_start(pkg);
-	uncore_pmi_watch(pkg);
+	uncore_pmi_arm(pkg);
 }
 
-/**
- * uncore_pmi_cancel() - stop the watch
- * @pkg: the package, whose CPU no PMI can reach any more
- */
-void uncore_pmi_cancel(struct uncore_package *pkg)
+/** uncore_pmi_samples() - can samples be given to perf? */
+bool uncore_pmi_samples(void)
 {
-	hrtimer_cancel(&pkg->pmi->watch);
-	irq_work_sync(&pkg->pmi->deferred);
+	return uncore_overflow;
 }
 
-static int uncore_pmi_alloc(struct uncore_package *pkg)
+static void uncore_pmi_find_perf(void)
 {
-	struct uncore_pmi *pmi = kzalloc(sizeof(*pmi), GFP_KERNEL);
+	struct kprobe probe = { .symbol_name = "perf_event_overflow" };
+	int err = register_kprobe(&probe);
 
-	if (!pmi)
-		return -ENOMEM;
-	uncore_timer_init(pkg);
-	pmi->pkg = pkg;
-	hrtimer_setup(&pmi->watch, uncore_pmi_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
-	init_irq_work(&pmi->deferred, uncore_pmi_deferred);
-	pkg->pmi = pmi;
-	return 0;
-}
-
-static void uncore_pmi_free(void)
-{
-	struct uncore_package *pkg;
-
-	for (pkg = uncore_package_next(NULL); pkg; pkg = uncore_package_next(pkg)) {
-		kfree(pkg->pmi);
-		pkg->pmi = NULL;
+	if (err) {
+		pr_info("cannot find perf_event_overflow() (%d): no sampling\n", err);
+		return;
 	}
+	uncore_overflow = (void *)probe.addr;
+	unregister_kprobe(&probe);
 }
 
 /** uncore_pmi_init() - get ready for PMIs; no event exists yet. Returns 0 or an errno */
 int uncore_pmi_init(void)
 {
 	struct uncore_package *pkg;
-	int err = 0;
 
-	uncore_overflow_init();
-	for (pkg = uncore_package_next(NULL); pkg; pkg = uncore_package_next(pkg)) {
-		if (!err)
-			err = uncore_pmi_alloc(pkg);
-	}
-	if (!err)
-		err = register_nmi_handler(NMI_LOCAL, uncore_nmi, 0, KBUILD_MODNAME);
-	if (err)
-		uncore_pmi_free();
-	return err;
+	uncore_pmi_find_perf();
+	for_each_uncore_package(pkg)
+		hrtimer_setup(&pkg->pmi.watch, uncore_watch, CLOCK_MONOTONIC,
+			      HRTIMER_MODE_REL_PINNED_HARD);
+	return register_nmi_handler(NMI_LOCAL, uncore_nmi, 0, KBUILD_MODNAME);
 }
 
 static void uncore_pmi_stop(void *info)
 {
 	struct uncore_package *pkg = info;
 
-	if (hrtimer_active(&pkg->pmi->watch))
-		uncore_delivery_listen(false);
+	if (pkg->pmi.armed)
+		uncore_pmi_listen(false);
 }
 
 /** uncore_pmi_exit() - undo uncore_pmi_init(); no event is left */
@@ -340,11 +728,10 @@ void uncore_pmi_exit(void)
 {
 	struct uncore_package *pkg;
 
-	for (pkg = uncore_package_next(NULL); pkg; pkg = uncore_package_next(pkg)) {
-		uncore_package_call(pkg, uncore_pmi_stop);
-		uncore_pmi_cancel(pkg);
-		uncore_timer_cancel(pkg);
+	for_each_uncore_package(pkg) {
+		uncore_package_call(pkg, uncore_pmi_stop, pkg);
+		hrtimer_cancel(&pkg->pmi.watch);
+		hrtimer_cancel(&pkg->timer);
 	}
 	unregister_nmi_handler(NMI_LOCAL, KBUILD_MODNAME);
-	uncore_pmi_free();
 }

@@ -1,21 +1,126 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The perf side of a box: one struct pmu for each instance.
+ * The perf side of a box: one struct pmu for each instance, on all packages.
  */
+#include <linux/capability.h>
+#include <linux/module.h>
 #include <linux/slab.h>
 
-#include "check.h"
-#include "decode.h"
-#include "pmi.h"
-#include "pmu.h"
+#include "compat.h"
+#include "uncore.h"
+
+/* Events of one box that can be open without CAP_PERFMON: each costs time in CPU hotplug. */
+#define UNCORE_MAX_OPEN	256
 
 /* Of a transaction: a group is held, see uncore_hold_group(). */
 #define UNCORE_TXN_HELD	BIT(31)
 
+bool uncore_unprivileged_hold;
+module_param_named(unprivileged_hold, uncore_unprivileged_hold, bool, 0444);
+MODULE_PARM_DESC(unprivileged_hold,
+		 "let users without CAP_PERFMON open gates and events with freeze=1 (no)");
+
+/* ---- what an event is refused for, beyond what its config says ---- */
+
+/**
+ * uncore_check_attr() - what no uncore PMU can do
+ * @event: the event
+ *
+ * Return: 0; -EOPNOTSUPP for what needs a core, -EINVAL for an event of a task.
+ */
+int uncore_check_attr(struct perf_event *event)
+{
+	const struct perf_event_attr *attr = &event->attr;
+
+	if (attr->precise_ip || has_branch_stack(event))
+		return uncore_refuse(event, -EOPNOTSUPP, "no core, no precise IP or branches");
+	if (event->cpu < 0 || event->attach_state & PERF_ATTACH_TASK)
+		return uncore_refuse(event, -EINVAL, "counts for a package, not for a task");
+	if (attr->exclude_user || attr->exclude_kernel || attr->exclude_hv || attr->exclude_idle)
+		return uncore_refuse(event, -EOPNOTSUPP, "cannot tell who caused an event");
+	/* perf sets exclude_guest unasked; only -EINVAL makes it try again without. */
+	if (attr->exclude_host || attr->exclude_guest)
+		return uncore_refuse(event, -EINVAL, "cannot tell host from guest");
+	return 0;
+}
+
+static int uncore_check_period(struct perf_event *event, u64 period)
+{
+	if (event->attr.freq || period >= UNCORE_MIN_PERIOD)
+		return 0;
+	return uncore_refuse(event, -EINVAL, "a counter passes a period below %d unseen",
+			     UNCORE_MIN_PERIOD);
+}
+
+/* Put a member of a group on the box that uncore_check_group() makes up. */
+static int uncore_check_member(struct uncore_claims *claims, const struct perf_event *member,
+			       const struct pmu *pmu)
+{
+	struct uncore_claim claim;
+
+	if (member->pmu != pmu)
+		return 0;
+	claim = to_uncore_event(member)->config.claim;
+	return uncore_claim_take(claims, &claim);
+}
+
+/* Would the whole group fit on an empty box? */
+static int uncore_check_group(struct perf_event *event)
+{
+	struct perf_event *leader = event->group_leader, *sibling;
+	struct uncore_claims *claims;
+	int err;
+
+	if (leader == event)
+		return 0;
+	claims = kzalloc(sizeof(*claims), GFP_KERNEL);
+	if (!claims)
+		return -ENOMEM;
+	err = uncore_check_member(claims, leader, event->pmu);
+	for_each_sibling_event(sibling, leader) {
+		if (!err)
+			err = uncore_check_member(claims, sibling, event->pmu);
+	}
+	if (!err)
+		err = uncore_check_member(claims, event, event->pmu);
+	kfree(claims);
+	if (err)
+		return uncore_refuse(event, -EINVAL, "the group does not fit on one box");
+	return 0;
+}
+
+/* If its overflow is to interrupt, does it? */
+static int uncore_check_interrupts(struct perf_event *event, struct uncore_package *pkg)
+{
+	struct uncore_event *ue = to_uncore_event(event);
+
+	if (!uncore_event_interrupts(event))
+		return 0;
+	ue->config.claim.counters &= ~ue->box->no_pmi;
+	if (!ue->config.claim.counters)
+		return uncore_refuse(event, -EOPNOTSUPP, "its counter cannot interrupt");
+	switch (uncore_self_test_require(pkg, is_sampling_event(event))) {
+	case 0:
+		return 0;
+	case -EBUSY:
+		return uncore_refuse(event, -EBUSY, "no free counter for the self-test of PMIs");
+	case -ENODEV:
+		return uncore_refuse(event, -ENODEV, "CPU %d has gone", event->cpu);
+	default:
+		return uncore_refuse(event, -EOPNOTSUPP, "overflows do not interrupt");
+	}
+}
+
+/* ---- opening and closing ---- */
+
 static void uncore_event_destroy(struct perf_event *event)
 {
-	atomic_dec(&to_uncore_event(event)->box->opened);
-	kfree(event->pmu_private);
+	struct uncore_event *ue = to_uncore_event(event);
+
+	atomic_dec(&ue->box->opened);
+	if (ue->by_user)
+		atomic_dec(&ue->box->opened_by_users);
+	kfree(ue);
 }
 
 static int uncore_event_setup(struct perf_event *event, struct uncore_package *pkg)
@@ -24,20 +129,31 @@ static int uncore_event_setup(struct perf_event *event, struct uncore_package *p
 	struct uncore_event *ue = to_uncore_event(event);
 	int err;
 
-	ue->box = &pkg->box[upmu->type->first + upmu->instance];
+	ue->by_user = !perfmon_capable();
 	err = uncore_decode(event, upmu->type, upmu->instance, &ue->config);
-	if (!err)
-		err = uncore_check_registers(event, pkg);
-	if (!err)
-		err = uncore_check_interrupts(event, pkg);
+	if (!err && is_sampling_event(event))
+		err = uncore_check_period(event, event->attr.sample_period);
+	if (err)
+		return err;
+	if (ue->config.freeze && ue->by_user && !uncore_unprivileged_hold)
+		return uncore_refuse(event, -EACCES, "freeze holds back others: needs CAP_PERFMON");
+	if (!uncore_subregs_usable(ue->box, &ue->config))
+		return uncore_refuse(event, -EOPNOTSUPP, "a register it needs cannot be used");
+	err = uncore_check_interrupts(event, pkg);
 	if (!err)
 		err = uncore_check_group(event);
-	return err;
+	if (err || !ue->by_user)
+		return err;
+	if (atomic_inc_return(&ue->box->opened_by_users) <= UNCORE_MAX_OPEN)
+		return 0;
+	atomic_dec(&ue->box->opened_by_users);
+	return uncore_refuse(event, -EMFILE, "users have %d events open here", UNCORE_MAX_OPEN);
 }
 
 static int uncore_event_init(struct perf_event *event)
 {
 	const struct uncore_pmu *upmu = to_uncore_pmu(event->pmu);
+	unsigned int id = upmu->type->first + upmu->instance;
 	struct uncore_package *pkg;
 	struct uncore_event *ue;
 	int err, cpu;
@@ -49,9 +165,11 @@ static int uncore_event_init(struct perf_event *event)
 		return err;
 	pkg = uncore_package_of(event->cpu);
 	cpu = pkg ? READ_ONCE(pkg->cpu) : -1;
-	if (cpu < 0 || !test_bit(upmu->type->first + upmu->instance, &pkg->present))
+	if (cpu < 0 || !test_bit(id, &pkg->present))
 		return uncore_refuse(event, -ENODEV, "the package of CPU %d has no such box",
 				     event->cpu);
+	if (READ_ONCE(pkg->box[id].gone))
+		return uncore_refuse(event, -ENODEV, "the box no longer answers");
 	/* Any CPU stands for its package; any CPU of it can read. */
 	event->cpu = cpu;
 	event->event_caps |= PERF_EV_CAP_READ_ACTIVE_PKG;
@@ -59,6 +177,7 @@ static int uncore_event_init(struct perf_event *event)
 	ue = kzalloc(sizeof(*ue), GFP_KERNEL);
 	if (!ue)
 		return -ENOMEM;
+	ue->box = &pkg->box[id];
 	event->pmu_private = ue;
 	err = uncore_event_setup(event, pkg);
 	if (err) {
@@ -72,31 +191,27 @@ static int uncore_event_init(struct perf_event *event)
 	return 0;
 }
 
-static struct uncore_package *uncore_event_package(const struct perf_event *event)
-{
-	return uncore_box_package(to_uncore_event(event)->box);
-}
-
-/* What follows perf calls with interrupts off, so that nothing here turns them off again. */
+/* ---- what follows perf calls with interrupts off ---- */
 
 /* perf tries again later, whatever the reason. */
 static int uncore_event_add(struct perf_event *event, int flags)
 {
 	struct uncore_package *pkg = uncore_event_package(event);
-	struct uncore_box *box = to_uncore_event(event)->box;
 	int err;
 
 	/* perf adds events to start them. */
 	if (!(flags & PERF_EF_START))
 		return -EINVAL;
-	raw_spin_lock(&pkg->lock);
+	uncore_lock(pkg);
 	err = uncore_package_add(pkg, event);
 	if (err == -EAGAIN) {
 		/* What is about to leave may make room; what has come still starts as one. */
-		uncore_pmi_settle(pkg, box, false);
+		uncore_pmi_commit(pkg, to_uncore_event(event)->box, false);
 		err = uncore_package_add(pkg, event);
 	}
-	raw_spin_unlock(&pkg->lock);
+	if (!err)
+		uncore_event_count_time(event);
+	uncore_unlock(pkg);
 	return err;
 }
 
@@ -104,78 +219,49 @@ static void uncore_event_del(struct perf_event *event, int flags)
 {
 	struct uncore_package *pkg = uncore_event_package(event);
 
-	raw_spin_lock(&pkg->lock);
+	uncore_event_correct_time(event);
+	uncore_lock(pkg);
 	uncore_package_del(pkg, event);
-	raw_spin_unlock(&pkg->lock);
-}
-
-/*
- * While perf takes a sample it stops the event, and its group, if they have too many. That is
- * below our own handler, which has the lock. What one owes that was stopped this way it gives
- * when the PMU is enabled after its start.
- */
-static bool uncore_event_in_sample(const struct uncore_package *pkg)
-{
-	return READ_ONCE(pkg->telling) == smp_processor_id();
-}
-
-static void uncore_event_start_locked(struct uncore_package *pkg, struct perf_event *event,
-				      int flags)
-{
-	struct uncore_counter *c = uncore_event_counter(event);
-
-	if (c->state != UNCORE_STOPPED)
-		return;
-	if (flags & PERF_EF_RELOAD && is_sampling_event(event))
-		uncore_event_set_period(event);
-	uncore_counter_set(c, UNCORE_RUNNING);
-	uncore_package_apply(pkg, to_uncore_event(event)->box);
+	uncore_unlock(pkg);
 }
 
 static void uncore_event_start(struct perf_event *event, int flags)
 {
 	struct uncore_package *pkg = uncore_event_package(event);
+	struct uncore_counter *c;
 
-	if (uncore_event_in_sample(pkg)) {
-		uncore_event_start_locked(pkg, event, flags);
-		return;
+	uncore_lock(pkg);
+	c = uncore_event_counter(event);
+	if (c && c->state == UNCORE_STOPPED) {
+		if (flags & PERF_EF_RELOAD && is_sampling_event(event))
+			uncore_event_set_period(event);
+		uncore_counter_set(c, UNCORE_RUNNING);
+		uncore_package_apply(pkg, BIT(uncore_box_id(to_uncore_event(event)->box)));
 	}
-	raw_spin_lock(&pkg->lock);
-	uncore_event_start_locked(pkg, event, flags);
-	raw_spin_unlock(&pkg->lock);
+	uncore_unlock(pkg);
 }
 
-static void uncore_event_stop_locked(struct uncore_package *pkg, struct perf_event *event,
-				     bool in_sample)
-{
-	struct uncore_counter *c = uncore_event_counter(event);
-	struct uncore_box *box = to_uncore_event(event)->box;
-
-	if (c->state == UNCORE_RUNNING) {
-		uncore_counter_set(c, UNCORE_STOPPED);
-		uncore_package_apply(pkg, box);
-		uncore_event_update(event);
-	} else if (c->state != UNCORE_STOPPED) {
-		return;
-	}
-	if (!in_sample)
-		uncore_pmi_deliver(pkg, box);
-	uncore_event_settle_period(event);
-}
-
+/* Also for members of a group that ->add has refused: perf throttles groups as a whole. */
 static void uncore_event_stop(struct perf_event *event, int flags)
 {
 	struct uncore_package *pkg = uncore_event_package(event);
+	struct uncore_box *box = to_uncore_event(event)->box;
+	struct uncore_counter *c;
 
-	if (uncore_event_in_sample(pkg)) {
-		uncore_event_stop_locked(pkg, event, true);
-		return;
+	uncore_lock(pkg);
+	c = uncore_event_counter(event);
+	if (c && c->state == UNCORE_NEW)
+		uncore_pmi_commit(pkg, box, true);
+	if (c && c->state == UNCORE_RUNNING) {
+		uncore_counter_set(c, UNCORE_STOPPED);
+		uncore_package_apply(pkg, BIT(uncore_box_id(box)));
+		uncore_event_update(event);
 	}
-	raw_spin_lock(&pkg->lock);
-	if (uncore_event_counter(event)->state == UNCORE_NEW)
-		uncore_pmi_settle(pkg, to_uncore_event(event)->box, true);
-	uncore_event_stop_locked(pkg, event, false);
-	raw_spin_unlock(&pkg->lock);
+	if (c && c->state == UNCORE_STOPPED) {
+		uncore_pmi_overdue(pkg, box);
+		uncore_event_commit_period(event);
+	}
+	uncore_unlock(pkg);
 }
 
 static unsigned int *uncore_this_txn(struct pmu *pmu)
@@ -185,16 +271,15 @@ static unsigned int *uncore_this_txn(struct pmu *pmu)
 
 static u32 uncore_running_counter(const struct perf_event *event, const struct pmu *pmu)
 {
-	if (event->pmu != pmu || to_uncore_event(event)->config.claim.idx < 0 ||
-	    uncore_event_counter(event)->state != UNCORE_RUNNING)
-		return 0;
-	return BIT(to_uncore_event(event)->config.claim.idx);
+	const struct uncore_counter *c = event->pmu == pmu ? uncore_event_counter(event) : NULL;
+
+	return c && c->state == UNCORE_RUNNING ? BIT(to_uncore_event(event)->config.claim.idx) : 0;
 }
 
 /*
  * A group that is read at once is read at one moment: its counters stand from the first
  * read to the end of the transaction, for two more writes. In an NMI there may be no
- * waiting for the lock; its group is that of a sample, or has to do without.
+ * waiting for the lock; its group is that of a sample, or is not stopped.
  */
 static noinline void uncore_hold_group(const struct perf_event *event)
 {
@@ -203,34 +288,32 @@ static noinline void uncore_hold_group(const struct perf_event *event)
 	struct uncore_box *box = to_uncore_event(event)->box;
 	u32 counters;
 
-	if (in_nmi())
-		return;
 	*uncore_this_txn(event->pmu) |= UNCORE_TXN_HELD;
-	raw_spin_lock(&pkg->lock);
+	uncore_lock(pkg);
 	counters = uncore_running_counter(leader, event->pmu);
 	for_each_sibling_event(sibling, leader)
 		counters |= uncore_running_counter(sibling, event->pmu);
-	if (counters & (counters - 1) && uncore_package_runs(pkg))
-		uncore_package_hold(pkg, box, counters);
-	raw_spin_unlock(&pkg->lock);
+	if (counters & (counters - 1) && uncore_package_runs(pkg)) {
+		box->held = counters;
+		uncore_package_apply(pkg, BIT(uncore_box_id(box)));
+	}
+	uncore_unlock(pkg);
 }
 
 /* On any CPU of the package, in any context; so the event may just be coming or leaving. */
 static void uncore_event_read(struct perf_event *event)
 {
-	if (*uncore_this_txn(event->pmu) == PERF_PMU_TXN_READ)
-		uncore_hold_group(event);
+	if (!in_nmi()) {
+		if (*uncore_this_txn(event->pmu) == PERF_PMU_TXN_READ)
+			uncore_hold_group(event);
+		uncore_event_correct_time(event);
+	}
 	uncore_event_update(event);
 }
 
 /* The opening half of a batch: counters go on until uncore_pmu_enable(). */
 static void uncore_pmu_disable(struct pmu *pmu)
 {
-}
-
-static struct uncore_package *uncore_this_package(void)
-{
-	return uncore_package_of(smp_processor_id());
 }
 
 static struct uncore_box *uncore_this_box(struct uncore_package *pkg, struct pmu *pmu)
@@ -240,13 +323,13 @@ static struct uncore_box *uncore_this_box(struct uncore_package *pkg, struct pmu
 
 static void uncore_pmu_enable(struct pmu *pmu)
 {
-	struct uncore_package *pkg = uncore_this_package();
+	struct uncore_package *pkg = uncore_package_of(smp_processor_id());
 
 	if (!pkg)
 		return;
-	raw_spin_lock(&pkg->lock);
-	uncore_pmi_settle(pkg, uncore_this_box(pkg, pmu), true);
-	raw_spin_unlock(&pkg->lock);
+	uncore_lock(pkg);
+	uncore_pmi_commit(pkg, uncore_this_box(pkg, pmu), true);
+	uncore_unlock(pkg);
 }
 
 /* perf adds groups between pmu_disable() and pmu_enable() only, so that those need nothing. */
@@ -259,14 +342,17 @@ static void uncore_end_txn(struct pmu *pmu)
 {
 	unsigned int txn = *uncore_this_txn(pmu);
 	struct uncore_package *pkg;
+	struct uncore_box *box;
 
 	*uncore_this_txn(pmu) = 0;
 	if (!(txn & UNCORE_TXN_HELD))
 		return;
-	pkg = uncore_this_package();
-	raw_spin_lock(&pkg->lock);
-	uncore_package_hold(pkg, uncore_this_box(pkg, pmu), 0);
-	raw_spin_unlock(&pkg->lock);
+	pkg = uncore_package_of(smp_processor_id());
+	box = uncore_this_box(pkg, pmu);
+	uncore_lock(pkg);
+	box->held = 0;
+	uncore_package_apply(pkg, BIT(uncore_box_id(box)));
+	uncore_unlock(pkg);
 }
 
 static int uncore_commit_txn(struct pmu *pmu)
@@ -300,6 +386,7 @@ int uncore_pmu_register(struct uncore_pmu *upmu, const struct uncore_box_type *t
 		.attr_groups	= groups,
 		.task_ctx_nr	= perf_invalid_context,
 		.event_init	= uncore_event_init,
+		.check_period	= uncore_check_period,
 		.add		= uncore_event_add,
 		.del		= uncore_event_del,
 		.start		= uncore_event_start,

@@ -220,7 +220,8 @@ static const struct uncore_subregs sbox_subregs = {
 static const u16 sbox_base[] = { S0_MSR_PMON_BASE, S1_MSR_PMON_BASE };
 
 static const struct uncore_counter_row sbox_counters[] = {
-	UNCORE_COUNTERS_4(S_MSR_PMON_CTL, S_MSR_PMON_CTR, S_CTL_EN, S_CTL_PMI_EN)
+	UNCORE_COUNTERS_4(S_MSR_PMON_CTL, S_MSR_PMON_CTR, S_CTL_EN, S_CTL_PMI_EN,
+			  EVSEL_CLOCK(0x62, 0))
 };
 
 const struct uncore_box_type sbox_type = {

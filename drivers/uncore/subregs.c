@@ -12,8 +12,8 @@
 
 #include <asm/msr.h>
 
-#include "box.h"
 #include "compat.h"
+#include "uncore.h"
 
 static unsigned int uncore_subreg_msr(const struct uncore_box *box, unsigned int reg)
 {
@@ -104,18 +104,31 @@ int uncore_subregs_write(struct uncore_box *box, const struct uncore_config *con
 }
 
 /**
- * uncore_subregs_try() - can all registers that may serve an event be read?
- * @box: the box, its package locked; on a CPU of the package
- * @config: of the event
+ * uncore_subregs_probe() - find out which registers can be read
+ * @box: the box, on a package of this CPU
  *
- * Each register is tried once.
+ * The addresses of many are inferred; reading changes nothing.
  */
-bool uncore_subregs_try(struct uncore_box *box, const struct uncore_config *config)
+void uncore_subregs_probe(struct uncore_box *box)
 {
-	struct uncore_subreg_state *s = &box->subregs;
-	unsigned int i, slot, reg;
-	bool good = true;
+	const struct uncore_subregs *subregs = box->type->subregs;
+	unsigned int reg;
 	u64 val;
+
+	for (reg = 0; subregs && reg < subregs->num_regs; reg++) {
+		if (rdmsrq_safe(uncore_subreg_msr(box, reg), &val))
+			__set_bit(reg, box->subregs.bad);
+	}
+}
+
+/**
+ * uncore_subregs_usable() - are all registers there that may serve an event?
+ * @box: the box
+ * @config: of the event
+ */
+bool uncore_subregs_usable(const struct uncore_box *box, const struct uncore_config *config)
+{
+	unsigned int i, slot, reg;
 
 	for (i = 0; i < config->claim.num_reqs; i++) {
 		const struct uncore_req *req = &config->claim.req[i];
@@ -124,14 +137,12 @@ bool uncore_subregs_try(struct uncore_box *box, const struct uncore_config *conf
 			const struct uncore_slot_desc *desc = &box->type->subregs->slots[slot];
 
 			for (reg = desc->reg; reg < desc->reg + desc->num_regs; reg++) {
-				if (!__test_and_set_bit(reg, s->tried) &&
-				    rdmsrq_safe(uncore_subreg_msr(box, reg), &val))
-					__set_bit(reg, s->bad);
-				good &= !test_bit(reg, s->bad);
+				if (test_bit(reg, box->subregs.bad))
+					return false;
 			}
 		}
 	}
-	return good;
+	return true;
 }
 
 /**

@@ -20,6 +20,9 @@
 #define UNCORE_MAX_COUNTERS	8
 #define UNCORE_MAX_SUBREGS	36	/* R-Box: four ports with nine each */
 
+/* No sampling period is shorter: the counter must not pass it while it is written. */
+#define UNCORE_MIN_PERIOD	3
+
 /* Every box but U has these two behind its GLOBAL_CTL. */
 #define UNCORE_STATUS		1
 #define UNCORE_OVF_CTL		2
@@ -234,6 +237,7 @@ struct uncore_subregs {
  * @enable: the enable bit of the control register
  * @pmi_en: the PMI enable bit of the control register
  * @pmi_inferred: no page of the manual confirms @pmi_en
+ * @clock: bits of the control register with which it counts every clock; 0 if there are none
  *
  * Offsets are from the base of the instance.
  */
@@ -244,12 +248,13 @@ struct uncore_counter_row {
 	u64 enable;
 	u64 pmi_en;
 	bool pmi_inferred;
+	u64 clock;
 };
 
 /* Rows of counters that differ in their number only; @_ctl and @_ctr take it. */
-#define UNCORE_COUNTER(n, _ctl, _ctr, en, pmi)					\
+#define UNCORE_COUNTER(n, _ctl, _ctr, en, pmi, clk)				\
 	{ .ctl = _ctl(n##U), .ctr = _ctr(n##U), .bit = BIT(n##U),		\
-	  .enable = (en), .pmi_en = (pmi) }
+	  .enable = (en), .pmi_en = (pmi), .clock = (clk) }
 #define UNCORE_COUNTERS_4(...)							\
 	[0] = UNCORE_COUNTER(0, __VA_ARGS__), [1] = UNCORE_COUNTER(1, __VA_ARGS__),	\
 	[2] = UNCORE_COUNTER(2, __VA_ARGS__), [3] = UNCORE_COUNTER(3, __VA_ARGS__)

@@ -52,7 +52,8 @@ static const u16 wbox_base[] = { 0 };
 #define WBOX_CTR(n)	(W_MSR_PMON_BASE + W_MSR_PMON_CTR(n))
 
 static const struct uncore_counter_row wbox_counters[] = {
-	UNCORE_COUNTERS_4(WBOX_EVT_SEL, WBOX_CTR, W_EVT_SEL_EN, W_EVT_SEL_PMI_EN),
+	UNCORE_COUNTERS_4(WBOX_EVT_SEL, WBOX_CTR, W_EVT_SEL_EN, W_EVT_SEL_PMI_EN,
+			  EVSEL_CLOCK(0x02, 0)),
 	[WBOX_FIXED] = {
 		.ctl		= W_MSR_PMON_FIXED_CTR_CTL,
 		.ctr		= W_MSR_PMON_FIXED_CTR,

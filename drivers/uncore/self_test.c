@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The self-test of PMIs. That an overflow interrupts is nowhere in the guide in so many
+ * words, so it is tried when the first event is opened that needs it, and once more on each
+ * CPU that a package moves to.
+ *
+ *	cat /sys/bus/event_source/devices/xeon7500_package/caps/pmi
+ *
+ * A free counter overflows many times with its PMI enabled, which has to bring an NMI each
+ * time, and as often without, which must not bring as many: without these rounds the NMIs
+ * of "perf record" on the core PMU, 20 us apart, would pass for ours.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/bitfield.h>
+#include <linux/delay.h>
+#include <linux/moduleparam.h>
+#include <asm/msr.h>
+
+#include "compat.h"
+#include "uncore.h"
+#include "xeon7500/ubox.h"
+
+#define UNCORE_TEST_TRIES	3
+#define UNCORE_TEST_ROUNDS	16	/* with and without PMI each */
+#define UNCORE_TEST_FOREIGN	4	/* NMIs to let pass in those without */
+#define UNCORE_TEST_START	(UNCORE_COUNTER_MASK - 199)	/* so many clocks before the end */
+#define UNCORE_TEST_OVERFLOW_US	1000	/* to wait for it, */
+#define UNCORE_TEST_NMI_US	50	/* and for the NMI */
+
+static char *pmi = "auto";
+module_param(pmi, charp, 0444);
+MODULE_PARM_DESC(pmi, "sampling by interrupts: auto (if a self-test finds them) or off");
+
+/**
+ * struct uncore_test - what a self-test works with: a free counter that can count clocks
+ * @pkg: the package, locked, of this CPU
+ * @box: its box
+ * @c: the counter
+ * @enabled: what GLOBAL_CTL of the box holds
+ * @core_sel: pmi_core_sel that is tried
+ */
+struct uncore_test {
+	struct uncore_package *pkg;
+	struct uncore_box *box;
+	struct uncore_counter *c;
+	u64 enabled;
+	u32 core_sel;
+};
+
+static bool uncore_test_find(struct uncore_test *t)
+{
+	unsigned int id, idx;
+
+	for_each_set_bit(id, &t->pkg->present, UNCORE_NUM_BOXES) {
+		t->box = &t->pkg->box[id];
+		for (idx = 0; idx < t->box->type->num_counters; idx++) {
+			t->c = &t->box->counter[idx];
+			if (!t->c->event && t->box->type->counters[idx].clock && !t->box->gone)
+				return true;
+		}
+	}
+	return false;
+}
+
+static void uncore_test_clear(const struct uncore_test *t)
+{
+	uncore_box_clear_status(t->box, uncore_counter_row(t->box, t->c)->bit);
+	uncore_clear_global_status(uncore_global_status());
+}
+
+/*
+ * Let the counter overflow once, and wait for an NMI, which finds the package locked.
+ * Returns how long it took, us; -EAGAIN if none has come in time, -EIO if there was no
+ * overflow that can be found.
+ */
+static int uncore_test_overflow(const struct uncore_test *t, bool with_pmi, int wait)
+{
+	const struct uncore_counter_row *row = uncore_counter_row(t->box, t->c);
+	unsigned int ctl = uncore_ctl_msr(t->box, t->c), nmis;
+	struct uncore_pmi *p = &t->pkg->pmi;
+	u64 overflown = 0;
+	int us;
+
+	uncore_test_clear(t);
+	wrmsr(uncore_ctr_msr(t->box, t->c), lower_32_bits(UNCORE_TEST_START),
+	      upper_32_bits(UNCORE_TEST_START));
+	wrmsrq(ctl, row->clock | row->enable | (with_pmi ? row->pmi_en : 0));
+	p->pending = 0;
+	wrmsrq(uncore_box_ctl_msr(t->box), t->enabled | row->bit);
+	wrmsrq(U_MSR_PMON_GLOBAL_CTL, (t->pkg->global_ctl & ~U_GLOBAL_CTL_FRZ_ALL) |
+	       U_GLOBAL_CTL_EN_ALL | t->core_sel);
+	for (us = 0; us < UNCORE_TEST_OVERFLOW_US && !overflown; us++) {
+		udelay(1);
+		overflown = uncore_box_status(t->box) & row->bit;
+	}
+	for (us = 0; us < wait && !READ_ONCE(p->pending); us++)
+		udelay(1);
+	nmis = READ_ONCE(p->pending);
+	wrmsrq(uncore_box_ctl_msr(t->box), t->enabled);
+	wrmsrq(ctl, 0);
+	/*
+	 * The handler clears what is above the boxes before it looks at them. If that clears
+	 * them too, it would find nothing: there is no use in an NMI then.
+	 */
+	uncore_clear_global_status(uncore_global_status());
+	overflown &= uncore_box_status(t->box);
+	/* From here on an NMI finds nothing below it. */
+	uncore_test_clear(t);
+	p->pending = 0;
+	if (!overflown)
+		return -EIO;
+	return nmis ? us : -EAGAIN;
+}
+
+/* First with, then without: NMIs that come in step with the first would miss the second. */
+static bool uncore_test_rounds(const struct uncore_test *t)
+{
+	int i, us, longest = 0, foreign = 0;
+
+	for (i = 0; i < UNCORE_TEST_ROUNDS; i++) {
+		us = uncore_test_overflow(t, true, UNCORE_TEST_NMI_US);
+		if (us < 0)
+			return false;
+		longest = max(longest, us);
+	}
+	for (i = 0; i < UNCORE_TEST_ROUNDS; i++) {
+		us = uncore_test_overflow(t, false, longest + 1);
+		if (us == -EIO)
+			return false;
+		foreign += us >= 0;
+	}
+	return foreign <= UNCORE_TEST_FOREIGN;
+}
+
+static bool uncore_test_tries(const struct uncore_test *t)
+{
+	int try;
+
+	for (try = 0; try < UNCORE_TEST_TRIES; try++) {
+		if (uncore_test_rounds(t))
+			return true;
+	}
+	return false;
+}
+
+/* Where en_all is off it has to go on for the test, so that nothing else may be enabled. */
+static void uncore_test_hold(struct uncore_package *pkg, u32 counters)
+{
+	int id;
+
+	for_each_uncore_bit(id, pkg->used) {
+		pkg->box[id].held = counters;
+		uncore_box_write_enable(&pkg->box[id]);
+	}
+}
+
+/*
+ * First with the one core that the manual's number stands for, then with all of them: the
+ * manual's core numbers need not be the kernel's. IA32_DEBUGCTL keeps the PMI from all
+ * CPUs but this one.
+ */
+static void uncore_self_test(struct uncore_package *pkg)
+{
+	unsigned int core = topology_core_id(smp_processor_id());
+	struct uncore_test t = { .pkg = pkg };
+	bool runs = uncore_package_runs(pkg), passed = false;
+
+	if (!uncore_test_find(&t))
+		return;
+	WRITE_ONCE(pkg->pmi.armed, true);
+	/* NMIs may be late, or come twice. */
+	uncore_pmi_expect(pkg, 2 * UNCORE_TEST_TRIES);
+	if (uncore_pmi_listen(true)) {
+		if (!runs)
+			uncore_test_hold(pkg, GENMASK(UNCORE_MAX_COUNTERS - 1, 0));
+		rdmsrq(uncore_box_ctl_msr(t.box), t.enabled);
+		if (core < hweight32(U_GLOBAL_CTL_PMI_CORE_SEL)) {
+			t.core_sel = FIELD_PREP(U_GLOBAL_CTL_PMI_CORE_SEL, BIT(core));
+			passed = uncore_test_tries(&t);
+		}
+		if (!passed) {
+			t.core_sel = U_GLOBAL_CTL_PMI_CORE_SEL;
+			passed = uncore_test_tries(&t);
+		}
+		uncore_package_write_ctl(pkg);
+		if (!runs)
+			uncore_test_hold(pkg, 0);
+		wrmsrq(uncore_ctr_msr(t.box, t.c), 0);
+		uncore_pmi_listen(false);
+	}
+	if (passed)
+		pkg->pmi.core_sel = t.core_sel;
+	else
+		pr_info("CPU %u: overflows do not interrupt\n", smp_processor_id());
+	pkg->pmi.state = passed ? UNCORE_PMI_YES : UNCORE_PMI_NO;
+	uncore_pmi_arm(pkg);
+}
+
+static void uncore_self_test_first(void *info)
+{
+	struct uncore_package *pkg = info;
+
+	uncore_lock(pkg);
+	if (pkg->pmi.state == UNCORE_PMI_UNTESTED && pkg->cpu == smp_processor_id())
+		uncore_self_test(pkg);
+	uncore_unlock(pkg);
+}
+
+/**
+ * uncore_self_test_require() - can overflows of this package interrupt?
+ * @pkg: the package
+ * @sampling: and be handed to perf?
+ *
+ * The first time, this tries it. A result is kept until the package moves to another CPU.
+ *
+ * Return: 0; -EOPNOTSUPP if not, -EBUSY if it cannot be tried now, -ENODEV without CPU.
+ */
+int uncore_self_test_require(struct uncore_package *pkg, bool sampling)
+{
+	int err;
+
+	if (!strcmp(pmi, "off") || (sampling && !uncore_pmi_samples()))
+		return -EOPNOTSUPP;
+	if (READ_ONCE(pkg->pmi.state) == UNCORE_PMI_UNTESTED) {
+		err = uncore_package_call(pkg, uncore_self_test_first, pkg);
+		if (err)
+			return err;
+	}
+	switch (READ_ONCE(pkg->pmi.state)) {
+	case UNCORE_PMI_YES:
+		return 0;
+	case UNCORE_PMI_UNTESTED:
+		return -EBUSY;
+	default:
+		return -EOPNOTSUPP;
+	}
+}
+
+/**
+ * uncore_self_test_moved() - the package has come to this CPU
+ * @pkg: the package, locked; nothing interrupts
+ *
+ * If overflows do not interrupt here, the watch is all that the events have that exist.
+ */
+void uncore_self_test_moved(struct uncore_package *pkg)
+{
+	if (pkg->pmi.state == UNCORE_PMI_YES)
+		uncore_self_test(pkg);
+	else
+		pkg->pmi.state = UNCORE_PMI_UNTESTED;
+}
+
+/** uncore_self_test_worst() - the worst that is known of any package */
+enum uncore_pmi_state uncore_self_test_worst(void)
+{
+	enum uncore_pmi_state state = UNCORE_PMI_UNTESTED;
+	struct uncore_package *pkg;
+
+	if (!strcmp(pmi, "off"))
+		return UNCORE_PMI_OFF;
+	for_each_uncore_package(pkg) {
+		if (pkg->pmi.state == UNCORE_PMI_NO)
+			return UNCORE_PMI_NO;
+		state = max(state, pkg->pmi.state);
+	}
+	return state;
+}
+
+/** uncore_self_test_init() - look at the parameter. Returns 0 or -EINVAL */
+int uncore_self_test_init(void)
+{
+	if (!strcmp(pmi, "auto") || !strcmp(pmi, "off"))
+		return 0;
+	pr_err("pmi=%s: neither auto nor off\n", pmi);
+	return -EINVAL;
+}

@@ -1,0 +1,530 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the driver knows of packages, boxes, counters and events.
+ *
+ * Files, top to bottom; a file calls only those below it:
+ *
+ *	main		module, CPU hotplug
+ *	package_pmu	the PMU of the whole package: gate, frozen, lost
+ *	pmu		the PMU of a box: the callbacks of perf
+ *	self_test	do overflows interrupt?
+ *	pmi		from the NMI to the sample
+ *	package		U_GLOBAL_CTL, what may count now, suspend
+ *	box, event	counters of a box, count of an event
+ *	subregs, claims	shared registers
+ *	caps, attrs, decode	sysfs, and the meaning of the config words
+ *	types.h		tables, one for each kind of box
+ *
+ * Locking: uncore_package.lock guards the package, its boxes, their registers and the
+ * states of their counters. It is taken with interrupts off. In an NMI it is only tried,
+ * unless the NMI has had it already: then the interrupted program cannot hold it.
+ * uncore_event_update() needs no lock, in any context, on any CPU of the package.
+ * No callback of perf takes another lock: perf may hold ctx->mutex, ctx->lock or both.
+ */
+#ifndef UNCORE_H
+#define UNCORE_H
+
+#include <linux/atomic.h>
+#include <linux/bitmap.h>
+#include <linux/bitops.h>
+#include <linux/device.h>
+#include <linux/hrtimer.h>
+#include <linux/perf_event.h>
+#include <linux/smp.h>
+#include <linux/spinlock.h>
+#include <linux/timekeeping.h>
+#include <linux/topology.h>
+
+#include "types.h"
+
+/* ---- how long something has been so ---- */
+
+/* What a stopwatch shows, ns; or with this bit when it was started, less what it showed. */
+#define UNCORE_STARTED		BIT_ULL(63)
+
+/* One word, so that any context can read it. */
+static inline u64 uncore_stopwatch_ns(u64 watch)
+{
+	return watch & UNCORE_STARTED ? ktime_get_mono_fast_ns() - (watch & ~UNCORE_STARTED) : watch;
+}
+
+static inline void uncore_stopwatch_run(u64 *watch, bool run)
+{
+	u64 now;
+
+	if (run == !!(*watch & UNCORE_STARTED))
+		return;
+	now = ktime_get_mono_fast_ns();
+	WRITE_ONCE(*watch, run ? (now - *watch) | UNCORE_STARTED : now - (*watch & ~UNCORE_STARTED));
+}
+
+/* ---- events and counters ---- */
+
+/*
+ * perf adds and deletes events one by one, between pmu_disable() and pmu_enable(). The
+ * counters are not touched before uncore_package_commit(), so that an event that is taken
+ * away and put back at once (which perf does with all events of the box whenever one
+ * comes) never stops and costs nothing, and all of a batch start with one write and stop
+ * with one.
+ *
+ * A counter is in one of these states; uncore_counter_next[] in box.c is the table of
+ * what can follow what:
+ *
+ *	free		add: new
+ *	new		commit: running; del: free
+ *	running		stop, or perf's limit of samples: stopped; del: leaving
+ *	stopped		start: running; del: left
+ *	leaving		counts on. add: running; commit: left
+ *	left		does not count, its event waits for its last count. add: running;
+ *			commit: free
+ */
+enum uncore_counter_state {
+	UNCORE_FREE,
+	UNCORE_NEW,
+	UNCORE_RUNNING,
+	UNCORE_STOPPED,
+	UNCORE_LEAVING,
+	UNCORE_LEFT,
+	UNCORE_NUM_STATES,
+};
+
+/**
+ * struct uncore_event - what an event of ours is, beside perf's own
+ * @box: the box it counts on, also when the package changes its CPU
+ * @config: what it asks of the hardware
+ * @prev: bits 47-0: the value last read. Bits 62-48: generation of the start value, so
+ *	  that a racing cmpxchg fails after a restart. Bit 63: no start value
+ * @start: of one that samples, @prev when hw.period_left was set
+ * @waits: how long its counter has waited for the watch with a sample, a stopwatch
+ * @held: how long it had been held back when its running time was last corrected, ns
+ * @wrapped: its counter has passed 2^48 since it was programmed
+ * @by_user: it was opened without CAP_PERFMON
+ */
+struct uncore_event {
+	struct uncore_box *box;
+	struct uncore_config config;
+	atomic64_t prev;
+	u64 start;
+	u64 waits;
+	u64 held;
+	bool wrapped;
+	bool by_user;
+};
+
+/**
+ * struct uncore_counter - one counter
+ * @event: its event, unless it is free
+ * @state: what it does
+ */
+struct uncore_counter {
+	struct perf_event *event;
+	enum uncore_counter_state state;
+};
+
+/* ---- boxes ---- */
+
+/**
+ * struct uncore_subreg_state - the shared registers of a box
+ * @val: what was last written to each
+ * @known: those that hold @val, for nobody else has owned the box since
+ * @bad: those that could not be read when the box was probed
+ */
+struct uncore_subreg_state {
+	u64 val[UNCORE_MAX_SUBREGS];
+	DECLARE_BITMAP(known, UNCORE_MAX_SUBREGS);
+	DECLARE_BITMAP(bad, UNCORE_MAX_SUBREGS);
+};
+
+/**
+ * struct uncore_box - one box of one package
+ * @type: its kind
+ * @instance: number within its kind
+ * @opened: events that exist, on a counter or not
+ * @opened_by_users: those of them that were opened without CAP_PERFMON
+ * @counter: its counters
+ * @claims: counters and shared registers in use
+ * @subregs: contents of the shared registers
+ * @no_pmi: counters whose PMI enable bit cannot be written
+ * @enabled: counters enabled in GLOBAL_CTL
+ * @held: counters that do not count while their group is read
+ * @due: counters that have a sample to give, and do not count until it is given
+ * @gone: how long it has not answered, a stopwatch; 0 as long as it does
+ */
+struct uncore_box {
+	const struct uncore_box_type *type;
+	unsigned int instance;
+	atomic_t opened;
+	atomic_t opened_by_users;
+	struct uncore_counter counter[UNCORE_MAX_COUNTERS];
+	struct uncore_claims claims;
+	struct uncore_subreg_state subregs;
+	u32 no_pmi;
+	u32 enabled;
+	u32 held;
+	u32 due;
+	u64 gone;
+};
+
+/* ---- packages ---- */
+
+/**
+ * struct uncore_hold - what keeps a whole package from counting
+ * @gates: gates that exist
+ * @open: gates that are enabled
+ * @generation: how often the package has lost its last CPU for good, and so its gates
+ * @frozen: an overflow has frozen the package, and is being handled
+ * @asleep: the system is about to sleep, or the package has no CPU. Nothing counts
+ * @moving: its events are on their way to another CPU. Nothing interrupts; with a gate
+ *	    nothing counts, so that all start there together
+ */
+struct uncore_hold {
+	unsigned int gates;
+	unsigned int open;
+	unsigned int generation;
+	bool frozen;
+	bool asleep;
+	bool moving;
+};
+
+/**
+ * struct uncore_totals - what has been counted since the module was loaded
+ * @frozen_ns: time spent frozen in the overflow handler
+ * @lost: overflows of sampling events that gave no sample
+ * @swallowed: NMIs with nothing left to handle that were claimed
+ * @missed: overflows that the watch found, of which no NMI had told
+ * @conflicts: how often a register was found changed by someone else
+ */
+struct uncore_totals {
+	atomic64_t frozen_ns;
+	atomic64_t lost;
+	atomic64_t swallowed;
+	atomic64_t missed;
+	atomic64_t conflicts;
+};
+
+/* Do overflows interrupt the CPU that serves the package? */
+enum uncore_pmi_state {
+	UNCORE_PMI_UNTESTED,
+	UNCORE_PMI_NO,
+	UNCORE_PMI_YES,
+	UNCORE_PMI_OFF,		/* not asked for */
+};
+
+/**
+ * struct uncore_pmi - overflows of one package
+ * @state: do they interrupt?
+ * @core_sel: pmi_core_sel of U_GLOBAL_CTL
+ * @events: events on counters whose overflow interrupts
+ * @freezing: those of them whose overflow freezes the package
+ * @armed: PMIs are let in, or may still come; the watch runs
+ * @pending: NMIs that found the package locked and an overflow to handle
+ * @delivering: samples are being given to perf
+ * @busy_ns: time in the handler since the watch last came
+ * @claims: NMIs to claim until @claim_until, though they have nothing left to handle
+ * @claim_until: ns
+ * @again_until: until when one more NMI is claimed as a repetition of the last, ns
+ * @watch: looks every 10 ms for what NMIs did not tell
+ */
+struct uncore_pmi {
+	enum uncore_pmi_state state;
+	u32 core_sel;
+	unsigned int events;
+	unsigned int freezing;
+	bool armed;
+	unsigned int pending;
+	bool delivering;
+	u64 busy_ns;
+	unsigned int claims;
+	u64 claim_until;
+	u64 again_until;
+	struct hrtimer watch;
+};
+
+/**
+ * struct uncore_package - the uncore of one package
+ * @lock: see above
+ * @cpu: the CPU that serves this package and gets its PMIs, -1 if none is online
+ * @present: boxes that answered
+ * @active: boxes with a counter that is to run
+ * @used: boxes that have had an event since the package was last idle
+ * @global_ctl: what was last written to U_GLOBAL_CTL
+ * @ticks: of the timer, since the package was last idle
+ * @hold: what keeps it from counting
+ * @held: how long en_all was off, a stopwatch
+ * @timer: checks registers and reads counters while events count
+ * @totals: what has been counted besides
+ * @pmi: overflows
+ * @box: all boxes, also absent ones
+ */
+struct uncore_package {
+	raw_spinlock_t lock;
+	int cpu;
+	unsigned long present;
+	unsigned long active;
+	unsigned long used;
+	u32 global_ctl;
+	unsigned int ticks;
+	struct uncore_hold hold;
+	u64 held;
+	struct hrtimer timer;
+	struct uncore_totals totals;
+	struct uncore_pmi pmi;
+	struct uncore_box box[UNCORE_NUM_BOXES];
+};
+
+/**
+ * struct uncore_pmu - one box instance, on all packages
+ * @pmu: perf's side
+ * @type: kind of box
+ * @instance: number within its kind
+ * @txn: the transaction perf has begun on a CPU, PERF_PMU_TXN_*
+ * @registered: perf knows it
+ * @name: device name
+ */
+struct uncore_pmu {
+	struct pmu pmu;
+	const struct uncore_box_type *type;
+	unsigned int instance;
+	unsigned int __percpu *txn;
+	bool registered;
+	char name[24];
+};
+
+#define to_uncore_pmu(p) container_of(p, struct uncore_pmu, pmu)
+
+/* All packages that there can be, by their numbers */
+extern struct uncore_package **uncore_packages;
+extern unsigned int uncore_num_packages;
+
+static inline struct uncore_package *uncore_package_nr(unsigned int nr)
+{
+	return nr < uncore_num_packages ? uncore_packages[nr] : NULL;
+}
+
+#define for_each_uncore_package(pkg)						\
+	for (unsigned int _nr = 0; ((pkg) = uncore_package_nr(_nr)); _nr++)
+
+/* The package of a CPU; NULL if the kernel did not know of it when the module was loaded. */
+static inline struct uncore_package *uncore_package_of(int cpu)
+{
+	return uncore_package_nr(topology_logical_package_id(cpu));
+}
+
+/*
+ * The numbers of the bits that are set now, the lowest first. There are few as a rule, and
+ * for_each_set_bit() searches the whole bitmap anew for each of them.
+ */
+#define for_each_uncore_bit(nr, bits)						\
+	for (unsigned long _left = (bits); _left && ((nr) = __ffs(_left), true); \
+	     _left &= _left - 1)
+
+/* The counters that have an event */
+#define for_each_used_counter(idx, box)	for_each_uncore_bit(idx, (box)->claims.counters)
+
+/* ---- from one to the other ---- */
+
+static inline unsigned int uncore_box_id(const struct uncore_box *box)
+{
+	return box->type->first + box->instance;
+}
+
+static inline struct uncore_package *uncore_box_package(struct uncore_box *box)
+{
+	return container_of(box - uncore_box_id(box), struct uncore_package, box[0]);
+}
+
+static inline struct uncore_event *to_uncore_event(const struct perf_event *event)
+{
+	return event->pmu_private;
+}
+
+static inline struct uncore_package *uncore_event_package(const struct perf_event *event)
+{
+	return uncore_box_package(to_uncore_event(event)->box);
+}
+
+/* The counter of an event, or NULL if it has none */
+static inline struct uncore_counter *uncore_event_counter(const struct perf_event *event)
+{
+	const struct uncore_event *ue = to_uncore_event(event);
+
+	return ue->config.claim.idx < 0 ? NULL : &ue->box->counter[ue->config.claim.idx];
+}
+
+/* Does its overflow have to interrupt? */
+static inline bool uncore_event_interrupts(struct perf_event *event)
+{
+	return is_sampling_event(event) || to_uncore_event(event)->config.freeze;
+}
+
+/* What can follow what, bit n for state n */
+extern const u8 uncore_counter_next[UNCORE_NUM_STATES];
+
+static inline void uncore_counter_set(struct uncore_counter *c, enum uncore_counter_state state)
+{
+	WARN_ON_ONCE(!(uncore_counter_next[c->state] & BIT(state)));
+	c->state = state;
+}
+
+static inline const struct uncore_counter_row *
+uncore_counter_row(const struct uncore_box *box, const struct uncore_counter *c)
+{
+	return &box->type->counters[c - box->counter];
+}
+
+static inline unsigned int uncore_box_base(const struct uncore_box *box)
+{
+	return box->type->base[box->instance];
+}
+
+static inline unsigned int uncore_box_ctl_msr(const struct uncore_box *box)
+{
+	return uncore_box_base(box) + box->type->box_ctl;
+}
+
+static inline unsigned int uncore_ctl_msr(const struct uncore_box *box,
+					  const struct uncore_counter *c)
+{
+	return uncore_box_base(box) + uncore_counter_row(box, c)->ctl;
+}
+
+static inline unsigned int uncore_ctr_msr(const struct uncore_box *box,
+					  const struct uncore_counter *c)
+{
+	return uncore_box_base(box) + uncore_counter_row(box, c)->ctr;
+}
+
+/* Is anything to interrupt now? */
+static inline bool uncore_pmi_wanted(const struct uncore_package *pkg)
+{
+	return pkg->pmi.events && !pkg->hold.asleep && !pkg->hold.moving;
+}
+
+/* ---- functions that cross files; kernel-doc is where they are ---- */
+
+/* event.c */
+void uncore_event_update(struct perf_event *event);
+void uncore_event_no_start(struct perf_event *event);
+void uncore_event_set_start(struct perf_event *event, u64 start);
+bool uncore_event_overdue(struct perf_event *event);
+void uncore_event_set_period(struct perf_event *event);
+void uncore_event_commit_period(struct perf_event *event);
+void uncore_event_count_time(struct perf_event *event);
+void uncore_event_correct_time(struct perf_event *event);
+void uncore_conflict(struct uncore_box *box, unsigned int msr);
+
+/* subregs.c */
+void uncore_subregs_probe(struct uncore_box *box);
+bool uncore_subregs_usable(const struct uncore_box *box, const struct uncore_config *config);
+int uncore_subregs_write(struct uncore_box *box, const struct uncore_config *config);
+void uncore_subregs_release(struct uncore_box *box);
+
+/* box.c */
+bool uncore_box_probe(struct uncore_box *box);
+u32 uncore_box_counters(const struct uncore_box *box, u64 bits);
+u32 uncore_box_running(const struct uncore_box *box);
+u32 uncore_box_wanted(struct uncore_box *box);
+void uncore_box_write_enable(struct uncore_box *box);
+u64 uncore_box_status(const struct uncore_box *box);
+void uncore_box_clear_status(const struct uncore_box *box, u64 bits);
+void uncore_box_rewrite(struct uncore_box *box);
+bool uncore_box_answers(const struct uncore_box *box);
+void uncore_box_check(struct uncore_box *box);
+int uncore_box_add(struct uncore_box *box, struct perf_event *event);
+u32 uncore_box_prepare(struct uncore_box *box, bool program);
+void uncore_box_finish(struct uncore_box *box, u32 left, bool check);
+void uncore_box_release(struct uncore_box *box, struct uncore_counter *c);
+
+/* package.c */
+int uncore_packages_create(const struct uncore_box_type * const *types);
+void uncore_packages_free(void);
+bool uncore_package_probe(struct uncore_package *pkg);
+int uncore_package_call(struct uncore_package *pkg, smp_call_func_t func, void *info);
+bool uncore_package_runs(const struct uncore_package *pkg);
+void uncore_package_write_ctl(struct uncore_package *pkg);
+void uncore_package_apply(struct uncore_package *pkg, unsigned long boxes);
+int uncore_package_add(struct uncore_package *pkg, struct perf_event *event);
+void uncore_package_del(struct uncore_package *pkg, struct perf_event *event);
+u32 uncore_package_commit(struct uncore_package *pkg, struct uncore_box *box, bool program);
+void uncore_package_release(struct uncore_package *pkg, struct uncore_box *box, u32 left);
+void uncore_package_rewrite(struct uncore_package *pkg);
+void uncore_timer_start(struct uncore_package *pkg);
+
+/* pmi.c */
+int uncore_pmi_init(void);
+void uncore_pmi_exit(void);
+void uncore_lock(struct uncore_package *pkg)
+	__acquires(&pkg->lock);
+void uncore_unlock(struct uncore_package *pkg)
+	__releases(&pkg->lock);
+void uncore_pmi_commit(struct uncore_package *pkg, struct uncore_box *box, bool program);
+void uncore_pmi_overdue(struct uncore_package *pkg, struct uncore_box *box);
+void uncore_pmi_quiesce(struct uncore_package *pkg);
+void uncore_pmi_resume(struct uncore_package *pkg);
+void uncore_pmi_arm(struct uncore_package *pkg);
+void uncore_pmi_expect(struct uncore_package *pkg, unsigned int num);
+bool uncore_pmi_listen(bool on);
+u32 uncore_global_status(void);
+void uncore_clear_global_status(u32 status);
+bool uncore_pmi_samples(void);
+
+/* self_test.c */
+int uncore_self_test_init(void);
+int uncore_self_test_require(struct uncore_package *pkg, bool sampling);
+void uncore_self_test_moved(struct uncore_package *pkg);
+enum uncore_pmi_state uncore_self_test_worst(void);
+
+/* pmu.c */
+extern bool uncore_unprivileged_hold;
+int uncore_check_attr(struct perf_event *event);
+int uncore_pmu_register(struct uncore_pmu *upmu, const struct uncore_box_type *type,
+			unsigned int instance, const struct attribute_group **groups);
+void uncore_pmu_unregister(struct uncore_pmu *upmu);
+
+/* package_pmu.c */
+int uncore_package_pmu_register(void);
+void uncore_package_pmu_unregister(void);
+void uncore_package_pmu_migrate(int from, int to);
+const struct device *uncore_package_pmu_device(void);
+void uncore_gates_forget(struct uncore_package *pkg);
+
+/* caps.c */
+extern const struct attribute_group * const uncore_box_groups[];
+extern const struct attribute_group uncore_package_cpumask_group;
+extern const struct attribute_group uncore_package_caps_group;
+
+/* attrs.c */
+const struct attribute_group **
+uncore_attr_groups_create(const struct uncore_box_type *type, unsigned int instance,
+			  const struct attribute_group * const *more);
+void uncore_attr_groups_free(const struct attribute_group **groups);
+ssize_t uncore_emit_inferred(const struct uncore_box_type *type, char *buf);
+
+/* decode.c */
+
+/* Say why an event is refused (dynamic debug), and refuse it. */
+#define uncore_refuse(event, err, fmt, ...)					\
+({										\
+	const struct perf_event *__event = (event);				\
+										\
+	dev_dbg(__event->pmu->dev, "config %#llx,%#llx,%#llx: " fmt "\n",	\
+		__event->attr.config, __event->attr.config1,			\
+		__event->attr.config2, ##__VA_ARGS__);				\
+	(err);									\
+})
+
+/* The fields of a box: of its kind, of this instance, of all boxes. */
+#define UNCORE_FIELD_LISTS	3
+
+const struct uncore_field *uncore_field_list(const struct uncore_box_type *type,
+					     unsigned int instance, unsigned int n);
+u64 uncore_field_get(const struct uncore_field *field, const struct perf_event_attr *attr);
+struct uncore_req *uncore_config_req(struct uncore_config *cfg, const struct uncore_box_type *type,
+				     unsigned int slot);
+u64 uncore_config_ctl(const struct uncore_config *cfg, const struct uncore_box_type *type);
+bool uncore_event_inferred(const struct uncore_box_type *type,
+			   const struct uncore_event_desc *desc);
+int uncore_decode(const struct perf_event *event, const struct uncore_box_type *type,
+		  unsigned int instance, struct uncore_config *cfg);
+
+#endif /* UNCORE_H */
