@@ -99,7 +99,7 @@ perfs_own() {
 	perf stat -vv -a -e cycles,instructions,cache-misses,branches,page-faults,LLC-loads true \
 		>/tmp/out 2>&1 && perf stat -vv -a true >>/tmp/out 2>&1 || { tail /tmp/out; return 1; }
 	awk '$1 == "type" { print $2 }' /tmp/out | sort -u >/tmp/opened
-	echo "types opened:" $(cat /tmp/opened)
+	echo "types opened: $(tr "\n" " " </tmp/opened)"
 	[ -s /tmp/opened ] && ! grep -xF -f /tmp/types /tmp/opened
 }
 
