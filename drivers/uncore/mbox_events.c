@@ -177,7 +177,7 @@ const struct uncore_event_desc mbox_events[] = {
 	{ "fvid_race",		0x18 },
 	{ "tt_cmd_conflict",	0x19 },
 	{ "bbox_cmds_all",	0x1a },
-	{ "cycles",		0x1b },
+	{ "mbox_cycles",	0x1b },
 	{ "sched_inflight_cmds", 0x1c },
 	{ "inflight_cmds",	0x1d },
 

@@ -212,17 +212,34 @@ no_perf() {
 	one_line 3 'perf is not there' env PATH=/nowhere /usr/bin/perf-metrics memory -- true
 }
 
-# Somebody else than root, where the machine is not theirs to see.
-no_permission() {
-	echo 2 >/proc/sys/kernel/perf_event_paranoid
+# as_a_user PARANOID COMMAND...: of a user without privileges
+as_a_user() {
+	echo "$1" >/proc/sys/kernel/perf_event_paranoid
+	shift
 	cp /etc/passwd $T/passwd
 	echo somebody:x:1000:1000::/:/bin/sh >>/etc/passwd
-	one_line 3 'no permission to count xeon7500_.*perf_event_paranoid' \
-		su somebody -c '/usr/bin/perf-metrics memory -- true'
+	"$@"
 	s=$?
 	cp $T/passwd /etc/passwd
 	echo -1 >/proc/sys/kernel/perf_event_paranoid
 	return $s
+}
+
+no_permission() {
+	as_a_user 2 one_line 3 'no permission to count xeon7500_.*perf_event_paranoid' \
+		su somebody -c '/usr/bin/perf-metrics memory -- true'
+}
+
+# A gate needs CAP_PERFMON. Without it there are the same values, and nothing is said.
+without_a_gate() {
+	as_a_user 0 su somebody -c '/usr/bin/perf-metrics memory --plan' >$T/plan || return 1
+	tail -n 1 $T/plan
+	! grep -q 'xeon7500_package/gate' $T/plan || return 1
+	as_a_user 0 su somebody -c '/usr/bin/perf-metrics memory --csv -- sleep 0.05' >$T/out 2>$T/err ||
+		{ cat $T/out $T/err; return 1; }
+	cat $T/out $T/err
+	[ ! -s $T/err ] && [ "$(grep -c '^machine,memory_.*,[0-9.e+]*,.*,100.00$' $T/out)" = 4 ] &&
+		perf metrics memory --plan | grep -q 'xeon7500_package/gate'
 }
 
 # It is ended and tells what has been counted until then. Ctrl-C goes to the whole foreground,
@@ -295,6 +312,7 @@ ktap "no such event, no such PMU, division by zero" no_value
 ktap "nothing to count" nothing
 ktap "perf is missing" no_perf
 ktap "no permission" no_permission
+ktap "no permission for a gate" without_a_gate
 ktap "Ctrl-C" ended_by INT 130 -
 ktap "SIGTERM" ended_by TERM 143 ""
 ktap "a package goes offline" offline

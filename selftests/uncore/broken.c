@@ -23,8 +23,8 @@ static const struct {
 	  "imt_inserts_all" },
 	{ 0xe46, "xeon7500_bbox_0", "addr_in_match,match_addr=0x5,mask_addr=0xf",
 	  "imt_inserts_all" },
-	{ 0xe55, "xeon7500_mbox_0", "dram_cmd.ras,match_addr=0x1,mask_addr=0x3", "cycles" },
-	{ 0xcab, "xeon7500_mbox_0", "bbox_cmds.reads", "cycles" },
+	{ 0xe55, "xeon7500_mbox_0", "dram_cmd.ras,match_addr=0x1,mask_addr=0x3", "mbox_cycles" },
+	{ 0xcab, "xeon7500_mbox_0", "bbox_cmds.reads", "mbox_cycles" },
 	{ 0xce6, "xeon7500_mbox_1", "cycles_sched_mode.rdprio", "bbox_cmds.reads" },
 	{ 0xe0c, "xeon7500_rbox_0", "que_arb_bid.hom,port=0", "retryq_ne,port=0" },
 };

@@ -82,7 +82,7 @@ static void each_box(void)
 	same_event("xeon7500_cbox_5", "occupancy_maf", 2, cpu);
 	same_event("xeon7500_wbox", "c_cycles_turbo.c_all", 4, cpu);
 	same_event("xeon7500_sbox_1", "to_r_ndr_msgq_occupancy", 4, cpu);
-	same_event("xeon7500_mbox_0", "cycles", 6, cpu);
+	same_event("xeon7500_mbox_0", "mbox_cycles", 6, cpu);
 	same_event("xeon7500_rbox_0", "flits_sent,port=1", 8, cpu);
 	cpu = package_cpu(1);
 	same_event("xeon7500_cbox_7", "trans_irq", 6, cpu);
@@ -283,7 +283,7 @@ static void sampled_groups(void)
 		sampled_group("xeon7500_cbox_6", "occupancy_irq", 6, 300007, cpu, 1000 + i);
 		sampled_group("xeon7500_wbox", "c_cycles_turbo.c_all", 4, 100003, cpu, 1000 + i);
 		sampled_group("xeon7500_sbox_0", "to_r_ndr_msgq_occupancy", 4, 100007, cpu, 1000 + i);
-		sampled_group("xeon7500_mbox_1", "cycles", 6, 40001, cpu, 1000 + i);
+		sampled_group("xeon7500_mbox_1", "mbox_cycles", 6, 40001, cpu, 1000 + i);
 		sampled_group("xeon7500_rbox_1", "flits_sent,port=2", 8, 30001, cpu, 1000 + i);
 	}
 }
@@ -303,7 +303,7 @@ static struct ring *open_shortest(int cpu, uint64_t *period)
 	struct ring *r;
 
 	for (*period = 12000;; *period *= 2) {
-		r = open_sampled("xeon7500_mbox_1", "cycles", 6, *period, cpu);
+		r = open_sampled("xeon7500_mbox_1", "mbox_cycles", 6, *period, cpu);
 		perf_enable(r->fd);
 		spin_us(30);
 		perf_disable(r->fd);
@@ -381,9 +381,9 @@ static void sample_before_the_freeze(void)
 
 	silicon_start();
 	sampling_limit(1000000);
-	neighbour = event_open("xeon7500_mbox_1", "cycles", cpu, -1);
+	neighbour = event_open("xeon7500_mbox_1", "mbox_cycles", cpu, -1);
 	run_on(cpu);
-	r = open_sampled("xeon7500_mbox_1", "cycles", 5, period, cpu);
+	r = open_sampled("xeon7500_mbox_1", "mbox_cycles", 5, period, cpu);
 	msr_write(cpu, SYN_FREEZE_LATENCY, 5000000);
 	msr_write(0, SYN_FAULT_DELAY_NS, 1500000);
 	for (i = 0; i < 20; i++) {

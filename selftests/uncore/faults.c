@@ -26,7 +26,7 @@ static const struct {
 } sampled[] = {
 	{ "xeon7500_cbox_2", "occupancy_irq", 700001 },
 	{ "xeon7500_wbox", "uncore_clock", 150001 },
-	{ "xeon7500_mbox_1", "cycles", 100001 },
+	{ "xeon7500_mbox_1", "mbox_cycles", 100001 },
 };
 
 /*

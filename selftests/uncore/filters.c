@@ -788,7 +788,7 @@ static void refused(void)
 		{ "xeon7500_bbox_0", "msg_in_match,mask_opc_in=0x1" },
 		{ "xeon7500_bbox_0", "msg_in_match,mask_msg_out=0x1" },
 		{ "xeon7500_bbox_0", "addr_in_match,mask_msg_in=0x1" },
-		{ "xeon7500_mbox_0", "cycles,pld_cmd=0x2" },
+		{ "xeon7500_mbox_0", "mbox_cycles,pld_cmd=0x2" },
 		{ "xeon7500_mbox_0", "dram_cmd.ras,fvc_evnt=1" },
 		{ "xeon7500_mbox_0", "bbox_cmds.reads,pld_fvid=1" },
 		{ "xeon7500_rbox_0", "flits_sent,match_mc=0x1,mask_mc=0x1" },

@@ -239,7 +239,7 @@ static void stale_enables(void)
 	} left[] = {
 		{ "xeon7500_cbox_0", "llc_hits.all", MISSES },
 		{ "xeon7500_wbox", "c_cycles_turbo.c_all", 0x400001 },
-		{ "xeon7500_mbox_0", "cycles", 0x1b << 9 | 1 },
+		{ "xeon7500_mbox_0", "mbox_cycles", 0x1b << 9 | 1 },
 	};
 	int round, i, n, num, fd[3];
 	uint16_t ctr[SILICON_MAX_COUNTERS];
@@ -348,7 +348,7 @@ static void counter_goes_back(void)
 {
 	start();
 	move_back("xeon7500_cbox_0", "llc_hits.all", 0xd11);
-	move_back("xeon7500_mbox_0", "cycles", 0xcb1);
+	move_back("xeon7500_mbox_0", "mbox_cycles", 0xcb1);
 	move_back("xeon7500_wbox", "uncore_clock", 0x394);
 	ktap_check(foreign_writes() == 3, "foreign_writes %lld, not 3", foreign_writes());
 	/* Once, whatever comes after it. */
@@ -411,7 +411,7 @@ static void nobody_else(void)
 	for (i = 1; i < 6; i++)
 		fd[i] = event_open_attr(&attr, 0, fd[0]);
 	sampling_open("xeon7500_cbox_5", "occupancy_irq,freeze=1", 70000001, 0, 64);
-	sampling_open("xeon7500_mbox_1", "cycles", 20000003, 0, 64);
+	sampling_open("xeon7500_mbox_1", "mbox_cycles", 20000003, 0, 64);
 	perf_enable(fd[0]);
 	perf_enable(rings[0].fd);
 	perf_enable(rings[1].fd);
@@ -451,7 +451,7 @@ static void use_all(void)
 		{ "xeon7500_sbox_1", "to_r_prog_ev,match=1,mask_addr=1", 0 },
 		{ "xeon7500_bbox_1", "imt_inserts_all", 0 },
 		{ "xeon7500_mbox_0", "bbox_cmds.reads", 0 },
-		{ "xeon7500_mbox_1", "cycles", 100001 },
+		{ "xeon7500_mbox_1", "mbox_cycles", 100001 },
 		{ "xeon7500_rbox_0", "flits_sent,port=1", 0 },
 		{ "xeon7500_rbox_1", "flits_sent,port=0", 0 },
 	};

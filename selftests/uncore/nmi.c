@@ -124,7 +124,7 @@ static void counting(void)
 		{ "xeon7500_wbox", "prochot" }, { "xeon7500_cbox_0", "llc_misses.all" },
 		{ "xeon7500_cbox_7", "occupancy_irq" },
 		{ "xeon7500_sbox_1", "to_r_snp_msgq_cycles_ne" },
-		{ "xeon7500_bbox_0", "imt_inserts_all" }, { "xeon7500_mbox_0", "cycles" },
+		{ "xeon7500_bbox_0", "imt_inserts_all" }, { "xeon7500_mbox_0", "mbox_cycles" },
 		{ "xeon7500_rbox_1", "flits_sent,port=0" },
 	};
 	unsigned int i, before;
@@ -251,11 +251,11 @@ static const struct {
 	{ "xeon7500_cbox_0", "occupancy_irq", 3000017 },
 	{ "xeon7500_cbox_3", "occupancy_irq", 3300013 },
 	{ "xeon7500_cbox_2", "occupancy_irq", 3700001 },
-	{ "xeon7500_mbox_0", "cycles", 600011 },
+	{ "xeon7500_mbox_0", "mbox_cycles", 600011 },
 	{ "xeon7500_sbox_0", "to_r_ndr_msgq_occupancy", 1000003 },
 	/* the other side, and none */
 	{ "xeon7500_cbox_6", "occupancy_irq", 3500017 },
-	{ "xeon7500_mbox_1", "cycles", 700001 },
+	{ "xeon7500_mbox_1", "mbox_cycles", 700001 },
 	{ "xeon7500_wbox", "uncore_clock", 650011 },
 };
 
@@ -323,7 +323,7 @@ static void let_in_again(void)
 	int turn;
 
 	start();
-	sampling_open("xeon7500_mbox_0", "cycles", 600011, 0, 64);
+	sampling_open("xeon7500_mbox_0", "mbox_cycles", 600011, 0, 64);
 	silicon_clear();
 	perf_enable(rings[0].fd);
 	for (turn = 0; turn < 5; turn++) {
@@ -358,7 +358,7 @@ static void freeze_is_asked_for(void)
 	for (round = 0; round < 2; round++) {
 		silicon_clear();
 		fd = event_open("xeon7500_cbox_1", "llc_hits.all", 0, -1);
-		sampling_open("xeon7500_mbox_0", round ? "cycles,freeze=1" : "cycles", 600011, 0, 64);
+		sampling_open("xeon7500_mbox_0", round ? "mbox_cycles,freeze=1" : "mbox_cycles", 600011, 0, 64);
 		perf_enable(rings[0].fd);
 		perf_enable(fd);
 		sleep_us(20000);

@@ -42,7 +42,7 @@ cboxes() { for _i in 0 1 2 3 4 5 6 7; do echo "xeon7500_cbox_$_i"; done; }
 start_of_perf() {
 	counts xeon7500_wbox/event=0x4,umask=0x1/ xeon7500_sbox_1/to_r_ndr_msgq_occupancy/ \
 		xeon7500_sbox_0/to_r_ndr_msgq_occupancy,thresh=3,edge/ \
-		xeon7500_cbox/llc_misses.all/ xeon7500_ubox/woken/ xeon7500_mbox_1/cycles/ \
+		xeon7500_cbox/llc_misses.all/ xeon7500_ubox/woken/ xeon7500_mbox_1/mbox_cycles/ \
 		imt_inserts_all >/tmp/counts
 	truth xeon7500_wbox
 	truth xeon7500_sbox_1

@@ -43,11 +43,11 @@ static const struct {
 	{ "xeon7500_sbox_1", "to_r_snp_msgq_cycles_ne", 2700005 },
 	{ "xeon7500_bbox_0", "msgs_in_non_snoop", 1200029 },
 	{ "xeon7500_bbox_1", "imt_inserts_all", 20011 },
-	{ "xeon7500_mbox_0", "cycles", 6600041 },
+	{ "xeon7500_mbox_0", "mbox_cycles", 6600041 },
 	{ "xeon7500_mbox_1", "bbox_cmds.reads", 900023 },
 	{ "xeon7500_rbox_0", "flits_sent,port=1", 1500029 },
 	{ "xeon7500_rbox_1", "flits_sent,port=2", 1500029 },
-	{ "xeon7500_mbox_0", "cycles", 45001 },
+	{ "xeon7500_mbox_0", "mbox_cycles", 45001 },
 };
 
 #define SAMPLED		(int)(sizeof(sampled) / sizeof(sampled[0]))

@@ -106,7 +106,7 @@ static void any_cpu_samples(void)
 
 	start("");
 	lost_open();
-	attr = sampling_attr("xeon7500_mbox_1", "cycles", 500009);
+	attr = sampling_attr("xeon7500_mbox_1", "mbox_cycles", 500009);
 	fd = perf_open(&attr, 6, -1);
 	if (!ktap_check(fd >= 0, "on CPU 6: %s", strerror(-fd)))
 		return;

@@ -235,10 +235,10 @@ static void mbox_beside(void)
 		{ "pgt_page_ev2.auto_cls", "page_empty", -EINVAL },
 		{ "page_empty", "pgt_page_ev.opn2cls", 0 },
 		/* Alone already */
-		{ "cycles", "dram_misc.ras,pld_fvid=1", -EINVAL },
-		{ "cycles", "dram_misc.valid,pld_cmd2=1", -EINVAL },
-		{ "cycles", "event=0xb,pld_sel2=3", -EINVAL },
-		{ "cycles", "event=0xb,pld_sel2=1,pld_cmd2=8", -EINVAL },
+		{ "mbox_cycles", "dram_misc.ras,pld_fvid=1", -EINVAL },
+		{ "mbox_cycles", "dram_misc.valid,pld_cmd2=1", -EINVAL },
+		{ "mbox_cycles", "event=0xb,pld_sel2=3", -EINVAL },
+		{ "mbox_cycles", "event=0xb,pld_sel2=1,pld_cmd2=8", -EINVAL },
 	};
 	unsigned int i;
 	int err;

@@ -37,6 +37,26 @@ MODELS = {'xeon7500': ('nhm-ex', 'nehalem-ex'), 'westmereex': ('wsm-ex', 'westme
 KINDS = {'ubox': 'U', 'cbox': 'C', 'sbox': 'S', 'bbox': 'B', 'mbox': 'M', 'rbox': 'R',
          'wbox': 'W'}
 
+# A name of the manual that perf has for an event of its own. perf 7.3 looks for a bare name in
+# all PMUs, so each "perf stat -e cycles" would open all M-Boxes.
+RENAMED = {('M', 'CYCLES'): 'mbox_cycles'}
+
+# The names perf has for events of its own, in lower case: perf does not tell the cases apart.
+PERF_EVENTS = frozenset('''
+    alignment-faults bpf-output branch-instructions branch-misses branches breakpoint bus-cycles
+    cache-misses cache-references cgroup-switches context-switches cpu-clock cpu-cycles
+    cpu-migrations cs cycles dummy duration_time emulation-faults faults idle-cycles-backend
+    idle-cycles-frontend instructions major-faults mem migrations minor-faults page-faults
+    ref-cycles stalled-cycles-backend stalled-cycles-frontend system_time task-clock user_time
+    '''.split())
+# Those of caches: a cache, an operation and a result, of which the last two may be missing or
+# change places.
+PERF_CACHE = re.compile(
+    '(l1-?d|l1-dcache|l1-data|l1-?i|l1-icache|l1-instruction|llc|l2|d-?tlb|data-tlb|i-?tlb|'
+    'instruction-tlb|branch|branches|bpu|btb|bpc|node)'
+    '(-(loads?|read|stores?|write|prefetch|prefetches|speculative-read|speculative-load|'
+    'refs|reference|ops|access|misses|miss)){0,2}')
+
 # Ours, not the hardware's: Documentation/overflow.md.
 PACKAGE = 'xeon7500_package'
 PACKAGE_EVENTS = {'gate': 'event=0x1', 'gate.unit': 'ns', 'frozen': 'event=0x2',
@@ -179,6 +199,12 @@ def flits_name(name):
     return re.sub('^(PKTS|MSGS)_', 'FLITS_', name)
 
 
+def sysfs_name(box, name, umask=None):
+    """What the driver calls an event of the spec."""
+    name = RENAMED.get((box, name), name.lower())
+    return '.'.join(n for n in (name, umask and umask.lower()) if n)
+
+
 def wanted(box):
     """sysfs name -> Want, of all that the spec knows for this box."""
     want = {}
@@ -193,8 +219,8 @@ def wanted(box):
             names.append('')
         for name in names:
             for u in subs:
-                full = '.'.join(n for n in (name, u['name'] if u else '') if n)
-                want[full.lower()] = Want(e, u, scale_of(e), own=not name)
+                want[sysfs_name(box, name, u and u['name'])] = \
+                    Want(e, u, scale_of(e), own=not name or (box, name) in RENAMED)
         # What the event is called on the Xeon 7500, so that its name goes on working.
         for u in e['umasks'] if box == 'M' else ():
             if 'nhm_name' in u:
@@ -315,7 +341,8 @@ class Dump:
                 self.opened.append((w[0], w[1], w[2], int(w[3]), int(w[4])))
             elif mark == 'violations':
                 self.violations = int(w[0])
-        # No box, so none of what is checked of boxes is for it.
+        # No box, so none of what is checked of boxes is for them.
+        self.cpu = self.events.pop('cpu', {})
         self.package = self.events.pop(PACKAGE, {})
         self.package_formats = self.formats.pop(PACKAGE, {})
 
@@ -350,6 +377,14 @@ def check_names(pmu, events):
     return wrong
 
 
+def check_perf_names(pmu, events, cpu):
+    """No event has a name by which perf, or the PMU of the CPU, has another one."""
+    names = {n for n in events if not n.endswith(('.scale', '.unit'))}
+    taken = PERF_EVENTS | {n.lower() for n in cpu}
+    return [f'{pmu}: perf has {n} already' for n in sorted(names)
+            if n.lower() in taken or PERF_CACHE.fullmatch(n.lower())]
+
+
 def check_package(formats, events):
     """The PMU that has no counter."""
     wrong = [f'{PACKAGE}: {n} is {events.get(n)}, not {PACKAGE_EVENTS.get(n)}'
@@ -378,7 +413,7 @@ def is_inferred(event):
 def check_inferred(pmu, caps):
     """caps/inferred lists the events, less the sub-event, that the spec infers."""
     inferred = [e for e in EVENTS[box_of(pmu)[0]] if is_inferred(e)]
-    want = {e['name'].lower() for e in inferred}
+    want = {sysfs_name(box_of(pmu)[0], e['name']) for e in inferred}
     want |= {u['nhm_name'].partition('.')[0].lower()
              for e in inferred for u in e['umasks'] if 'nhm_name' in u}
     said = caps.get('inferred', 'not there').split()
@@ -557,8 +592,11 @@ def unnoticed_names(dump):
                     missed.append(f'{pmu}: {name} as {terms}')
         if not check_names(pmu, {**events, 'llc_mises.all': 'event=0x1'}):
             missed.append(f'{pmu}: a name too many')
+        for n in ('cycles', 'LLC-loads', 'l1-dcache-load-misses', *dump.cpu):
+            if not check_perf_names(pmu, {n: 'event=0x1'}, dump.cpu):
+                missed.append(f'{pmu}: {n} as a name of ours')
         inferred = dump.caps[pmu]['inferred'].split()
-        for n in inferred + ['cycles']:
+        for n in inferred + ['mbox_cycles']:
             other = {'inferred': ' '.join(set(inferred) ^ {n})}
             if not check_inferred(pmu, other):
                 missed.append(f'{pmu}: {n} in or out of caps/inferred')
@@ -642,6 +680,10 @@ def check_kernel(ktap, kernel, machine, dump, writes):
                 [w for p in there for w in check_names(p, dump.events[p])])
     ktap.result(f'{kernel}: the events of the package',
                 check_package(dump.package_formats, dump.package))
+    ktap.result(f'{kernel}: no event has the name of one of perf or of the CPU',
+                [w for p, events in [*dump.events.items(), (PACKAGE, dump.package)]
+                 for w in check_perf_names(p, events, dump.cpu)] +
+                ([] if 'cpu-cycles' in dump.cpu else ['the CPU has no cpu-cycles']))
     ktap.result(f'{kernel}: names give the encoding of the spec',
                 [w for p in there for w in check_encoding(p, dump.formats[p], dump.events[p])])
     ktap.result(f'{kernel}: caps/inferred is what the spec infers',

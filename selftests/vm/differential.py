@@ -18,6 +18,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
+import conformance
 import vm
 from ktap import Ktap, note
 
@@ -221,7 +222,7 @@ def mbox_event_rows(model, e, inst):
         for reg, _, mask in fields:
             vals.setdefault(reg, 0)
             care[reg] = care.get(reg, 0) | mask
-        ours = e['name'].lower() + ('.' + m['name'].lower() if m else '')
+        ours = conformance.sysfs_name('M', e['name'], m and m['name'])
         for field, val in (m['set'].items() if m else ()):
             reg, lo, _ = m_field(model, field)
             if val == '0xNN':

@@ -19,6 +19,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
+import conformance
 import vm
 from ktap import Ktap, note
 
@@ -53,7 +54,7 @@ def line(instances, identity, package, instance, us):
     for event in events_of(identity):
         box, name = event.split()
         number = f'_{instance}' if box in instances else ''
-        words.append(f'xeon7500_{box.lower()}box{number}/{name.lower()}')
+        words.append(f'xeon7500_{box.lower()}box{number}/{conformance.sysfs_name(box, name)}')
     return f'{package} {us} {" ".join(words)}\n'
 
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -218,7 +219,9 @@ static void read_count(struct plan *plan, const json_t *line)
 /*
  * The gates were open longer than the counters of the package counted, all for the same time:
  * the one that was open for less is the better measure of it. Between two intervals nothing
- * stops; there each event knows best itself.
+ * stops; there each event knows best itself. A driver that leaves out of the running time what
+ * is behind a closed gate leaves out what perf takes to set up, too: that is no multiplexing.
+ * But an event that ran for much less was held back by another gate, or by a freeze.
  */
 static void set_windows(struct plan *plan)
 {
@@ -234,8 +237,13 @@ static void set_windows(struct plan *plan)
 				window = gate->value / 1e9;
 		}
 		for (i = 0; window && i < plan->num_counters; i++) {
-			if (!plan->counter[i].pmu->core && plan->counter[i].reading[cpu].there)
-				plan->counter[i].reading[cpu].seconds = window;
+			struct reading *reading = &plan->counter[i].reading[cpu];
+
+			if (plan->counter[i].pmu->core || !reading->there || reading->why)
+				continue;
+			reading->seconds = fmin(reading->seconds, window);
+			reading->running = reading->seconds < 0.9 * window ?
+					   reading->seconds / window : 1;
 		}
 	}
 }

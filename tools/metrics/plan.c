@@ -545,18 +545,24 @@ static bool wants_gate(const struct plan *plan)
 /*
  * A gate at each end of the command line: the counters of a package start and stop together.
  * What the second one counts ends too late and the first one begins too early, by the time
- * that perf takes for what is between them.
+ * that perf takes for what is between them. A gate holds back all users of a package, so it
+ * needs CAP_PERFMON; without a gate each box starts by itself.
  */
 static void add_gates(struct plan *plan)
 {
 	struct perf_event_attr attr;
-	int passes = plan->passes, p;
+	int passes = plan->passes, p, fd;
 	char *error = NULL;
 
 	for (p = 0; p < num_pmus; p++) {
 		if (strcmp(pmus[p].name, "xeon7500_package") ||
 		    !event_attr(&pmus[p], "gate", &attr, &error))
 			continue;
+		fd = open_one(plan, &pmus[p], "gate", -1);
+		if (fd == -EACCES || fd == -EPERM)
+			continue;
+		if (fd >= 0)
+			close(fd);
 		plan->gate[0] = counter_add(plan, &pmus[p], "gate", 0);
 		plan->gate[1] = counter_add(plan, &pmus[p], "gate", 1);
 	}

@@ -10,7 +10,7 @@
  * every name is opened on every instance and port.
  *
  *	F PMU NAME TEXT			a format attribute
- *	E PMU NAME TEXT			an event, .scale or .unit attribute
+ *	E PMU NAME TEXT			an event, .scale or .unit attribute; of the CPU's PMU, too
  *	C PMU NAME TEXT			an attribute of caps
  *	I PMU TEXT			its identifier
  *	O PMU NAME TERMS FROM TO	opened, with these terms added
@@ -133,6 +133,7 @@ int main(int argc, char **argv)
 	for_each_pmu(dump_pmu, NULL);
 	dump_dir("xeon7500_package", "format", 'F');
 	dump_dir("xeon7500_package", "events", 'E');
+	dump_dir("cpu", "events", 'E');
 	printf("violations %llu\n", (unsigned long long)msr_read(0, SYN_VIOLATIONS));
 	return 0;
 }

@@ -21,7 +21,7 @@ static const struct {
 	unsigned int period;
 } events[] = {
 	{ "xeon7500_cbox_1", "llc_hits.all", 300007 },
-	{ "xeon7500_mbox_0", "cycles", 2000003 },
+	{ "xeon7500_mbox_0", "mbox_cycles", 2000003 },
 	{ "xeon7500_sbox_0", "to_r_ndr_msgq_occupancy", 0 },
 	{ "xeon7500_wbox", "uncore_clock", 0 },
 };

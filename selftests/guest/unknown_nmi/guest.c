@@ -40,7 +40,7 @@ static void start(void)
 
 static void sample(unsigned int period)
 {
-	sampling_open("xeon7500_mbox_0", "cycles", period, 0, 64);
+	sampling_open("xeon7500_mbox_0", "mbox_cycles", period, 0, 64);
 	lost_open();
 	perf_enable(rings[0].fd);
 	sleep_us(5000);
@@ -87,7 +87,7 @@ static void nothing_samples(void)
 	before = seen("unknown");
 	nmis(0, 20, 0);
 	check_arrived("on CPU 0", seen("unknown") - before, 20);
-	perf_enable(event_open("xeon7500_mbox_0", "cycles", 0, -1));
+	perf_enable(event_open("xeon7500_mbox_0", "mbox_cycles", 0, -1));
 	before = seen("unknown");
 	nmis(0, 20, 0);
 	check_arrived("while an event counts", seen("unknown") - before, 20);
