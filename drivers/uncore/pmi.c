@@ -43,6 +43,12 @@
 /* What NMIs may take of that. Beyond it, a counter that overflows waits for the watch. */
 #define UNCORE_BUSY_NS		(3 * NSEC_PER_MSEC)
 
+/*
+ * What a freeze counts for in that, beside its handling: how long the package was frozen
+ * before the NMI got here is only estimated, and all others miss it.
+ */
+#define UNCORE_FREEZE_NS	(20 * NSEC_PER_USEC)
+
 /* Passes over a package whose counters overflow while it is looked at */
 #define UNCORE_MAX_PASSES	3
 /* Accesses in one NMI, about, after which the rest is left to the watch */
@@ -144,8 +150,8 @@ static int uncore_nmi_spurious(struct uncore_package *pkg)
 
 	if (x86_platform.get_nmi_reason() & NMI_REASON_MASK)
 		return NMI_DONE;
-	if (now < pmi->again_until)
-		pmi->again_until = 0;
+	if (now - pmi->nmi_ns < UNCORE_AGAIN_NS)
+		pmi->nmi_ns = 0;
 	else if (pmi->claims && now < pmi->claim_until)
 		pmi->claims--;
 	else
@@ -334,6 +340,7 @@ static unsigned long uncore_side_find(const struct uncore_package *pkg, int side
 /**
  * struct uncore_walk - one run of the handler
  * @in_nmi: it is the NMI of an overflow, with a bound on its accesses
+ * @all: also what is beyond the share of the time that NMIs may take
  * @due: counters are due already
  * @any: there was something to handle
  * @pmis: for how many overflows there has been a PMI
@@ -342,6 +349,7 @@ static unsigned long uncore_side_find(const struct uncore_package *pkg, int side
  */
 struct uncore_walk {
 	bool in_nmi;
+	bool all;
 	bool due;
 	bool any;
 	unsigned int pmis;
@@ -388,27 +396,40 @@ static bool uncore_is_frozen(const struct uncore_package *pkg)
 	return !(ctl & U_GLOBAL_CTL_EN_ALL);
 }
 
+/* The hardware has frozen the package some time before the NMI got here, or is about to. */
+static void uncore_freeze(struct uncore_package *pkg, bool frozen)
+{
+	bool counted = !(pkg->held & UNCORE_STARTED);
+
+	pkg->hold.frozen = true;
+	if (!frozen) {
+		uncore_package_write_ctl(pkg);
+		return;
+	}
+	uncore_stopwatch_run(&pkg->held, true);
+	if (counted)
+		WRITE_ONCE(pkg->held, pkg->held - pkg->pmi.latency_ns);
+}
+
 /* One pass. Returns whether another one is needed. */
 static bool uncore_handle_pass(struct uncore_package *pkg, struct uncore_walk *walk,
 			       struct pt_regs *regs)
 	__must_hold(&pkg->lock)
 {
-	bool late = walk->in_nmi && pkg->pmi.busy_ns > UNCORE_BUSY_NS;
+	bool late = !walk->all && pkg->pmi.busy_ns > UNCORE_BUSY_NS;
 	bool frozen = uncore_is_frozen(pkg);
 	u32 status = uncore_global_status();
 
 	if (!status && !frozen && !walk->due)
 		return false;
-	if (frozen) {
-		pkg->hold.frozen = true;
-		uncore_stopwatch_run(&pkg->held, true);
-	} else if (pkg->global_ctl & U_GLOBAL_CTL_FRZ_ALL) {
-		/* What the hardware is about to do, and has done already as a rule. */
-		pkg->hold.frozen = true;
-		uncore_package_write_ctl(pkg);
-	}
-	if (!walk->any)
+	if (frozen || pkg->global_ctl & U_GLOBAL_CTL_FRZ_ALL)
+		uncore_freeze(pkg, frozen);
+	if (!walk->any) {
+		/* Its NMI may come at any moment. */
+		if (!walk->in_nmi)
+			uncore_pmi_expect(pkg, 1);
 		uncore_pmi_unmask();
+	}
 	if (status & ~U_GLOBAL_OV_U)
 		uncore_clear_global_status(status);
 	uncore_walk_package(pkg, status, walk->any ? pkg->present : pkg->used, walk);
@@ -424,24 +445,19 @@ static bool uncore_handle_pass(struct uncore_package *pkg, struct uncore_walk *w
 	return !late && !pkg->pmi.delivering;
 }
 
-/**
- * uncore_pmi_handle() - handle what has overflowed
- * @pkg: the package
- * @regs: those that the NMI of an overflow has interrupted; NULL outside of it
- * @due: counters are due already
+/*
+ * Handle what has overflowed. In a package that runs, a further overflow may come at any
+ * time: LVTPC and the U level are cleared before the boxes, and looked at again after them,
+ * so that none goes unnoticed whether the U level latches or follows what is below. In a
+ * frozen one nothing follows. CTL is read before STATUS, so that the overflow that has
+ * frozen the package is handled before the package is let go.
  *
- * In a package that runs, a further overflow may come at any time: LVTPC and the U level
- * are cleared before the boxes, and looked at again after them, so that none goes unnoticed
- * whether the U level latches or follows what is below. In a frozen one nothing follows.
- * CTL is read before STATUS, so that the overflow that has frozen the package is handled
- * before the package is let go.
- *
- * Return: for how many overflows there has been a PMI, or -1 if there was nothing to handle.
+ * @regs are those that the NMI of an overflow has interrupted, NULL outside of it. Returns
+ * for how many overflows there has been a PMI, or -1 if there was nothing to handle.
  */
-static int uncore_pmi_handle(struct uncore_package *pkg, struct pt_regs *regs, bool due)
+static int uncore_handle(struct uncore_package *pkg, struct uncore_walk walk, struct pt_regs *regs)
 	__must_hold(&pkg->lock)
 {
-	struct uncore_walk walk = { .in_nmi = regs, .due = due };
 	u64 since = ktime_get_mono_fast_ns(), now;
 	struct uncore_pmi *pmi = &pkg->pmi;
 	bool nested = pmi->delivering;
@@ -459,21 +475,18 @@ static int uncore_pmi_handle(struct uncore_package *pkg, struct pt_regs *regs, b
 		pmi->pending = 1;
 	} else if (pkg->hold.frozen) {
 		pkg->hold.frozen = false;
+		pmi->busy_ns += UNCORE_FREEZE_NS;
 		atomic64_add(now - since, &pkg->totals.frozen_ns);
 		/* What it holds is not known, but that en_all is off. */
 		pkg->global_ctl = (u32)~U_GLOBAL_CTL_EN_ALL;
 		uncore_package_apply(pkg, walk.boxes);
 	}
-	if (!walk.any)
-		return -1;
-	/* Each has brought an NMI of its own, and this may be one of them. */
-	if (!walk.in_nmi)
-		uncore_pmi_expect(pkg, max(walk.pmis, 1U));
-	else if (walk.pmis > 1)
+	/* Each has brought an NMI of its own; one is this, or is expected already. */
+	if (walk.pmis > 1)
 		uncore_pmi_expect(pkg, walk.pmis - 1);
 	if (walk.in_nmi && walk.pmis)
-		pmi->again_until = now + UNCORE_AGAIN_NS;
-	return walk.pmis;
+		pmi->nmi_ns = now;
+	return walk.any ? walk.pmis : -1;
 }
 
 /* ---- the lock, in any context ---- */
@@ -509,7 +522,7 @@ void uncore_unlock(struct uncore_package *pkg)
 	while (unlikely(READ_ONCE(pkg->pmi.pending)) && !READ_ONCE(pkg->pmi.delivering) &&
 	       READ_ONCE(pkg->cpu) == smp_processor_id() && !in_nmi()) {
 		raw_spin_lock(&pkg->lock);
-		uncore_pmi_handle(pkg, NULL, true);
+		uncore_handle(pkg, (struct uncore_walk){ .due = true }, NULL);
 		raw_spin_unlock(&pkg->lock);
 	}
 }
@@ -522,7 +535,7 @@ static int uncore_nmi_busy(struct uncore_package *pkg)
 	if (!uncore_global_status())
 		return uncore_nmi_spurious(pkg);
 	WRITE_ONCE(pkg->pmi.pending, pkg->pmi.pending + 1);
-	pkg->pmi.again_until = ktime_get_mono_fast_ns() + UNCORE_AGAIN_NS;
+	pkg->pmi.nmi_ns = ktime_get_mono_fast_ns();
 	uncore_pmi_unmask();
 	return NMI_HANDLED;
 }
@@ -556,7 +569,7 @@ static int uncore_nmi(unsigned int cmd, struct pt_regs *regs)
 		return uncore_nmi_elsewhere(pkg);
 	if (!raw_spin_trylock(&pkg->lock))
 		return uncore_nmi_busy(pkg);
-	pmis = uncore_pmi_handle(pkg, regs, false);
+	pmis = uncore_handle(pkg, (struct uncore_walk){ .in_nmi = true }, regs);
 	raw_spin_unlock(&pkg->lock);
 	return pmis < 0 ? uncore_nmi_spurious(pkg) : NMI_HANDLED;
 }
@@ -578,9 +591,11 @@ static enum hrtimer_restart uncore_watch(struct hrtimer *timer)
 	wanted = uncore_pmi_wanted(pkg);
 	uncore_pmi_listen(wanted);
 	pmi->busy_ns = 0;
-	missed = wanted ? uncore_pmi_handle(pkg, NULL, uncore_any_due(pkg)) : 0;
-	if (missed > 0)
-		atomic64_add(missed, &pkg->totals.missed);
+	if (wanted) {
+		missed = uncore_handle(pkg, (struct uncore_walk){
+			.all = true, .due = uncore_any_due(pkg) }, NULL);
+		atomic64_add(max(missed, 0), &pkg->totals.missed);
+	}
 	if (wanted || (pmi->claims && ktime_get_mono_fast_ns() < pmi->claim_until)) {
 		hrtimer_forward_now(timer, ns_to_ktime(UNCORE_WATCH_NS));
 		again = HRTIMER_RESTART;
@@ -634,8 +649,16 @@ void uncore_pmi_overdue(struct uncore_package *pkg, struct uncore_box *box)
 	if (!due)
 		return;
 	box->due |= due;
-	uncore_package_apply(pkg, BIT(uncore_box_id(box)));
-	uncore_pmi_handle(pkg, NULL, true);
+	/* What is read with the samples is of this moment. */
+	if (pkg->global_ctl & U_GLOBAL_CTL_FRZ_ALL && !pkg->hold.frozen)
+		uncore_freeze(pkg, false);
+	else
+		uncore_package_apply(pkg, BIT(uncore_box_id(box)));
+	for_each_uncore_bit(idx, due) {
+		if (box->counter[idx].state != UNCORE_LEFT)
+			uncore_event_update(box->counter[idx].event);
+	}
+	uncore_handle(pkg, (struct uncore_walk){ .all = true, .due = true }, NULL);
 }
 
 /**
@@ -669,7 +692,8 @@ void uncore_pmi_quiesce(struct uncore_package *pkg)
 {
 	uncore_package_apply(pkg, pkg->used);
 	if (pkg->pmi.events)
-		uncore_pmi_handle(pkg, NULL, uncore_any_due(pkg));
+		uncore_handle(pkg, (struct uncore_walk){
+			.all = true, .due = uncore_any_due(pkg) }, NULL);
 	uncore_pmi_listen(false);
 }
 

@@ -79,7 +79,7 @@ static int uncore_test_overflow(const struct uncore_test *t, bool with_pmi, int 
 	const struct uncore_counter_row *row = uncore_counter_row(t->box, t->c);
 	unsigned int ctl = uncore_ctl_msr(t->box, t->c), nmis;
 	struct uncore_pmi *p = &t->pkg->pmi;
-	u64 overflown = 0;
+	u64 overflown = 0, since;
 	int us;
 
 	uncore_test_clear(t);
@@ -88,6 +88,7 @@ static int uncore_test_overflow(const struct uncore_test *t, bool with_pmi, int 
 	wrmsrq(ctl, row->clock | row->enable | (with_pmi ? row->pmi_en : 0));
 	p->pending = 0;
 	wrmsrq(uncore_box_ctl_msr(t->box), t->enabled | row->bit);
+	since = ktime_get_mono_fast_ns();
 	wrmsrq(U_MSR_PMON_GLOBAL_CTL, (t->pkg->global_ctl & ~U_GLOBAL_CTL_FRZ_ALL) |
 	       U_GLOBAL_CTL_EN_ALL | t->core_sel);
 	for (us = 0; us < UNCORE_TEST_OVERFLOW_US && !overflown; us++) {
@@ -110,6 +111,8 @@ static int uncore_test_overflow(const struct uncore_test *t, bool with_pmi, int 
 	p->pending = 0;
 	if (!overflown)
 		return -EIO;
+	if (nmis)
+		p->latency_ns = min(p->latency_ns, p->nmi_ns - since);
 	return nmis ? us : -EAGAIN;
 }
 
@@ -168,6 +171,7 @@ static void uncore_self_test(struct uncore_package *pkg)
 
 	if (!uncore_test_find(&t))
 		return;
+	pkg->pmi.latency_ns = UNCORE_TEST_NMI_US * NSEC_PER_USEC;
 	WRITE_ONCE(pkg->pmi.armed, true);
 	/* NMIs may be late, or come twice. */
 	uncore_pmi_expect(pkg, 2 * UNCORE_TEST_TRIES);

@@ -220,9 +220,10 @@ enum uncore_pmi_state {
  * @pending: NMIs that found the package locked and an overflow to handle
  * @delivering: samples are being given to perf
  * @busy_ns: time in the handler since the watch last came
+ * @latency_ns: from an overflow to our handler, as the self-test has found it
  * @claims: NMIs to claim until @claim_until, though they have nothing left to handle
  * @claim_until: ns
- * @again_until: until when one more NMI is claimed as a repetition of the last, ns
+ * @nmi_ns: when the last NMI of an overflow came, which may be repeated; 0 if it was
  * @watch: looks every 10 ms for what NMIs did not tell
  */
 struct uncore_pmi {
@@ -234,9 +235,10 @@ struct uncore_pmi {
 	unsigned int pending;
 	bool delivering;
 	u64 busy_ns;
+	u64 latency_ns;
 	unsigned int claims;
 	u64 claim_until;
-	u64 again_until;
+	u64 nmi_ns;
 	struct hrtimer watch;
 };
 

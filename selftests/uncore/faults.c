@@ -436,7 +436,11 @@ static void try_with(unsigned int fault, uint64_t n, bool samples)
 	clear_faults();
 	sleep_us(20000);
 	kmsg_no_unknown_nmi();
-	/* What was refused is tried again. */
+	/* The answer is kept, until the module is loaded anew or the package changes its CPU. */
+	ktap_check(samples_at_all() == samples, "fault %u, %llu: tried again", fault - SYN_FAULT_LOSE,
+		   (ull)n);
+	if (!samples)
+		reload();
 	ktap_check(samples_at_all(), "fault %u, %llu: not even without", fault - SYN_FAULT_LOSE,
 		   (ull)n);
 	sample_through_all(SYN_FAULT_LOSE, 1, SYN_PMI_LOST);

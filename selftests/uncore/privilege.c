@@ -5,7 +5,7 @@
  *
  * A gate and a freeze stop the counters of all users of a package. So both need CAP_PERFMON,
  * whatever perf_event_paranoid says, unless the module parameter unprivileged_hold=1 allows
- * them. Without CAP_PERFMON 64 events may be open for each box.
+ * them. Without CAP_PERFMON 256 events may be open for each box.
  *
  * Time during which a counter was held back is time it did not run: it is missing from the
  * running time of every event of the package. count / running is the rate of the event then.
@@ -26,7 +26,7 @@
 #define ull		unsigned long long
 #define HOLD		"unprivileged_hold=1"
 #define NOBODY		65534
-#define MOST		64	/* events of a box without CAP_PERFMON */
+#define MOST		256	/* events of a box without CAP_PERFMON */
 #define CAP_PERFMON_NR	38
 #define CLOCK		"xeon7500_wbox", "uncore_clock"
 
@@ -381,7 +381,7 @@ static int user_fills(const char *pmu, int cpu, int *err, int *last)
 	int num, fd;
 
 	*err = 0;
-	for (num = 0; num < 100; num++) {
+	for (num = 0; num < MOST + 100; num++) {
 		fd = user_opens(attr, cpu);
 		if (fd < 0) {
 			*err = fd;
@@ -1000,7 +1000,7 @@ SILICON_MAIN({ "a gate and freeze need CAP_PERFMON", refused },
 	     { "all else does not", not_refused },
 	     { "what is refused holds nothing back", refused_holds_nothing },
 	     { "root, CAP_PERFMON and " HOLD " may", allowed },
-	     { "64 events of a box for who has no CAP_PERFMON", limited },
+	     { "256 events of a box for who has no CAP_PERFMON", limited },
 	     { "what fails does not count among them", limited_after_errors },
 	     { "a gate of root is closed: nothing runs", held_by_root },
 	     { "a gate of a user is closed: nothing runs", held_by_a_user },
