@@ -132,24 +132,24 @@ static void disabled(void)
 	end();
 }
 
-/* Another event of the box comes and goes: perf takes the first one off its counter meanwhile. */
-static void beside_another(void)
+/* Its period changes: perf stops it for that and starts it again. */
+static void new_period(void)
 {
 	struct ring *r = start();
 	struct seen seen = {};
-	int i, fd;
+	uint64_t period;
+	int i;
 
 	perf_enable(r->fd);
 	for (i = 0; i < 100; i++) {
 		spin_us(150);
-		fd = event_open("xeon7500_cbox_2", "llc_hits.all", 0, -1);
-		perf_enable(fd);
-		close(open_events[--num_open_events]);
+		period = PERIOD + i;
+		ktap_require(!ioctl(r->fd, PERF_EVENT_IOC_PERIOD, &period), "%s", strerror(errno));
 		ring_drain(r, look_at, &seen);
 	}
 	perf_disable(r->fd);
 	ring_drain(r, look_at, &seen);
-	check("beside an event that comes and goes", &seen, 50);
+	check("with a new period", &seen, 50);
 	end();
 }
 
@@ -206,6 +206,6 @@ static void deferred(void)
 }
 
 SILICON_MAIN({ "when an event is disabled", disabled },
-	     { "when an event beside it comes and goes", beside_another },
+	     { "when an event gets another period", new_period },
 	     { "when the timer finds the overflow", by_timer },
 	     { "when the NMI finds the package locked", deferred })
