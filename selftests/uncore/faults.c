@@ -436,7 +436,9 @@ static void try_with(unsigned int fault, uint64_t n, bool samples)
 	clear_faults();
 	sleep_us(20000);
 	kmsg_no_unknown_nmi();
-	/* What was refused is tried again. */
+	/* What was refused on this CPU is not tried again before the next load. */
+	if (!samples)
+		reload();
 	ktap_check(samples_at_all(), "fault %u, %llu: not even without", fault - SYN_FAULT_LOSE,
 		   (ull)n);
 	sample_through_all(SYN_FAULT_LOSE, 1, SYN_PMI_LOST);
