@@ -149,7 +149,7 @@ static void look_at(const struct ring *r, const struct sample *s, void *arg)
 		seen->chain_in_module++;
 	for (i = 0; i < s->chain_len && i < 128; i++)
 		user |= s->chain[i] == PERF_CONTEXT_USER;
-	if ((pid_t)s->tid == spinner) {
+	if (spinner && (pid_t)s->tid == spinner) {
 		seen->of_spinner++;
 		seen->user += user;
 		seen->user_first += s->chain_len && s->chain[0] == PERF_CONTEXT_USER;

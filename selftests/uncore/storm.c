@@ -233,6 +233,8 @@ static void all_at_once(void)
 		  (ull)nmi_stat(SYN_PMI_NMIS));
 	for (i = 0; i < s.num; i++)
 		perf_disable(s.fd[i]);
+	ktap_check(nmi_stat(SYN_PMI_NMI_ACCESSES) <= NMI_ACCESSES, "all at once: %llu accesses in one NMI",
+		   (ull)nmi_stat(SYN_PMI_NMI_ACCESSES));
 	b = check_books("all at once");
 	ktap_check(b.overflows >= STORM_COUNTERS, "%llu overflows", (ull)b.overflows);
 	check_counts("all at once", &s);
