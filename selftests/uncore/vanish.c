@@ -6,6 +6,7 @@
  * CPU 0 serves package 0, CPU 2 package 1.
  *
  * VM: --sockets 2 --cores 2 --icount --append nmi_watchdog=0
+ * TIER: once debug
  */
 #include "foreign.h"
 #include "kmsg.h"
