@@ -13,6 +13,7 @@
 
 #include "msr.h"
 #include "perf.h"
+#include "storm.h"
 #include "synthetic.h"
 
 #define LLC_MISSES	0x0714	/* C-Box: any event would do */
@@ -25,6 +26,8 @@ static const uint16_t cbox_ctr[] = { 0xd11, 0xd91, 0xd51, 0xdd1, 0xd31, 0xdb1, 0
 static const char *prefix;
 static int fds[MAX_EVENTS];
 static int num_fds;
+static int storm_fd[STORM_COUNTERS];
+static int num_storm;
 
 static unsigned long accesses(void)
 {
@@ -275,6 +278,44 @@ static void all_overflows(void)
 	msr_write(0, SYN_TRAFFIC_RESET, 1);
 }
 
+static void add_sampling(const char *pmu, const char *event, int n, void *freeze)
+{
+	char name[64];
+	struct perf_event_attr attr;
+
+	(void)n;
+	snprintf(name, sizeof(name), "%s%s", event, (const char *)freeze);
+	attr = event_attr(pmu, name);
+	attr.sample_period = 20000000;
+	attr.sample_type = PERF_SAMPLE_IP;
+	attr.wakeup_events = 1000000;
+	storm_fd[num_storm] = perf_open(&attr, 0, -1);
+	ktap_require(storm_fd[num_storm] >= 0, "%s: %s", pmu, strerror(-storm_fd[num_storm]));
+	perf_enable(storm_fd[num_storm++]);
+}
+
+/* Every counter of every box overflows in the same cycle, and once. */
+static void everything_at_once(const char *what, char *freeze)
+{
+	char name[80];
+	int gate = add_gate();
+
+	storm_traffic(0);
+	storm_for_each(add_sampling, freeze);
+	clear();
+	perf_enable(gate);
+	usleep(12000);
+	perf_disable(gate);
+	snprintf(name, sizeof(name), "all %d counters at once, %s: longest NMI", num_storm, what);
+	row(name, msr_read(0, SYN_PMI_CPU(SYN_PMI_NMI_ACCESSES)));
+	snprintf(name, sizeof(name), "all %d counters at once, %s: instructions", num_storm, what);
+	row(name, msr_read(0, SYN_PMI_CPU(SYN_PMI_NMI_INSNS)));
+	while (num_storm)
+		close(storm_fd[--num_storm]);
+	close_all();
+	msr_write(0, SYN_TRAFFIC_RESET, 1);
+}
+
 int main(int argc, char **argv)
 {
 	cpu_set_t cpu;
@@ -298,5 +339,9 @@ int main(int argc, char **argv)
 	switching();
 	idle();
 	skew();
+	if (!strcmp(prefix, "xeon7500")) {
+		everything_at_once("frozen", ",freeze=1");
+		everything_at_once("not frozen", "");
+	}
 	return 0;
 }

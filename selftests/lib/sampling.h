@@ -16,9 +16,18 @@
 
 #define SAMPLE_MAX_VALUES	16
 
-/* What every sample of ours carries; PERF_SAMPLE_READ and _CALLCHAIN may be added. */
+/* What every sample of ours carries; PERF_SAMPLE_READ, _CALLCHAIN and _REGS_INTR may be added. */
 #define SAMPLE_BASE	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |	\
 			 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD)
+
+/* sample_regs_intr: all that a 64-bit kernel gives, in the order of <asm/perf_regs.h>. */
+#define SAMPLE_REGS_MASK	0xff0fffULL
+#define SAMPLE_REGS		20
+
+enum {
+	SAMPLE_REG_BP = 6, SAMPLE_REG_SP, SAMPLE_REG_IP, SAMPLE_REG_FLAGS, SAMPLE_REG_CS,
+	SAMPLE_REG_SS,
+};
 
 struct sample {
 	uint64_t ip;
@@ -33,7 +42,19 @@ struct sample {
 	/* PERF_SAMPLE_CALLCHAIN */
 	uint64_t chain_len;
 	uint64_t chain[128];
+	/* PERF_SAMPLE_REGS_INTR with SAMPLE_REGS_MASK; abi 0: there are none */
+	uint64_t abi;
+	uint64_t reg[SAMPLE_REGS];
 };
+
+/*
+ * Are these the registers of an interrupted program? Bit 1 of the flags is always 1 in the CPU,
+ * and 0 where the kernel has made the registers up (perf_fetch_caller_regs()).
+ */
+static inline bool sample_regs_are_real(const struct sample *s)
+{
+	return s->abi && s->reg[SAMPLE_REG_FLAGS] & 2;
+}
 
 static inline const uint64_t *sample_take_chain(struct sample *s, const uint64_t *p)
 {
@@ -69,7 +90,12 @@ static inline void sample_decode(struct sample *s, uint64_t type, const uint64_t
 		p += s->num_values;
 	}
 	if (type & PERF_SAMPLE_CALLCHAIN)
-		sample_take_chain(s, p);
+		p = sample_take_chain(s, p);
+	if (type & PERF_SAMPLE_REGS_INTR) {
+		s->abi = *p++;
+		if (s->abi)
+			memcpy(s->reg, p, sizeof(s->reg));
+	}
 }
 
 typedef void (*sample_visit)(const struct ring *r, const struct sample *s, void *arg);

@@ -7,6 +7,7 @@
  */
 #include "silicon.h"
 #include "qemu/timer.h"
+#include "system/cpu-timers.h"
 #include "hw/i386/apic.h"
 #include "hw/i386/apic_internal.h"
 #include "hw/i386/apic-msidef.h"
@@ -15,7 +16,7 @@
 #define DOUBLE_AFTER_NS	10000
 
 static uint64_t package_stats[SILICON_PACKAGES][SYN_PMI_NO_EDGE + 1];
-static uint64_t cpu_stats[SILICON_CPUS][SYN_PMI_CORE_MASKED + 1];
+static uint64_t cpu_stats[SILICON_CPUS][SYN_PMI_NMI_ALL_INSNS + 1];
 static bool kept[SILICON_CPUS];	/* PMIs that wait for bit 13 */
 static uint64_t faults[SYN_FAULT_DEBUGCTL - SYN_FAULT_LOSE + 1];
 
@@ -27,7 +28,8 @@ static const char * const package_names[] = {
 };
 
 static const char * const cpu_names[] = {
-	"sent", "masked", "no_debugctl", "core_sent", "core_masked",
+	"sent", "masked", "no_debugctl", "core_sent", "core_masked", "nmi_accesses", "nmi_insns",
+	"nmis", "nmi_all_insns",
 };
 
 QEMU_BUILD_BUG_ON(ARRAY_SIZE(package_names) != ARRAY_SIZE(package_stats[0]));
@@ -199,6 +201,46 @@ void apic_uncore_pmi(unsigned int package, unsigned int core_mask)
 		apic_count(package, SYN_PMI_DOUBLED);
 		take_off(f, delay + DOUBLE_AFTER_NS);
 	}
+}
+
+/* ---- how long an NMI takes ---- */
+
+/* Of the NMI that a CPU handles, HF2_NMI_MASK is set until its IRET. */
+static struct {
+	uint64_t accesses, since;
+} nmi[SILICON_CPUS];
+
+static uint64_t insns(void)
+{
+	return icount_enabled() ? icount_get_raw() : 0;
+}
+
+void apic_nmi_begin(CPUState *cs)
+{
+	nmi[cs->cpu_index].accesses = 0;
+	nmi[cs->cpu_index].since = insns();
+}
+
+static void longest(CPUState *cs, unsigned int what, uint64_t val)
+{
+	uint64_t *stat = &cpu_stats[cs->cpu_index][what];
+
+	*stat = MAX(*stat, val);
+}
+
+void apic_nmi_access(CPUState *cs)
+{
+	if (cpu_env(cs)->hflags2 & HF2_NMI_MASK)
+		longest(cs, SYN_PMI_NMI_ACCESSES, ++nmi[cs->cpu_index].accesses);
+}
+
+void apic_nmi_end(CPUState *cs)
+{
+	uint64_t took = insns() - nmi[cs->cpu_index].since;
+
+	longest(cs, SYN_PMI_NMI_INSNS, took);
+	cpu_stats[cs->cpu_index][SYN_PMI_NMIS]++;
+	cpu_stats[cs->cpu_index][SYN_PMI_NMI_ALL_INSNS] += took;
 }
 
 /* ---- statistics and faults ---- */

@@ -461,11 +461,23 @@ static void exact_state(struct core *k, uintptr_t ra)
 		env->cc_op = data[1];
 }
 
-#define RING_CHANGE(name, params, args) \
+/* The IRET that ends an NMI. */
+static void __attribute__((noinline)) nmi_ends(CPUX86State *env, uintptr_t ra)
+{
+	if (!(env->hflags2 & HF2_NMI_MASK) || !kind_is_ex(silicon_kind(env)))
+		return;
+	silicon_at_io(env_cpu(env), ra);
+	bql_lock();
+	apic_nmi_end(env_cpu(env));
+	bql_unlock();
+}
+
+#define RING_CHANGE_AFTER(first, name, params, args) \
 void __wrap_##name params \
 { \
 	struct core *k = traced(env_cpu(env)); \
 \
+	first; \
 	if (!k) { \
 		__real_##name args; /* a jump, which leaves the return address */ \
 		return; \
@@ -475,11 +487,14 @@ void __wrap_##name params \
 	arrived(k); \
 }
 
+#define RING_CHANGE(name, params, args) RING_CHANGE_AFTER(, name, params, args)
+
 RING_CHANGE(helper_syscall, (CPUX86State *env, int addend), (env, addend))
 RING_CHANGE(helper_sysret, (CPUX86State *env, int dflag), (env, dflag))
 RING_CHANGE(helper_sysenter, (CPUX86State *env), (env))
 RING_CHANGE(helper_sysexit, (CPUX86State *env, int dflag), (env, dflag))
-RING_CHANGE(helper_iret_protected, (CPUX86State *env, int shift, int next), (env, shift, next))
+RING_CHANGE_AFTER(nmi_ends(env, GETPC()),
+		  helper_iret_protected, (CPUX86State *env, int shift, int next), (env, shift, next))
 RING_CHANGE(helper_lret_protected, (CPUX86State *env, int shift, int addend), (env, shift, addend))
 
 static void irq_events(struct core *k)
@@ -498,6 +513,8 @@ void __wrap_do_interrupt_x86_hardirq(CPUX86State *env, int intno, int is_hw)
 {
 	struct core *k = traced(env_cpu(env));
 
+	if (intno == EXCP02_NMI)
+		apic_nmi_begin(env_cpu(env));
 	if (k) {
 		irq_events(k);
 		arrived(k);	/* what was under way is over */

@@ -128,6 +128,9 @@ void apic_reset(unsigned int package);		/* its PMIs on their way are gone */
 uint64_t *apic_fault(uint32_t msr);		/* SYN_FAULT_*, NULL: no such */
 bool apic_debugctl_stuck(void);			/* IA32_DEBUGCTL bit 13 stays 0 */
 void apic_debugctl_written(CPUState *cs);
+void apic_nmi_begin(CPUState *cs);		/* clock readable */
+void apic_nmi_access(CPUState *cs);		/* to an uncore register, maybe in an NMI */
+void apic_nmi_end(CPUState *cs);		/* its IRET; likewise */
 void apic_stats_json(JSONWriter *w);		/* the member "pmi" */
 
 /* SYN_NMI and SYN_NMI_REASON */

@@ -88,6 +88,7 @@ void stats_access(CPUState *cs, uint32_t msr, bool write, uint64_t val, enum msr
 		int box = uncore_box(msr);
 
 		row[box < 0 ? SYN_RANGE_HOLE : SYN_RANGE_BOX(box)][write]++;
+		apic_nmi_access(cs);
 	}
 	if (rc == MSR_GP)
 		row[SYN_RANGE_GP][write]++;

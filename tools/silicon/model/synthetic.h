@@ -153,6 +153,15 @@
 #define SYN_PMI_NO_DEBUGCTL	2u	/* dropped: IA32_DEBUGCTL bit 13 clear */
 #define SYN_PMI_CORE_SENT	3u	/* PMIs of the core PMU, likewise */
 #define SYN_PMI_CORE_MASKED	4u
+/*
+ * The longest NMI of this CPU since SYN_CLEAR, from its delivery to the first IRET after it:
+ * accesses to uncore registers, and guest instructions (0 without -icount; those of all CPUs, so
+ * let the others be idle). An NMI that comes right after another one is one of its own.
+ */
+#define SYN_PMI_NMI_ACCESSES	5u
+#define SYN_PMI_NMI_INSNS	6u
+#define SYN_PMI_NMIS		7u	/* NMIs from whatever source that were handled */
+#define SYN_PMI_NMI_ALL_INSNS	8u	/* guest instructions of all of them */
 
 /*
  * ---- fault injection (machine wide), rw; counts down to 0 as it is used ----

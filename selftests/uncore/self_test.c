@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The self-test of PMIs, which the first event that samples starts: it is not repeated where it
+ * has failed, and it finds a free counter in whatever box there is one.
+ *
+ * CPU 0 serves package 0, CPU 2 package 1. The NMI watchdog is off, so that all NMIs are ours.
+ *
+ * VM: --sockets 2 --cores 2 --icount --append nmi_watchdog=0
+ * TIER: once debug
+ */
+#include "foreign.h"
+#include "hotplug.h"
+#include "kmsg.h"
+#include "sampling.h"
+#include "storm.h"
+
+#define ull		unsigned long long
+
+/* From now on no uncore PMI arrives, though nothing shows it. */
+#define ALL_LOST	(1ull << 40)
+
+static void start(void)
+{
+	event_close_all();
+	all_online(4);
+	module_unload();
+	msr_write(0, SYN_FAULT_LOSE, 0);
+	module_load("");
+	silicon_start();
+	sampling_limit(1000000);
+	kmsg_mark();
+}
+
+static int try_sampling(const char *pmu, const char *event, int cpu)
+{
+	struct perf_event_attr attr = sampling_attr(pmu, event, 700001);
+	int fd = perf_open(&attr, cpu, -1);
+
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 ? fd : 0;
+}
+
+/* New lines of the driver in the kernel log. */
+static int lines(void)
+{
+	char line[1024];
+	int num = 0;
+
+	while (kmsg_next(line, sizeof(line)))
+		num += !strncmp(line, OURS, strlen(OURS));
+	return num;
+}
+
+/* ---- it has failed ---- */
+
+static void check_refused_at_once(const char *what, int cpu)
+{
+	static const struct {
+		const char *pmu, *event;
+	} tried[] = {
+		{ "xeon7500_cbox_2", "llc_misses.all" },
+		{ "xeon7500_cbox_2", "llc_misses.all,freeze=1" },
+		{ "xeon7500_wbox", "uncore_clock" }, { "xeon7500_mbox_0", "cycles" },
+		{ "xeon7500_ubox", "woken" },
+	};
+	uint64_t left;
+	unsigned int i;
+	int err;
+
+	/* NMIs of the self-test that may be late are waited for. */
+	sleep_us(300000);
+	lines();
+	silicon_clear();
+	left = msr_read(0, SYN_FAULT_LOSE);
+	for (i = 0; i < sizeof(tried) / sizeof(tried[0]); i++) {
+		err = try_sampling(tried[i].pmu, tried[i].event, cpu);
+		ktap_check(err == -EOPNOTSUPP, "%s: %s/%s/: %d", what, tried[i].pmu, tried[i].event,
+			   err);
+	}
+	ktap_check(!silicon_accesses(), "%s: %u accesses for %u refusals", what, silicon_accesses(),
+		   i);
+	ktap_check(msr_read(0, SYN_FAULT_LOSE) == left, "%s: %llu more PMIs were tried", what,
+		   (ull)(left - msr_read(0, SYN_FAULT_LOSE)));
+	err = lines();
+	ktap_check(!err, "%s: %d more lines in the kernel log", what, err);
+}
+
+static void failed(void)
+{
+	int err, num;
+
+	start();
+	msr_write(0, SYN_FAULT_LOSE, ALL_LOST);
+	silicon_clear();
+	err = try_sampling("xeon7500_cbox_2", "llc_misses.all", 2);
+	ktap_check(err == -EOPNOTSUPP, "the first: %d", err);
+	ktap_note("%u accesses, %llu PMIs", silicon_accesses(),
+		  (ull)(ALL_LOST - msr_read(0, SYN_FAULT_LOSE)));
+	ktap_check(msr_read(0, SYN_FAULT_LOSE) < ALL_LOST, "no PMI was tried");
+	num = lines();
+	ktap_check(num == 1, "%d lines in the kernel log", num);
+	check_refused_at_once("none arrives", 2);
+	/* They might arrive now, but that is not looked at again on this CPU. */
+	msr_write(0, SYN_FAULT_LOSE, 0);
+	check_refused_at_once("they would arrive", 2);
+	check_caps_pmi("where none arrived", "no");
+
+	/* The other package is tried on its own. */
+	err = try_sampling("xeon7500_cbox_2", "llc_misses.all", 0);
+	ktap_check(!err, "the other package: %d", err);
+	/* What only counts is served. */
+	perf_enable(event_open("xeon7500_cbox_2", "llc_misses.all", 2, -1));
+}
+
+/* Another CPU serves the package: it is tried there, once. */
+static void failed_and_moved(void)
+{
+	int err, num;
+
+	start();
+	msr_write(0, SYN_FAULT_LOSE, ALL_LOST);
+	err = try_sampling("xeon7500_cbox_2", "llc_misses.all", 2);
+	ktap_check(err == -EOPNOTSUPP, "CPU 2: %d", err);
+	set_online(2, false);
+	ktap_require(package_cpu(1) == 3, "CPU %d serves package 1", package_cpu(1));
+	lines();
+	err = try_sampling("xeon7500_cbox_2", "llc_misses.all", 3);
+	ktap_check(err == -EOPNOTSUPP, "CPU 3: %d", err);
+	num = lines();
+	ktap_check(num <= 1, "CPU 3: %d lines in the kernel log", num);
+	check_refused_at_once("CPU 3", 3);
+	msr_write(0, SYN_FAULT_LOSE, 0);
+	/* Back to where it had failed, but where it would not now. */
+	set_online(2, true);
+	set_online(3, false);
+	ktap_require(package_cpu(1) == 2, "CPU %d serves package 1", package_cpu(1));
+	err = try_sampling("xeon7500_cbox_2", "llc_misses.all", 2);
+	ktap_check(!err, "CPU 2 again: %d", err);
+	set_online(3, true);
+}
+
+/* ---- which counter serves it ---- */
+
+struct take {
+	const char *boxes;	/* letters */
+	int fd[STORM_COUNTERS];
+	char pmu[STORM_COUNTERS][32];
+	int num;
+};
+
+static void take_counter(const char *pmu, const char *event, int n, void *arg)
+{
+	struct perf_event_attr attr;
+	struct take *t = arg;
+
+	(void)n;
+	if (!strchr(t->boxes, pmu[strlen("xeon7500_")]))
+		return;
+	attr = event_attr(pmu, event);
+	attr.pinned = 1;
+	snprintf(t->pmu[t->num], sizeof(t->pmu[0]), "%s", pmu);
+	t->fd[t->num] = event_open_attr(&attr, 0, -1);
+	perf_enable(t->fd[t->num++]);
+}
+
+static void with_taken(const char *boxes, const char *pmu, const char *event)
+{
+	struct take t = { .boxes = boxes };
+	struct perf_event_attr attr;
+	uint64_t sum, truth;
+	char what[64];
+	int i, n, fd;
+
+	start();
+	snprintf(what, sizeof(what), "without free counter in %s", boxes);
+	storm_traffic(0);
+	storm_for_each(take_counter, &t);
+	attr = sampling_attr(pmu, event, 200003);
+	fd = perf_open(&attr, 0, -1);
+	ktap_check(fd >= 0, "%s: %s/%s/: %s", what, pmu, event, strerror(-fd));
+	if (fd >= 0) {
+		open_events[num_open_events++] = fd;
+		event_ring(fd, attr.sample_type, 64);
+		perf_enable(fd);
+		sleep_us(5000);
+		perf_disable(fd);
+		rings_drain();
+		ktap_check(rings[0].samples >= 10, "%s: %llu samples", what, (ull)rings[0].samples);
+		check_caps_pmi(what, "yes");
+	}
+	/* The self-test has cost no count. */
+	for (i = 0; i < t.num; i++)
+		perf_disable(t.fd[i]);
+	for (i = 0; i < t.num; i++) {
+		for (n = 0; strcmp(t.pmu[n], t.pmu[i]); n++)
+			;
+		if (n < i || !strcmp(t.pmu[i], pmu))
+			continue;
+		for (sum = 0; n < t.num; n++) {
+			if (!strcmp(t.pmu[n], t.pmu[i]))
+				sum += perf_count(t.fd[n]).value;
+		}
+		truth = box_truth(0, SYN_EVENTS, t.pmu[i]);
+		ktap_check(sum && sum == truth, "%s: %s: %llu, truth %llu", what, t.pmu[i], (ull)sum,
+			   (ull)truth);
+	}
+	event_close_all();
+	msr_write(0, SYN_TRAFFIC_RESET, 1);
+	sleep_us(120000);
+	kmsg_no_unknown_nmi();
+}
+
+static void any_counter(void)
+{
+	with_taken("c", "xeon7500_mbox_0", "cycles");
+	with_taken("c", "xeon7500_wbox", "uncore_clock");
+	with_taken("cs", "xeon7500_mbox_0", "cycles");
+	with_taken("cw", "xeon7500_mbox_0", "cycles");
+	with_taken("cwumbr", "xeon7500_sbox_0", "to_r_ndr_msgq_occupancy");
+}
+
+SILICON_MAIN({ "a self-test that failed is not repeated", failed },
+	     { "but on another CPU", failed_and_moved },
+	     { "any free counter serves it", any_counter })

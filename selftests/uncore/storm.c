@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Overflows that come faster than they can be handled: every counter of every box samples with
+ * the shortest period, and each of its events happens in each cycle. An NMI ends soon all the
+ * same, the CPU that serves the package is not lost to its programs, and no count is wrong.
+ *
+ * CPU 0 serves the package, this program runs on CPU 1. The NMI watchdog is off, so that all
+ * NMIs are ours.
+ *
+ * VM: --sockets 1 --cores 2 --icount --append nmi_watchdog=0
+ */
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "foreign.h"
+#include "kmsg.h"
+#include "sampling.h"
+#include "storm.h"
+
+#define ull		unsigned long long
+#define SHORTEST	3	/* period; shorter ones are taken for this */
+#define NMI_ACCESSES	200	/* in one NMI at most */
+#define STORM_US	100000
+
+/* ---- a program on the CPU that serves the package ---- */
+
+static volatile uint64_t *turns;
+static pid_t spinner;
+
+static void spinner_end(void)
+{
+	if (spinner) {
+		kill(spinner, SIGKILL);
+		waitpid(spinner, NULL, 0);
+	}
+	spinner = 0;
+}
+
+static void spinner_begin(void)
+{
+	spinner_end();
+	if (!turns)
+		turns = mmap(NULL, RING_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			     -1, 0);
+	ktap_require(turns != MAP_FAILED, "mmap: %s", strerror(errno));
+	spinner = fork();
+	ktap_require(spinner >= 0, "fork: %s", strerror(errno));
+	if (!spinner) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (setjmp(ktap_end))
+			_exit(1);
+		run_on(0);
+		for (;;)
+			++*turns;
+	}
+	sleep_us(20000);
+}
+
+/* How often it gets round in a million ns of virtual time; these are instructions of all CPUs. */
+static uint64_t turns_rate(uint64_t from, uint64_t begun)
+{
+	return (*turns - from) * 1000000 / (clock_ns() - begun);
+}
+
+/* ---- the storm ---- */
+
+struct storm {
+	uint64_t period;
+	const char *options;
+	bool one_counts;	/* one of six events only counts, on the C-Boxes one of each */
+	int fd[STORM_COUNTERS];
+	char pmu[STORM_COUNTERS][32];
+	int num;
+};
+
+static void storm_add(const char *pmu, const char *event, int n, void *arg)
+{
+	struct storm *s = arg;
+	char name[64];
+
+	snprintf(s->pmu[n], sizeof(s->pmu[n]), "%s", pmu);
+	snprintf(name, sizeof(name), "%s%s", event, s->options);
+	if (s->one_counts && n % 6 == 0)
+		s->fd[n] = event_open(pmu, event, 0, -1);
+	else
+		s->fd[n] = sampling_open(pmu, name, s->period, 0, 1)->fd;
+	s->num = n + 1;
+}
+
+static void storm_open(struct storm *s)
+{
+	int i;
+
+	spinner_end();
+	silicon_start();
+	storm_traffic(0);
+	lost_open();
+	storm_for_each(storm_add, s);
+	gates_install();
+	for (i = 0; i < s->num; i++)
+		perf_enable(s->fd[i]);
+	kmsg_mark();
+	silicon_clear();
+}
+
+/* The sum of what is counted on each box is what has happened there. */
+static void check_counts(const char *what, const struct storm *s)
+{
+	uint64_t sum, truth, buf[4];
+	int i, n;
+
+	for (i = 0; i < s->num; i++) {
+		for (n = 0; strcmp(s->pmu[n], s->pmu[i]); n++)
+			;
+		if (n < i)
+			continue;
+		sum = 0;
+		for (n = 0; n < s->num; n++) {
+			if (strcmp(s->pmu[n], s->pmu[i]))
+				continue;
+			ktap_require(read(s->fd[n], buf, sizeof(buf)) > 0, "read: %s", strerror(errno));
+			sum += buf[0];
+		}
+		truth = box_truth(0, SYN_EVENTS, s->pmu[i]);
+		ktap_check(sum && sum == truth, "%s: %s: %llu, truth %llu", what, s->pmu[i], (ull)sum,
+			   (ull)truth);
+	}
+}
+
+static uint64_t nmi_stat(unsigned int what)
+{
+	return msr_read(0, SYN_PMI_CPU(what));
+}
+
+static void storm(uint64_t period, unsigned int limit, const char *options, bool one_counts)
+{
+	struct storm s = { .period = period, .options = options, .one_counts = one_counts };
+	uint64_t quiet, stormy, from, begun, accesses, overflows;
+	struct ring sum;
+	char what[80];
+	int i;
+
+	snprintf(what, sizeof(what), "every %llu%s, %u samples/s", (ull)period, options, limit);
+	sampling_limit(limit);
+	storm_open(&s);
+	spinner_begin();
+	from = *turns;
+	begun = clock_ns();
+	sleep_us(STORM_US);
+	quiet = turns_rate(from, begun);
+
+	silicon_clear();
+	from = *turns;
+	begun = clock_ns();
+	gates_open();
+	sleep_us(STORM_US);
+	stormy = turns_rate(from, begun);
+	gates_close();
+	accesses = nmi_stat(SYN_PMI_NMI_ACCESSES);
+	ktap_note("%s: longest NMI %llu accesses, %llu instructions; %llu NMIs, %llu accesses in all; the program had %llu%% of the CPU",
+		  what, (ull)accesses, (ull)nmi_stat(SYN_PMI_NMI_INSNS), (ull)nmi_stat(SYN_PMI_NMIS),
+		  (ull)silicon_accesses(), (ull)(stormy * 100 / (quiet ?: 1)));
+	spinner_end();
+	for (i = 0; i < s.num; i++)
+		perf_disable(s.fd[i]);
+	overflows = all_overflows();
+	rings_drain();
+	rings_sum(&sum);
+	ktap_note("%s: %llu overflows, %llu samples in the rings, %llu said to be lost", what,
+		  (ull)overflows, (ull)sum.samples, (ull)lost_count());
+	ktap_check(accesses && accesses <= NMI_ACCESSES, "%s: %llu accesses in one NMI", what,
+		   (ull)accesses);
+	ktap_check(stormy * 2 >= quiet, "%s: the program had %llu of %llu turns in a ms", what,
+		   (ull)stormy, (ull)quiet);
+	for (i = 0; i < num_rings; i++)
+		ktap_check(rings[i].samples, "%s: no sample of event %d", what, i);
+	check_counts(what, &s);
+	event_close_all();
+	msr_write(0, SYN_TRAFFIC_RESET, 1);
+	sleep_us(150000);
+	kmsg_no_unknown_nmi();
+}
+
+/* The handler cannot keep up, and always has a next one before it. */
+static void shortest(void)
+{
+	storm(SHORTEST, 100000, "", false);
+}
+
+/* It can for a moment. */
+static void short_periods(void)
+{
+	static const unsigned int periods[] = { 500, 5003, 50021 };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(periods) / sizeof(periods[0]); i++)
+		storm(periods[i], 100000, "", false);
+}
+
+static void at_high_limit(void)
+{
+	storm(SHORTEST, 1000000, "", false);
+	storm(20011, 1000000, "", false);
+}
+
+static void freezing(void)
+{
+	storm(SHORTEST, 100000, ",freeze=1", false);
+	storm(20011, 100000, ",freeze=1", false);
+}
+
+static void beside_counting(void)
+{
+	storm(SHORTEST, 100000, "", true);
+	storm(20011, 100000, "", true);
+}
+
+/* All counters overflow in the same cycle, and once. */
+static void all_at_once(void)
+{
+	struct storm s = { .period = 20000000, .options = "" };
+	struct books b;
+	int i;
+
+	sampling_limit(1000000);
+	storm_open(&s);
+	gates_open();
+	sleep_us(12000);
+	gates_close();
+	ktap_note("%d counters at once: longest NMI %llu accesses, %llu instructions; %llu NMIs", s.num,
+		  (ull)nmi_stat(SYN_PMI_NMI_ACCESSES), (ull)nmi_stat(SYN_PMI_NMI_INSNS),
+		  (ull)nmi_stat(SYN_PMI_NMIS));
+	for (i = 0; i < s.num; i++)
+		perf_disable(s.fd[i]);
+	ktap_check(nmi_stat(SYN_PMI_NMI_ACCESSES) <= NMI_ACCESSES, "all at once: %llu accesses in one NMI",
+		   (ull)nmi_stat(SYN_PMI_NMI_ACCESSES));
+	b = check_books("all at once");
+	ktap_check(b.overflows >= STORM_COUNTERS, "%llu overflows", (ull)b.overflows);
+	check_counts("all at once", &s);
+	event_close_all();
+	msr_write(0, SYN_TRAFFIC_RESET, 1);
+	sleep_us(150000);
+	kmsg_no_unknown_nmi();
+}
+
+SILICON_MAIN({ "all counters once at once", all_at_once },
+	     { "a storm with the shortest period", shortest },
+	     { "storms with short periods", short_periods },
+	     { "a storm beside events that count", beside_counting },
+	     { "a storm that freezes", freezing },
+	     { "a storm at ten times the kernel's limit", at_high_limit })
