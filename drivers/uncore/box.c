@@ -57,8 +57,7 @@ u64 uncore_box_status(const struct uncore_box *box)
 		rdmsrq(U_MSR_PMON_GLOBAL_STATUS, status);
 		return status & U_GLOBAL_OV_U;
 	}
-	rdmsrq(uncore_box_ctl_msr(box) + UNCORE_STATUS, status);
-	return status;
+	return rdmsrq_safe(uncore_box_ctl_msr(box) + UNCORE_STATUS, &status) ? 0 : status;
 }
 
 /** uncore_box_clear_status() - clear overflow bits, as in uncore_box_status() */

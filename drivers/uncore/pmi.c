@@ -81,27 +81,29 @@ static void uncore_pmi_unmask(void)
 
 /**
  * uncore_pmi_listen() - let PMIs through to this CPU, or not
+ * @pkg: its package, locked
  * @on: which
  *
  * To be repeated: KVM restores an older value after each exit of a guest.
  *
- * Return: whether they were let through before, or could be now.
+ * Return: whether they are let through, and can be kept out.
  */
-bool uncore_pmi_listen(bool on)
+bool uncore_pmi_listen(struct uncore_package *pkg, bool on)
 {
 	u64 before, val;
 
+	pkg->pmi.listens = false;
 	if (rdmsrq_safe(MSR_IA32_DEBUGCTLMSR, &before))
 		return false;
 	val = (before & ~DEBUGCTL_UNCORE_PMI_EN) | (on ? DEBUGCTL_UNCORE_PMI_EN : 0);
-	if (val == before)
-		return on;
-	if (wrmsrq_safe(MSR_IA32_DEBUGCTLMSR, val))
+	if (val != before && wrmsrq_safe(MSR_IA32_DEBUGCTLMSR, val))
 		return false;
-	if (!on)
-		return true;
-	uncore_pmi_unmask();
-	return !rdmsrq_safe(MSR_IA32_DEBUGCTLMSR, &val) && val & DEBUGCTL_UNCORE_PMI_EN;
+	if (val != before && on) {
+		uncore_pmi_unmask();
+		on = !rdmsrq_safe(MSR_IA32_DEBUGCTLMSR, &val) && val & DEBUGCTL_UNCORE_PMI_EN;
+	}
+	pkg->pmi.listens = on;
+	return on;
 }
 
 /** uncore_global_status() - bits of U_GLOBAL_STATUS, or 0 if nothing has overflowed */
@@ -170,8 +172,9 @@ static bool uncore_regs_useful(struct pt_regs *regs)
 }
 
 /*
- * Whom a sample belongs to: whoever was interrupted. Where an interrupt keeps no registers,
- * or the driver was at work, that is the program on whose behalf; else the kernel.
+ * What a sample belongs to: what was interrupted. Where that is not known, or is the driver
+ * itself, it belongs to the program that the CPU works for, or else to perf, with no more
+ * registers and callers than that.
  */
 static struct pt_regs *uncore_sample_regs(struct pt_regs *regs, struct pt_regs *room)
 {
@@ -181,9 +184,11 @@ static struct pt_regs *uncore_sample_regs(struct pt_regs *regs, struct pt_regs *
 		return regs;
 	if (current->mm && user_mode(task_pt_regs(current)))
 		return task_pt_regs(current);
-	memset(room, 0, sizeof(*room));
-	perf_fetch_caller_regs(room);
-	room->ip = (unsigned long)uncore_overflow;
+	*room = (struct pt_regs){
+		.ip	= (unsigned long)uncore_overflow,
+		.cs	= __KERNEL_CS,
+		.flags	= X86_EFLAGS_FIXED,
+	};
 	return room;
 }
 
@@ -552,7 +557,7 @@ static int uncore_nmi_elsewhere(struct uncore_package *pkg)
 		return pkg->hold.moving ? uncore_nmi_spurious(pkg) : NMI_DONE;
 	if (x86_platform.get_nmi_reason() & NMI_REASON_MASK)
 		return NMI_DONE;
-	uncore_pmi_listen(false);
+	wrmsrq_safe(MSR_IA32_DEBUGCTLMSR, debugctl & ~DEBUGCTL_UNCORE_PMI_EN);
 	uncore_pmi_unmask();
 	return NMI_HANDLED;
 }
@@ -589,7 +594,7 @@ static enum hrtimer_restart uncore_watch(struct hrtimer *timer)
 	if (pkg->cpu != smp_processor_id())
 		goto unlock;
 	wanted = uncore_pmi_wanted(pkg);
-	uncore_pmi_listen(wanted);
+	uncore_pmi_listen(pkg, wanted);
 	pmi->busy_ns = 0;
 	if (wanted) {
 		missed = uncore_handle(pkg, (struct uncore_walk){
@@ -609,20 +614,22 @@ unlock:
 
 /**
  * uncore_pmi_arm() - let PMIs in as long as there can be any, and claim those that are late
- * @pkg: the package, locked
+ * @pkg: the package, locked; nothing new counts yet
  *
  * The watch runs meanwhile. It ends by itself and then keeps PMIs out again.
  */
 void uncore_pmi_arm(struct uncore_package *pkg)
 {
-	bool wanted = uncore_pmi_wanted(pkg);
+	bool wanted = uncore_pmi_wanted(pkg), watched = hrtimer_active(&pkg->pmi.watch);
 
 	if (pkg->cpu != smp_processor_id() || (!wanted && !pkg->pmi.armed) ||
-	    hrtimer_active(&pkg->pmi.watch))
+	    (watched && pkg->global_ctl && pkg->pmi.listens == wanted))
 		return;
-	uncore_pmi_listen(wanted);
+	uncore_pmi_listen(pkg, wanted);
 	WRITE_ONCE(pkg->pmi.armed, true);
-	hrtimer_start(&pkg->pmi.watch, ns_to_ktime(UNCORE_WATCH_NS), HRTIMER_MODE_REL_PINNED_HARD);
+	if (!watched)
+		hrtimer_start(&pkg->pmi.watch, ns_to_ktime(UNCORE_WATCH_NS),
+			      HRTIMER_MODE_REL_PINNED_HARD);
 }
 
 /* ---- for those above ---- */
@@ -671,15 +678,12 @@ void uncore_pmi_commit(struct uncore_package *pkg, struct uncore_box *box, bool 
 {
 	u32 left;
 
-	/* Before en_all goes on */
-	if (uncore_pmi_wanted(pkg) && !pkg->global_ctl && pkg->cpu == smp_processor_id())
-		uncore_pmi_listen(true);
+	uncore_pmi_arm(pkg);
 	left = uncore_package_commit(pkg, box, program);
 	uncore_pmi_overdue(pkg, box);
 	if (left)
 		uncore_package_release(pkg, box, left);
 	uncore_timer_start(pkg);
-	uncore_pmi_arm(pkg);
 }
 
 /**
@@ -694,7 +698,7 @@ void uncore_pmi_quiesce(struct uncore_package *pkg)
 	if (pkg->pmi.events)
 		uncore_handle(pkg, (struct uncore_walk){
 			.all = true, .due = uncore_any_due(pkg) }, NULL);
-	uncore_pmi_listen(false);
+	uncore_pmi_listen(pkg, false);
 }
 
 /**
@@ -703,9 +707,9 @@ void uncore_pmi_quiesce(struct uncore_package *pkg)
  */
 void uncore_pmi_resume(struct uncore_package *pkg)
 {
+	uncore_pmi_arm(pkg);
 	uncore_package_apply(pkg, pkg->used);
 	uncore_timer_start(pkg);
-	uncore_pmi_arm(pkg);
 }
 
 /** uncore_pmi_samples() - can samples be given to perf? */
@@ -744,7 +748,7 @@ static void uncore_pmi_stop(void *info)
 	struct uncore_package *pkg = info;
 
 	if (pkg->pmi.armed)
-		uncore_pmi_listen(false);
+		uncore_pmi_listen(pkg, false);
 }
 
 /** uncore_pmi_exit() - undo uncore_pmi_init(); no event is left */

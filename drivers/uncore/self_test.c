@@ -175,7 +175,7 @@ static void uncore_self_test(struct uncore_package *pkg)
 	WRITE_ONCE(pkg->pmi.armed, true);
 	/* NMIs may be late, or come twice. */
 	uncore_pmi_expect(pkg, 2 * UNCORE_TEST_TRIES);
-	if (uncore_pmi_listen(true)) {
+	if (uncore_pmi_listen(pkg, true)) {
 		if (!runs)
 			uncore_test_hold(pkg, GENMASK(UNCORE_MAX_COUNTERS - 1, 0));
 		rdmsrq(uncore_box_ctl_msr(t.box), t.enabled);
@@ -191,7 +191,7 @@ static void uncore_self_test(struct uncore_package *pkg)
 		if (!runs)
 			uncore_test_hold(pkg, 0);
 		wrmsrq(uncore_ctr_msr(t.box, t.c), 0);
-		uncore_pmi_listen(false);
+		uncore_pmi_listen(pkg, false);
 	}
 	if (passed)
 		pkg->pmi.core_sel = t.core_sel;

@@ -216,7 +216,8 @@ enum uncore_pmi_state {
  * @core_sel: pmi_core_sel of U_GLOBAL_CTL
  * @events: events on counters whose overflow interrupts
  * @freezing: those of them whose overflow freezes the package
- * @armed: PMIs are let in, or may still come; the watch runs
+ * @armed: PMIs may come; the watch runs
+ * @listens: PMIs are let in
  * @pending: NMIs that found the package locked and an overflow to handle
  * @delivering: samples are being given to perf
  * @busy_ns: time in the handler since the watch last came
@@ -232,6 +233,7 @@ struct uncore_pmi {
 	unsigned int events;
 	unsigned int freezing;
 	bool armed;
+	bool listens;
 	unsigned int pending;
 	bool delivering;
 	u64 busy_ns;
@@ -465,7 +467,7 @@ void uncore_pmi_quiesce(struct uncore_package *pkg);
 void uncore_pmi_resume(struct uncore_package *pkg);
 void uncore_pmi_arm(struct uncore_package *pkg);
 void uncore_pmi_expect(struct uncore_package *pkg, unsigned int num);
-bool uncore_pmi_listen(bool on);
+bool uncore_pmi_listen(struct uncore_package *pkg, bool on);
 u32 uncore_global_status(void);
 void uncore_clear_global_status(u32 status);
 bool uncore_pmi_samples(void);

@@ -23,7 +23,7 @@ static const struct storm_event {
 	{ "xeon7500_bbox", 2, "imt_inserts_all", 1 },
 	{ "xeon7500_bbox", 2, "msgs_in_non_snoop", 1 },
 	{ "xeon7500_bbox", 2, "early_ack", 1 },
-	{ "xeon7500_mbox", 2, "cycles", 6 },
+	{ "xeon7500_mbox", 2, "mbox_cycles", 6 },
 	{ "xeon7500_rbox", 2, "flits_sent,port=1", 8 },
 };
 

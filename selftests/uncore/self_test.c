@@ -61,7 +61,7 @@ static void check_refused_at_once(const char *what, int cpu)
 	} tried[] = {
 		{ "xeon7500_cbox_2", "llc_misses.all" },
 		{ "xeon7500_cbox_2", "llc_misses.all,freeze=1" },
-		{ "xeon7500_wbox", "uncore_clock" }, { "xeon7500_mbox_0", "cycles" },
+		{ "xeon7500_wbox", "uncore_clock" }, { "xeon7500_mbox_0", "mbox_cycles" },
 		{ "xeon7500_ubox", "woken" },
 	};
 	uint64_t left;
@@ -213,10 +213,10 @@ static void with_taken(const char *boxes, const char *pmu, const char *event)
 
 static void any_counter(void)
 {
-	with_taken("c", "xeon7500_mbox_0", "cycles");
+	with_taken("c", "xeon7500_mbox_0", "mbox_cycles");
 	with_taken("c", "xeon7500_wbox", "uncore_clock");
-	with_taken("cs", "xeon7500_mbox_0", "cycles");
-	with_taken("cw", "xeon7500_mbox_0", "cycles");
+	with_taken("cs", "xeon7500_mbox_0", "mbox_cycles");
+	with_taken("cw", "xeon7500_mbox_0", "mbox_cycles");
 	with_taken("cwumbr", "xeon7500_sbox_0", "to_r_ndr_msgq_occupancy");
 }
 
