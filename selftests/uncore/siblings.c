@@ -374,7 +374,7 @@ static void throttled_group(void)
 	static const char *const pinned[] = {
 		"llc_misses.all", "llc_hits.all", "llc_victims.m", "trans_irq", "trans_maf",
 	};
-	unsigned int round, rounds = soak() ? 20000 : 400, on_time = 0;
+	unsigned int round, rounds = soak() ? 5000 : 400, on_time = 0;
 	const char *pmu = "xeon7500_cbox_1";
 	struct perf_event_attr attr;
 	struct ring *r;
