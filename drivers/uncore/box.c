@@ -96,7 +96,7 @@ u32 uncore_box_running(const struct uncore_box *box)
 u32 uncore_box_wanted(struct uncore_box *box)
 {
 	const struct uncore_hold *hold = &uncore_box_package(box)->hold;
-	u32 counters = uncore_box_running(box) & ~(box->held | box->due);
+	u32 counters = uncore_box_running(box) & ~(box->held | box->due | box->waits);
 	int idx;
 
 	if (!hold->moving && !hold->asleep)
@@ -194,6 +194,8 @@ int uncore_box_add(struct uncore_box *box, struct perf_event *event)
 void uncore_box_release(struct uncore_box *box, struct uncore_counter *c)
 {
 	uncore_event_no_start(c->event);
+	uncore_stopwatch_run(&to_uncore_event(c->event)->waits, false);
+	box->waits &= ~BIT(c - box->counter);
 	uncore_claim_release(&box->claims, &to_uncore_event(c->event)->config.claim);
 	uncore_counter_set(c, UNCORE_FREE);
 	c->event = NULL;

@@ -43,23 +43,17 @@
 /* What NMIs may take of that. Beyond it, a counter that overflows waits for the watch. */
 #define UNCORE_BUSY_NS		(3 * NSEC_PER_MSEC)
 
-/*
- * What a freeze counts for in that, beside its handling: how long the package was frozen
- * before the NMI got here is only estimated, and all others miss it.
- */
-#define UNCORE_FREEZE_NS	(20 * NSEC_PER_USEC)
-
 /* Passes over a package whose counters overflow while it is looked at */
 #define UNCORE_MAX_PASSES	3
 /* Accesses in one NMI, about, after which the rest is left to the watch */
 #define UNCORE_MAX_ACCESSES	150
 
 /*
- * How long an NMI may be late whose overflow is handled already: normally it comes at
- * once, if at all, but a CPU that is itself a guest may be given no time for a while.
+ * How long NMIs are claimed after one that was handled, which may come twice; and after an
+ * overflow that was handled without its NMI: normally it comes at once, if at all, but a CPU
+ * that is itself a guest may be given no time for a while.
  */
 #define UNCORE_AGAIN_NS		(20 * NSEC_PER_USEC)
-#define UNCORE_LATE_NS		(100 * NSEC_PER_MSEC)
 
 /*
  * Not exported, so found at load. A kernel with kCFI would refuse the call where the probe's
@@ -127,36 +121,20 @@ void uncore_clear_global_status(u32 status)
 /* ---- NMIs that come when there is nothing left to handle ---- */
 
 /**
- * uncore_pmi_expect() - overflows were handled without their NMIs, which may yet come
- * @pkg: the package
- * @num: how many
- *
- * As many are claimed, and not for long: an NMI may also be none of ours.
+ * uncore_pmi_expect() - claim NMIs with nothing left to handle for a while
+ * @pkg: the package, locked
+ * @ns: for so long
  */
-void uncore_pmi_expect(struct uncore_package *pkg, unsigned int num)
+void uncore_pmi_expect(struct uncore_package *pkg, u64 ns)
 {
-	struct uncore_pmi *pmi = &pkg->pmi;
-	u64 now = ktime_get_mono_fast_ns();
-
-	if (pmi->claim_until < now)
-		pmi->claims = 0;
-	pmi->claims += num;
-	pmi->claim_until = now + UNCORE_LATE_NS;
+	pkg->pmi.claim_until = max(pkg->pmi.claim_until, ktime_get_mono_fast_ns() + ns);
 }
 
 /* Never claims an NMI that the chipset reports. */
 static int uncore_nmi_spurious(struct uncore_package *pkg)
 {
-	struct uncore_pmi *pmi = &pkg->pmi;
-	u64 now = ktime_get_mono_fast_ns();
-
-	if (x86_platform.get_nmi_reason() & NMI_REASON_MASK)
-		return NMI_DONE;
-	if (now - pmi->nmi_ns < UNCORE_AGAIN_NS)
-		pmi->nmi_ns = 0;
-	else if (pmi->claims && now < pmi->claim_until)
-		pmi->claims--;
-	else
+	if (ktime_get_mono_fast_ns() > READ_ONCE(pkg->pmi.claim_until) ||
+	    x86_platform.get_nmi_reason() & NMI_REASON_MASK)
 		return NMI_DONE;
 	atomic64_inc(&pkg->totals.swallowed);
 	uncore_pmi_unmask();
@@ -203,7 +181,6 @@ static void uncore_deliver_sample(struct uncore_package *pkg, struct uncore_box 
 	struct perf_sample_data data;
 	bool stop = false;
 
-	uncore_stopwatch_run(&to_uncore_event(event)->waits, false);
 	if (c->state != UNCORE_LEFT)
 		uncore_event_set_period(event);
 	/* It is too late for perf to stop an event that has left, and spoils the next start. */
@@ -237,26 +214,51 @@ static unsigned long uncore_deliver(struct uncore_package *pkg, struct pt_regs *
 			boxes |= BIT(id);
 		for (n = 0; box->due && n < UNCORE_MAX_COUNTERS; n++)
 			uncore_deliver_sample(pkg, box, __ffs(box->due), regs);
+		for_each_uncore_bit(n, box->waits)
+			uncore_stopwatch_run(&to_uncore_event(box->counter[n].event)->waits, false);
+		box->waits = 0;
 	}
 	pkg->pmi.delivering = false;
 	return boxes;
 }
 
-/* Counters with a sample to give wait for the watch from now on. Returns whether any does. */
-static bool uncore_any_due(struct uncore_package *pkg)
+static bool uncore_any_due(const struct uncore_package *pkg)
 {
 	bool any = false;
+	int id;
+
+	for_each_uncore_bit(id, pkg->used)
+		any |= pkg->box[id].due;
+	return any;
+}
+
+static void uncore_event_wait(struct uncore_box *box, const struct pmu *pmu,
+			      struct perf_event *event)
+{
+	struct uncore_counter *c = event->pmu == pmu ? uncore_event_counter(event) : NULL;
+
+	if (!c)
+		return;
+	box->waits |= BIT(c - box->counter);
+	uncore_stopwatch_run(&to_uncore_event(event)->waits, true);
+}
+
+/* What is due waits for the watch, with its whole group, so that the counts stay together. */
+static void uncore_wait(struct uncore_package *pkg)
+{
+	struct perf_event *event, *sibling;
 	int id, idx;
 
 	for_each_uncore_bit(id, pkg->used) {
 		struct uncore_box *box = &pkg->box[id];
 
-		any |= box->due;
-		for_each_uncore_bit(idx, box->due)
-			uncore_stopwatch_run(&to_uncore_event(box->counter[idx].event)->waits,
-					     true);
+		for_each_uncore_bit(idx, box->due) {
+			event = box->counter[idx].event;
+			uncore_event_wait(box, event->pmu, event->group_leader);
+			for_each_sibling_event(sibling, event->group_leader)
+				uncore_event_wait(box, event->pmu, sibling);
+		}
 	}
-	return any;
 }
 
 /* ---- from U_GLOBAL_STATUS to the counters ---- */
@@ -404,6 +406,7 @@ static bool uncore_is_frozen(const struct uncore_package *pkg)
 /* The hardware has frozen the package some time before the NMI got here, or is about to. */
 static void uncore_freeze(struct uncore_package *pkg, bool frozen)
 {
+	u64 ran = ktime_get_mono_fast_ns() - pkg->pmi.last_ns;
 	bool counted = !(pkg->held & UNCORE_STARTED);
 
 	pkg->hold.frozen = true;
@@ -413,7 +416,7 @@ static void uncore_freeze(struct uncore_package *pkg, bool frozen)
 	}
 	uncore_stopwatch_run(&pkg->held, true);
 	if (counted)
-		WRITE_ONCE(pkg->held, pkg->held - pkg->pmi.latency_ns);
+		WRITE_ONCE(pkg->held, pkg->held - min(pkg->pmi.latency_ns, ran));
 }
 
 /* One pass. Returns whether another one is needed. */
@@ -432,7 +435,7 @@ static bool uncore_handle_pass(struct uncore_package *pkg, struct uncore_walk *w
 	if (!walk->any) {
 		/* Its NMI may come at any moment. */
 		if (!walk->in_nmi)
-			uncore_pmi_expect(pkg, 1);
+			uncore_pmi_expect(pkg, UNCORE_LATE_NS);
 		uncore_pmi_unmask();
 	}
 	if (status & ~U_GLOBAL_OV_U)
@@ -441,7 +444,7 @@ static bool uncore_handle_pass(struct uncore_package *pkg, struct uncore_walk *w
 	walk->any = true;
 	walk->due = false;
 	if (late)
-		uncore_any_due(pkg);
+		uncore_wait(pkg);
 	else if (!pkg->pmi.delivering)
 		walk->boxes |= uncore_deliver(pkg, regs);
 	if (pkg->hold.frozen)
@@ -475,22 +478,20 @@ static int uncore_handle(struct uncore_package *pkg, struct uncore_walk walk, st
 		pass++;
 	now = ktime_get_mono_fast_ns();
 	pmi->busy_ns += now - since;
+	pmi->last_ns = now;
 	if (nested) {
 		/* For the one who is delivering */
 		pmi->pending = 1;
 	} else if (pkg->hold.frozen) {
 		pkg->hold.frozen = false;
-		pmi->busy_ns += UNCORE_FREEZE_NS;
 		atomic64_add(now - since, &pkg->totals.frozen_ns);
 		/* What it holds is not known, but that en_all is off. */
 		pkg->global_ctl = (u32)~U_GLOBAL_CTL_EN_ALL;
 		uncore_package_apply(pkg, walk.boxes);
 	}
-	/* Each has brought an NMI of its own; one is this, or is expected already. */
-	if (walk.pmis > 1)
-		uncore_pmi_expect(pkg, walk.pmis - 1);
+	/* Each has brought an NMI of its own, and this is one of them. */
 	if (walk.in_nmi && walk.pmis)
-		pmi->nmi_ns = now;
+		uncore_pmi_expect(pkg, walk.pmis > 1 ? UNCORE_LATE_NS : UNCORE_AGAIN_NS);
 	return walk.any ? walk.pmis : -1;
 }
 
@@ -540,7 +541,8 @@ static int uncore_nmi_busy(struct uncore_package *pkg)
 	if (!uncore_global_status())
 		return uncore_nmi_spurious(pkg);
 	WRITE_ONCE(pkg->pmi.pending, pkg->pmi.pending + 1);
-	pkg->pmi.nmi_ns = ktime_get_mono_fast_ns();
+	pkg->pmi.last_ns = ktime_get_mono_fast_ns();
+	uncore_pmi_expect(pkg, UNCORE_AGAIN_NS);
 	uncore_pmi_unmask();
 	return NMI_HANDLED;
 }
@@ -601,7 +603,7 @@ static enum hrtimer_restart uncore_watch(struct hrtimer *timer)
 			.all = true, .due = uncore_any_due(pkg) }, NULL);
 		atomic64_add(max(missed, 0), &pkg->totals.missed);
 	}
-	if (wanted || (pmi->claims && ktime_get_mono_fast_ns() < pmi->claim_until)) {
+	if (wanted || ktime_get_mono_fast_ns() < pmi->claim_until) {
 		hrtimer_forward_now(timer, ns_to_ktime(UNCORE_WATCH_NS));
 		again = HRTIMER_RESTART;
 	} else {

@@ -6,9 +6,9 @@
  *
  *	cat /sys/bus/event_source/devices/xeon7500_package/caps/pmi
  *
- * A free counter overflows many times with its PMI enabled, which has to bring an NMI each
- * time, and as often without, which must not bring as many: without these rounds the NMIs
- * of "perf record" on the core PMU, 20 us apart, would pass for ours.
+ * A free counter overflows many times with its PMI enabled, and each has to bring an NMI
+ * soon. NMIs of others do not pass for ours, even at 50 kHz as with "perf record -F max": the
+ * rounds differ in length, so that they would have to come in step with the overflows.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -22,11 +22,12 @@
 #include "xeon7500/ubox.h"
 
 #define UNCORE_TEST_TRIES	3
-#define UNCORE_TEST_ROUNDS	16	/* with and without PMI each */
-#define UNCORE_TEST_FOREIGN	4	/* NMIs to let pass in those without */
-#define UNCORE_TEST_START	(UNCORE_COUNTER_MASK - 199)	/* so many clocks before the end */
-#define UNCORE_TEST_OVERFLOW_US	1000	/* to wait for it, */
-#define UNCORE_TEST_NMI_US	50	/* and for the NMI */
+#define UNCORE_TEST_ROUNDS	16
+/* Clocks before the end of the counter; each round has more of them. */
+#define UNCORE_TEST_CLOCKS(round)	(200 + 3500 * (round))
+/* us to wait for the overflow, and then for the NMI */
+#define UNCORE_TEST_OVERFLOW_US	1000
+#define UNCORE_TEST_NMI_US	10
 
 static char *pmi = "auto";
 module_param(pmi, charp, 0444);
@@ -69,23 +70,20 @@ static void uncore_test_clear(const struct uncore_test *t)
 	uncore_clear_global_status(uncore_global_status());
 }
 
-/*
- * Let the counter overflow once, and wait for an NMI, which finds the package locked.
- * Returns how long it took, us; -EAGAIN if none has come in time, -EIO if there was no
- * overflow that can be found.
- */
-static int uncore_test_overflow(const struct uncore_test *t, bool with_pmi, int wait)
+/* Let the counter overflow once. Does the NMI come in time, and would the handler find it? */
+static bool uncore_test_round(const struct uncore_test *t, int round)
 {
 	const struct uncore_counter_row *row = uncore_counter_row(t->box, t->c);
-	unsigned int ctl = uncore_ctl_msr(t->box, t->c), nmis;
+	unsigned int ctl = uncore_ctl_msr(t->box, t->c);
+	u64 start = UNCORE_COUNTER_MASK + 1 - UNCORE_TEST_CLOCKS(round);
 	struct uncore_pmi *p = &t->pkg->pmi;
 	u64 overflown = 0, since;
+	bool nmi;
 	int us;
 
 	uncore_test_clear(t);
-	wrmsr(uncore_ctr_msr(t->box, t->c), lower_32_bits(UNCORE_TEST_START),
-	      upper_32_bits(UNCORE_TEST_START));
-	wrmsrq(ctl, row->clock | row->enable | (with_pmi ? row->pmi_en : 0));
+	wrmsr(uncore_ctr_msr(t->box, t->c), lower_32_bits(start), upper_32_bits(start));
+	wrmsrq(ctl, row->clock | row->enable | row->pmi_en);
 	p->pending = 0;
 	wrmsrq(uncore_box_ctl_msr(t->box), t->enabled | row->bit);
 	since = ktime_get_mono_fast_ns();
@@ -95,9 +93,9 @@ static int uncore_test_overflow(const struct uncore_test *t, bool with_pmi, int 
 		udelay(1);
 		overflown = uncore_box_status(t->box) & row->bit;
 	}
-	for (us = 0; us < wait && !READ_ONCE(p->pending); us++)
+	for (us = 0; us < UNCORE_TEST_NMI_US && !READ_ONCE(p->pending); us++)
 		udelay(1);
-	nmis = READ_ONCE(p->pending);
+	nmi = READ_ONCE(p->pending);
 	wrmsrq(uncore_box_ctl_msr(t->box), t->enabled);
 	wrmsrq(ctl, 0);
 	/*
@@ -109,39 +107,21 @@ static int uncore_test_overflow(const struct uncore_test *t, bool with_pmi, int 
 	/* From here on an NMI finds nothing below it. */
 	uncore_test_clear(t);
 	p->pending = 0;
-	if (!overflown)
-		return -EIO;
-	if (nmis)
-		p->latency_ns = min(p->latency_ns, p->nmi_ns - since);
-	return nmis ? us : -EAGAIN;
+	if (nmi && !round)
+		p->latency_ns = p->last_ns - since;
+	return overflown && nmi;
 }
 
-/* First with, then without: NMIs that come in step with the first would miss the second. */
-static bool uncore_test_rounds(const struct uncore_test *t)
+static bool uncore_test_passes(const struct uncore_test *t)
 {
-	int i, us, longest = 0, foreign = 0;
-
-	for (i = 0; i < UNCORE_TEST_ROUNDS; i++) {
-		us = uncore_test_overflow(t, true, UNCORE_TEST_NMI_US);
-		if (us < 0)
-			return false;
-		longest = max(longest, us);
-	}
-	for (i = 0; i < UNCORE_TEST_ROUNDS; i++) {
-		us = uncore_test_overflow(t, false, longest + 1);
-		if (us == -EIO)
-			return false;
-		foreign += us >= 0;
-	}
-	return foreign <= UNCORE_TEST_FOREIGN;
-}
-
-static bool uncore_test_tries(const struct uncore_test *t)
-{
-	int try;
+	int try, round;
 
 	for (try = 0; try < UNCORE_TEST_TRIES; try++) {
-		if (uncore_test_rounds(t))
+		for (round = 0; round < UNCORE_TEST_ROUNDS; round++) {
+			if (!uncore_test_round(t, round))
+				break;
+		}
+		if (round == UNCORE_TEST_ROUNDS)
 			return true;
 	}
 	return false;
@@ -171,21 +151,20 @@ static void uncore_self_test(struct uncore_package *pkg)
 
 	if (!uncore_test_find(&t))
 		return;
-	pkg->pmi.latency_ns = UNCORE_TEST_NMI_US * NSEC_PER_USEC;
 	WRITE_ONCE(pkg->pmi.armed, true);
 	/* NMIs may be late, or come twice. */
-	uncore_pmi_expect(pkg, 2 * UNCORE_TEST_TRIES);
+	uncore_pmi_expect(pkg, UNCORE_LATE_NS);
 	if (uncore_pmi_listen(pkg, true)) {
 		if (!runs)
 			uncore_test_hold(pkg, GENMASK(UNCORE_MAX_COUNTERS - 1, 0));
 		rdmsrq(uncore_box_ctl_msr(t.box), t.enabled);
 		if (core < hweight32(U_GLOBAL_CTL_PMI_CORE_SEL)) {
 			t.core_sel = FIELD_PREP(U_GLOBAL_CTL_PMI_CORE_SEL, BIT(core));
-			passed = uncore_test_tries(&t);
+			passed = uncore_test_passes(&t);
 		}
 		if (!passed) {
 			t.core_sel = U_GLOBAL_CTL_PMI_CORE_SEL;
-			passed = uncore_test_tries(&t);
+			passed = uncore_test_passes(&t);
 		}
 		uncore_package_write_ctl(pkg);
 		if (!runs)

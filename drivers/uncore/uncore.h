@@ -95,7 +95,7 @@ enum uncore_counter_state {
  * @prev: bits 47-0: the value last read. Bits 62-48: generation of the start value, so
  *	  that a racing cmpxchg fails after a restart. Bit 63: no start value
  * @start: of one that samples, @prev when hw.period_left was set
- * @waits: how long its counter has waited for the watch with a sample, a stopwatch
+ * @waits: how long its counter has waited for the watch, a stopwatch
  * @held: how long it had been held back when its running time was last corrected, ns
  * @wrapped: its counter has passed 2^48 since it was programmed
  * @by_user: it was opened without CAP_PERFMON
@@ -148,6 +148,7 @@ struct uncore_subreg_state {
  * @enabled: counters enabled in GLOBAL_CTL
  * @held: counters that do not count while their group is read
  * @due: counters that have a sample to give, and do not count until it is given
+ * @waits: those of them, with their groups, that wait for the watch with it
  * @gone: how long it has not answered, a stopwatch; 0 as long as it does
  */
 struct uncore_box {
@@ -162,6 +163,7 @@ struct uncore_box {
 	u32 enabled;
 	u32 held;
 	u32 due;
+	u32 waits;
 	u64 gone;
 };
 
@@ -222,9 +224,8 @@ enum uncore_pmi_state {
  * @delivering: samples are being given to perf
  * @busy_ns: time in the handler since the watch last came
  * @latency_ns: from an overflow to our handler, as the self-test has found it
- * @claims: NMIs to claim until @claim_until, though they have nothing left to handle
- * @claim_until: ns
- * @nmi_ns: when the last NMI of an overflow came, which may be repeated; 0 if it was
+ * @claim_until: until when NMIs with nothing left to handle are claimed, ns
+ * @last_ns: when the handler was last done, or an NMI last found the package locked
  * @watch: looks every 10 ms for what NMIs did not tell
  */
 struct uncore_pmi {
@@ -238,9 +239,8 @@ struct uncore_pmi {
 	bool delivering;
 	u64 busy_ns;
 	u64 latency_ns;
-	unsigned int claims;
 	u64 claim_until;
-	u64 nmi_ns;
+	u64 last_ns;
 	struct hrtimer watch;
 };
 
@@ -455,6 +455,10 @@ void uncore_package_rewrite(struct uncore_package *pkg);
 void uncore_timer_start(struct uncore_package *pkg);
 
 /* pmi.c */
+
+/* How long the NMI of an overflow that is handled already may be late */
+#define UNCORE_LATE_NS	(100 * NSEC_PER_MSEC)
+
 int uncore_pmi_init(void);
 void uncore_pmi_exit(void);
 void uncore_lock(struct uncore_package *pkg)
@@ -466,7 +470,7 @@ void uncore_pmi_overdue(struct uncore_package *pkg, struct uncore_box *box);
 void uncore_pmi_quiesce(struct uncore_package *pkg);
 void uncore_pmi_resume(struct uncore_package *pkg);
 void uncore_pmi_arm(struct uncore_package *pkg);
-void uncore_pmi_expect(struct uncore_package *pkg, unsigned int num);
+void uncore_pmi_expect(struct uncore_package *pkg, u64 ns);
 bool uncore_pmi_listen(struct uncore_package *pkg, bool on);
 u32 uncore_global_status(void);
 void uncore_clear_global_status(u32 status);

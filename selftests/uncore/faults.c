@@ -452,7 +452,7 @@ static void at_first(void)
 	try_with(SYN_FAULT_LOSE, 1, true);
 	try_with(SYN_FAULT_LOSE, 5, true);
 	try_with(SYN_FAULT_DOUBLE, 2, true);
-	try_with(SYN_FAULT_DELAY_NS, 20000, true);
+	try_with(SYN_FAULT_DELAY_NS, 5000, true);
 	try_with(SYN_FAULT_SIBLING, 1, true);
 	try_with(SYN_FAULT_LOSE, 6, false);
 	try_with(SYN_FAULT_DELAY_NS, 15000000, false);
