@@ -49,10 +49,11 @@
 #define UNCORE_MAX_ACCESSES	150
 
 /*
- * How long NMIs are claimed after one that was handled, which may come twice; and after an
- * overflow that was handled without its NMI: normally it comes at once, if at all, but a CPU
- * that is itself a guest may be given no time for a while.
+ * How long an NMI may be late whose overflow is handled already: normally it comes at once,
+ * if at all, but a CPU that is itself a guest may be given no time for a while.
  */
+#define UNCORE_LATE_NS		(100 * NSEC_PER_MSEC)
+/* Any NMI that comes so soon after the handler has run is taken for one of its overflows. */
 #define UNCORE_AGAIN_NS		(20 * NSEC_PER_USEC)
 
 /*
@@ -121,21 +122,37 @@ void uncore_clear_global_status(u32 status)
 /* ---- NMIs that come when there is nothing left to handle ---- */
 
 /**
- * uncore_pmi_expect() - claim NMIs with nothing left to handle for a while
+ * uncore_pmi_expect() - overflows are handled without their NMIs, which may yet come
  * @pkg: the package, locked
- * @ns: for so long
+ * @num: how many
+ *
+ * As many are claimed, and not for long. Without the number, all that come to a package that
+ * samples would be claimed, also those of others.
  */
-void uncore_pmi_expect(struct uncore_package *pkg, u64 ns)
+void uncore_pmi_expect(struct uncore_package *pkg, unsigned int num)
 {
-	pkg->pmi.claim_until = max(pkg->pmi.claim_until, ktime_get_mono_fast_ns() + ns);
+	struct uncore_pmi *pmi = &pkg->pmi;
+	u64 now = ktime_get_mono_fast_ns();
+
+	if (pmi->claim_until < now)
+		pmi->claims = 0;
+	pmi->claims += num;
+	pmi->claim_until = now + UNCORE_LATE_NS;
 }
 
 /* Never claims an NMI that the chipset reports. */
 static int uncore_nmi_spurious(struct uncore_package *pkg)
 {
-	if (ktime_get_mono_fast_ns() > READ_ONCE(pkg->pmi.claim_until) ||
-	    x86_platform.get_nmi_reason() & NMI_REASON_MASK)
+	struct uncore_pmi *pmi = &pkg->pmi;
+	u64 now = ktime_get_mono_fast_ns();
+
+	if (x86_platform.get_nmi_reason() & NMI_REASON_MASK)
 		return NMI_DONE;
+	if (now - pmi->last_ns > UNCORE_AGAIN_NS) {
+		if (!pmi->claims || now > pmi->claim_until)
+			return NMI_DONE;
+		pmi->claims--;
+	}
 	atomic64_inc(&pkg->totals.swallowed);
 	uncore_pmi_unmask();
 	return NMI_HANDLED;
@@ -435,7 +452,7 @@ static bool uncore_handle_pass(struct uncore_package *pkg, struct uncore_walk *w
 	if (!walk->any) {
 		/* Its NMI may come at any moment. */
 		if (!walk->in_nmi)
-			uncore_pmi_expect(pkg, UNCORE_LATE_NS);
+			uncore_pmi_expect(pkg, 1);
 		uncore_pmi_unmask();
 	}
 	if (status & ~U_GLOBAL_OV_U)
@@ -478,7 +495,8 @@ static int uncore_handle(struct uncore_package *pkg, struct uncore_walk walk, st
 		pass++;
 	now = ktime_get_mono_fast_ns();
 	pmi->busy_ns += now - since;
-	pmi->last_ns = now;
+	if (walk.any)
+		pmi->last_ns = now;
 	if (nested) {
 		/* For the one who is delivering */
 		pmi->pending = 1;
@@ -489,9 +507,9 @@ static int uncore_handle(struct uncore_package *pkg, struct uncore_walk walk, st
 		pkg->global_ctl = (u32)~U_GLOBAL_CTL_EN_ALL;
 		uncore_package_apply(pkg, walk.boxes);
 	}
-	/* Each has brought an NMI of its own, and this is one of them. */
-	if (walk.in_nmi && walk.pmis)
-		uncore_pmi_expect(pkg, walk.pmis > 1 ? UNCORE_LATE_NS : UNCORE_AGAIN_NS);
+	/* Each has brought an NMI of its own; one is this, or is expected already. */
+	if (walk.pmis > 1)
+		uncore_pmi_expect(pkg, walk.pmis - 1);
 	return walk.any ? walk.pmis : -1;
 }
 
@@ -542,7 +560,6 @@ static int uncore_nmi_busy(struct uncore_package *pkg)
 		return uncore_nmi_spurious(pkg);
 	WRITE_ONCE(pkg->pmi.pending, pkg->pmi.pending + 1);
 	pkg->pmi.last_ns = ktime_get_mono_fast_ns();
-	uncore_pmi_expect(pkg, UNCORE_AGAIN_NS);
 	uncore_pmi_unmask();
 	return NMI_HANDLED;
 }
@@ -603,7 +620,7 @@ static enum hrtimer_restart uncore_watch(struct hrtimer *timer)
 			.all = true, .due = uncore_any_due(pkg) }, NULL);
 		atomic64_add(max(missed, 0), &pkg->totals.missed);
 	}
-	if (wanted || ktime_get_mono_fast_ns() < pmi->claim_until) {
+	if (wanted || (pmi->claims && ktime_get_mono_fast_ns() < pmi->claim_until)) {
 		hrtimer_forward_now(timer, ns_to_ktime(UNCORE_WATCH_NS));
 		again = HRTIMER_RESTART;
 	} else {

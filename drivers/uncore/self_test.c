@@ -153,7 +153,7 @@ static void uncore_self_test(struct uncore_package *pkg)
 		return;
 	WRITE_ONCE(pkg->pmi.armed, true);
 	/* NMIs may be late, or come twice. */
-	uncore_pmi_expect(pkg, UNCORE_LATE_NS);
+	uncore_pmi_expect(pkg, 2 * UNCORE_TEST_TRIES);
 	if (uncore_pmi_listen(pkg, true)) {
 		if (!runs)
 			uncore_test_hold(pkg, GENMASK(UNCORE_MAX_COUNTERS - 1, 0));

@@ -224,7 +224,8 @@ enum uncore_pmi_state {
  * @delivering: samples are being given to perf
  * @busy_ns: time in the handler since the watch last came
  * @latency_ns: from an overflow to our handler, as the self-test has found it
- * @claim_until: until when NMIs with nothing left to handle are claimed, ns
+ * @claims: NMIs to claim until @claim_until, though they have nothing left to handle
+ * @claim_until: ns
  * @last_ns: when the handler was last done, or an NMI last found the package locked
  * @watch: looks every 10 ms for what NMIs did not tell
  */
@@ -239,6 +240,7 @@ struct uncore_pmi {
 	bool delivering;
 	u64 busy_ns;
 	u64 latency_ns;
+	unsigned int claims;
 	u64 claim_until;
 	u64 last_ns;
 	struct hrtimer watch;
@@ -455,10 +457,6 @@ void uncore_package_rewrite(struct uncore_package *pkg);
 void uncore_timer_start(struct uncore_package *pkg);
 
 /* pmi.c */
-
-/* How long the NMI of an overflow that is handled already may be late */
-#define UNCORE_LATE_NS	(100 * NSEC_PER_MSEC)
-
 int uncore_pmi_init(void);
 void uncore_pmi_exit(void);
 void uncore_lock(struct uncore_package *pkg)
@@ -470,7 +468,7 @@ void uncore_pmi_overdue(struct uncore_package *pkg, struct uncore_box *box);
 void uncore_pmi_quiesce(struct uncore_package *pkg);
 void uncore_pmi_resume(struct uncore_package *pkg);
 void uncore_pmi_arm(struct uncore_package *pkg);
-void uncore_pmi_expect(struct uncore_package *pkg, u64 ns);
+void uncore_pmi_expect(struct uncore_package *pkg, unsigned int num);
 bool uncore_pmi_listen(struct uncore_package *pkg, bool on);
 u32 uncore_global_status(void);
 void uncore_clear_global_status(u32 status);
