@@ -29,7 +29,6 @@ static const struct uncore_box_type * const uncore_types[] = {
 	&rbox_type, NULL
 };
 
-static const struct attribute_group **uncore_groups[UNCORE_NUM_BOXES];
 static struct uncore_pmu uncore_pmus[UNCORE_NUM_BOXES];
 static enum cpuhp_state uncore_cpuhp_online, uncore_cpuhp_dead;
 
@@ -47,16 +46,12 @@ static void uncore_package_sleep(void *info)
 {
 	struct uncore_package *pkg = info;
 	unsigned long irq;
-	int id, idx;
 
 	local_irq_save(irq);
 	uncore_lock(pkg);
 	pkg->hold.asleep = true;
 	uncore_pmi_quiesce(pkg);
-	for_each_uncore_bit(id, pkg->used) {
-		for_each_used_counter(idx, &pkg->box[id])
-			uncore_event_update(pkg->box[id].counter[idx].event);
-	}
+	uncore_package_update(pkg);
 	uncore_unlock(pkg);
 	local_irq_restore(irq);
 }
@@ -189,7 +184,6 @@ static int uncore_cpu_offline(unsigned int cpu)
 		local_irq_restore(irq);
 	}
 	hrtimer_cancel(&pkg->timer);
-	hrtimer_cancel(&pkg->pmi.watch);
 	if (target >= nr_cpu_ids)
 		return 0;
 	uncore_migrate(pkg, cpu, target);
@@ -258,33 +252,6 @@ static struct notifier_block uncore_module_nb = {
 
 /* ---- the PMUs and the module ---- */
 
-/* Instances share their attributes unless each has fields of its own. */
-static int uncore_groups_create(const struct uncore_box_type *type)
-{
-	unsigned int n;
-
-	for (n = 0; n < type->num_boxes; n++) {
-		const struct attribute_group **groups;
-
-		if (n && !type->instance_fields)
-			groups = uncore_groups[type->first];
-		else
-			groups = uncore_attr_groups_create(type, n, uncore_box_groups);
-		if (!groups)
-			return -ENOMEM;
-		uncore_groups[type->first + n] = groups;
-	}
-	return 0;
-}
-
-static void uncore_groups_free(const struct uncore_box_type *type)
-{
-	unsigned int n;
-
-	for (n = 0; n < (type->instance_fields ? type->num_boxes : 1); n++)
-		uncore_attr_groups_free(uncore_groups[type->first + n]);
-}
-
 static int uncore_register_type(const struct uncore_box_type *type, unsigned long present)
 {
 	unsigned int n;
@@ -294,7 +261,7 @@ static int uncore_register_type(const struct uncore_box_type *type, unsigned lon
 		struct uncore_pmu *upmu = &uncore_pmus[type->first + n];
 
 		if (present & BIT(type->first + n) && !upmu->registered)
-			err = uncore_pmu_register(upmu, type, n, uncore_groups[type->first + n]);
+			err = uncore_pmu_register(upmu, type, n);
 	}
 	return err;
 }
@@ -305,15 +272,6 @@ static void uncore_unregister_all(void)
 
 	for (id = 0; id < UNCORE_NUM_BOXES; id++)
 		uncore_pmu_unregister(&uncore_pmus[id]);
-}
-
-static void uncore_free_all(void)
-{
-	unsigned int t;
-
-	uncore_packages_free();
-	for (t = 0; uncore_types[t]; t++)
-		uncore_groups_free(uncore_types[t]);
 }
 
 static int uncore_register_all(void)
@@ -347,7 +305,6 @@ MODULE_DEVICE_TABLE(x86cpu, uncore_cpu_ids);
 static int __init uncore_init(void)
 {
 	const struct x86_cpu_id *id = x86_match_cpu(uncore_cpu_ids);
-	unsigned int t;
 	int err;
 
 	/* Other CPUs have other registers at these addresses. */
@@ -357,11 +314,6 @@ static int __init uncore_init(void)
 	err = uncore_self_test_init();
 	if (err)
 		return err;
-	for (t = 0; uncore_types[t]; t++) {
-		err = uncore_groups_create(uncore_types[t]);
-		if (err)
-			goto free;
-	}
 	err = uncore_packages_create(uncore_types);
 	if (err)
 		goto free;
@@ -409,7 +361,7 @@ pmi:
 notifier:
 	unregister_module_notifier(&uncore_module_nb);
 free:
-	uncore_free_all();
+	uncore_packages_free();
 	return err;
 }
 module_init(uncore_init);
@@ -424,7 +376,7 @@ static void __exit uncore_exit(void)
 	uncore_hotplug_exit();
 	uncore_pmi_exit();
 	unregister_module_notifier(&uncore_module_nb);
-	uncore_free_all();
+	uncore_packages_free();
 }
 module_exit(uncore_exit);
 

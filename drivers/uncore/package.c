@@ -6,8 +6,8 @@
  * en_all goes on with the first counter that is to run and off with the last.
  *
  * An idle package is clean, and between two sessions its registers are unknown: others may
- * use them. While events count, a timer checks once a second whether their registers are
- * as we have set them, and reads the counters long before one can pass 2^48 unseen.
+ * use them. While events count, their registers are checked once a second, and the counters
+ * read long before one can pass 2^48 unseen.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -17,8 +17,6 @@
 #include "compat.h"
 #include "uncore.h"
 #include "xeon7500/ubox.h"
-
-#define UNCORE_TIMER_NS		NSEC_PER_SEC
 
 /*
  * No counter gains more than 64 per uncore clock (S-Box queue occupancy), and no uncore
@@ -230,10 +228,22 @@ void uncore_package_rewrite(struct uncore_package *pkg)
 		uncore_box_rewrite(&pkg->box[id]);
 }
 
-/* ---- the timer ---- */
+/** uncore_package_update() - update all events on counters */
+void uncore_package_update(struct uncore_package *pkg)
+{
+	int id, idx;
 
-/* Is what counts still as we have set it? */
-static void uncore_timer_check(struct uncore_package *pkg)
+	for_each_uncore_bit(id, pkg->used) {
+		for_each_used_counter(idx, &pkg->box[id])
+			uncore_event_update(pkg->box[id].counter[idx].event);
+	}
+}
+
+/**
+ * uncore_package_tick() - is what counts still as we have set it? Once a second
+ * @pkg: the package, which counts
+ */
+void uncore_package_tick(struct uncore_package *pkg)
 {
 	u32 may_differ = pkg->pmi.freezing ? U_GLOBAL_CTL_EN_ALL : 0;
 	u64 ctl;
@@ -246,36 +256,8 @@ static void uncore_timer_check(struct uncore_package *pkg)
 	}
 	for_each_uncore_bit(id, pkg->active)
 		uncore_box_check(&pkg->box[id]);
-}
-
-static enum hrtimer_restart uncore_timer(struct hrtimer *timer)
-{
-	struct uncore_package *pkg = container_of(timer, struct uncore_package, timer);
-	enum hrtimer_restart again = HRTIMER_NORESTART;
-	int id, idx;
-
-	uncore_lock(pkg);
-	/* The timer of a dead CPU goes on elsewhere, maybe on another package. */
-	if (pkg->active && pkg->cpu == smp_processor_id()) {
-		uncore_timer_check(pkg);
-		pkg->ticks++;
-		for_each_uncore_bit(id, pkg->ticks % UNCORE_READ_TICKS ? 0 : pkg->used) {
-			for_each_used_counter(idx, &pkg->box[id])
-				uncore_event_update(pkg->box[id].counter[idx].event);
-		}
-		hrtimer_forward_now(timer, ns_to_ktime(UNCORE_TIMER_NS));
-		again = HRTIMER_RESTART;
-	}
-	uncore_unlock(pkg);
-	return again;
-}
-
-/** uncore_timer_start() - let the timer run if anything counts; it ends by itself */
-void uncore_timer_start(struct uncore_package *pkg)
-{
-	if (pkg->active && !hrtimer_active(&pkg->timer) && pkg->cpu == smp_processor_id())
-		hrtimer_start(&pkg->timer, ns_to_ktime(UNCORE_TIMER_NS),
-			      HRTIMER_MODE_REL_PINNED_HARD);
+	if (!(++pkg->ticks % UNCORE_READ_TICKS))
+		uncore_package_update(pkg);
 }
 
 /* ---- all packages ---- */
@@ -314,7 +296,6 @@ static struct uncore_package *uncore_package_alloc(const struct uncore_box_type 
 		return NULL;
 	raw_spin_lock_init(&pkg->lock);
 	pkg->cpu = -1;
-	hrtimer_setup(&pkg->timer, uncore_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 	for (type = types; *type; type++) {
 		for (n = 0; n < (*type)->num_boxes; n++) {
 			pkg->box[(*type)->first + n].type = *type;

@@ -267,7 +267,7 @@ static const struct attribute_group *uncore_package_groups[] = {
 	&uncore_package_format_group,
 	&uncore_package_event_group,
 	&uncore_package_caps_group,
-	&uncore_package_cpumask_group,
+	&uncore_package_group,
 	NULL
 };
 

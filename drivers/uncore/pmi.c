@@ -40,6 +40,8 @@
 
 /* How long a lost PMI can keep a sampling session silent, or the package frozen */
 #define UNCORE_WATCH_NS		(10 * NSEC_PER_MSEC)
+/* Between two looks at the registers of what counts */
+#define UNCORE_TICK_NS		NSEC_PER_SEC
 /* What NMIs may take of that. Beyond it, a counter that overflows waits for the watch. */
 #define UNCORE_BUSY_NS		(3 * NSEC_PER_MSEC)
 
@@ -600,19 +602,12 @@ static int uncore_nmi(unsigned int cmd, struct pt_regs *regs)
 
 /* ---- the watch ---- */
 
-static enum hrtimer_restart uncore_watch(struct hrtimer *timer)
+static void uncore_watch_pmis(struct uncore_package *pkg)
 {
-	struct uncore_package *pkg = container_of(timer, struct uncore_package, pmi.watch);
-	enum hrtimer_restart again = HRTIMER_NORESTART;
+	bool wanted = uncore_pmi_wanted(pkg);
 	struct uncore_pmi *pmi = &pkg->pmi;
-	bool wanted;
 	int missed;
 
-	uncore_lock(pkg);
-	/* The timer of a dead CPU goes on elsewhere, maybe on another package. */
-	if (pkg->cpu != smp_processor_id())
-		goto unlock;
-	wanted = uncore_pmi_wanted(pkg);
 	uncore_pmi_listen(pkg, wanted);
 	pmi->busy_ns = 0;
 	if (wanted) {
@@ -620,35 +615,55 @@ static enum hrtimer_restart uncore_watch(struct hrtimer *timer)
 			.all = true, .due = uncore_any_due(pkg) }, NULL);
 		atomic64_add(max(missed, 0), &pkg->totals.missed);
 	}
-	if (wanted || (pmi->claims && ktime_get_mono_fast_ns() < pmi->claim_until)) {
-		hrtimer_forward_now(timer, ns_to_ktime(UNCORE_WATCH_NS));
-		again = HRTIMER_RESTART;
-	} else {
-		pmi->armed = false;
+	pmi->armed = wanted || (pmi->claims && ktime_get_mono_fast_ns() < pmi->claim_until);
+}
+
+/* Every second while events count, and every 10 ms while PMIs may come */
+static enum hrtimer_restart uncore_watch(struct hrtimer *timer)
+{
+	struct uncore_package *pkg = container_of(timer, struct uncore_package, timer);
+	u64 now = ktime_get_mono_fast_ns();
+	bool again = false;
+
+	uncore_lock(pkg);
+	/* The timer of a dead CPU goes on elsewhere, maybe on another package. */
+	if (pkg->cpu == smp_processor_id()) {
+		if (pkg->pmi.armed)
+			uncore_watch_pmis(pkg);
+		if (pkg->active && now >= pkg->tick_ns) {
+			uncore_package_tick(pkg);
+			pkg->tick_ns = now + UNCORE_TICK_NS;
+		}
+		again = pkg->active || pkg->pmi.armed;
+		hrtimer_forward_now(timer, pkg->pmi.armed ? UNCORE_WATCH_NS : UNCORE_TICK_NS);
 	}
-unlock:
 	uncore_unlock(pkg);
-	return again;
+	return again ? HRTIMER_RESTART : HRTIMER_NORESTART;
 }
 
 /**
- * uncore_pmi_arm() - let PMIs in as long as there can be any, and claim those that are late
- * @pkg: the package, locked; nothing new counts yet
+ * uncore_watch_start() - watch a package while there is anything to watch
+ * @pkg: the package, locked; before new events count, and after they do
  *
- * The watch runs meanwhile. It ends by itself and then keeps PMIs out again.
+ * The watch ends by itself. As long as there can be any, PMIs are let in meanwhile, and
+ * those that are late are claimed.
  */
-void uncore_pmi_arm(struct uncore_package *pkg)
+void uncore_watch_start(struct uncore_package *pkg)
 {
-	bool wanted = uncore_pmi_wanted(pkg), watched = hrtimer_active(&pkg->pmi.watch);
+	bool wanted = uncore_pmi_wanted(pkg), runs = hrtimer_active(&pkg->timer);
 
-	if (pkg->cpu != smp_processor_id() || (!wanted && !pkg->pmi.armed) ||
-	    (watched && pkg->global_ctl && pkg->pmi.listens == wanted))
+	if (pkg->cpu != smp_processor_id())
 		return;
-	uncore_pmi_listen(pkg, wanted);
-	WRITE_ONCE(pkg->pmi.armed, true);
-	if (!watched)
-		hrtimer_start(&pkg->pmi.watch, ns_to_ktime(UNCORE_WATCH_NS),
-			      HRTIMER_MODE_REL_PINNED_HARD);
+	if (wanted && (!pkg->global_ctl || !pkg->pmi.listens))
+		uncore_pmi_listen(pkg, true);
+	if (!runs)
+		pkg->tick_ns = ktime_get_mono_fast_ns() + UNCORE_TICK_NS;
+	if ((wanted && !pkg->pmi.armed) || (!runs && pkg->pmi.armed)) {
+		WRITE_ONCE(pkg->pmi.armed, true);
+		hrtimer_start(&pkg->timer, UNCORE_WATCH_NS, HRTIMER_MODE_REL_PINNED_HARD);
+	} else if (!runs && pkg->active) {
+		hrtimer_start(&pkg->timer, UNCORE_TICK_NS, HRTIMER_MODE_REL_PINNED_HARD);
+	}
 }
 
 /* ---- for those above ---- */
@@ -697,12 +712,12 @@ void uncore_pmi_commit(struct uncore_package *pkg, struct uncore_box *box, bool 
 {
 	u32 left;
 
-	uncore_pmi_arm(pkg);
+	uncore_watch_start(pkg);
 	left = uncore_package_commit(pkg, box, program);
 	uncore_pmi_overdue(pkg, box);
 	if (left)
 		uncore_package_release(pkg, box, left);
-	uncore_timer_start(pkg);
+	uncore_watch_start(pkg);
 }
 
 /**
@@ -726,9 +741,8 @@ void uncore_pmi_quiesce(struct uncore_package *pkg)
  */
 void uncore_pmi_resume(struct uncore_package *pkg)
 {
-	uncore_pmi_arm(pkg);
+	uncore_watch_start(pkg);
 	uncore_package_apply(pkg, pkg->used);
-	uncore_timer_start(pkg);
 }
 
 /** uncore_pmi_samples() - can samples be given to perf? */
@@ -757,7 +771,7 @@ int uncore_pmi_init(void)
 
 	uncore_pmi_find_perf();
 	for_each_uncore_package(pkg)
-		hrtimer_setup(&pkg->pmi.watch, uncore_watch, CLOCK_MONOTONIC,
+		hrtimer_setup(&pkg->timer, uncore_watch, CLOCK_MONOTONIC,
 			      HRTIMER_MODE_REL_PINNED_HARD);
 	return register_nmi_handler(NMI_LOCAL, uncore_nmi, 0, KBUILD_MODNAME);
 }
@@ -777,7 +791,6 @@ void uncore_pmi_exit(void)
 
 	for_each_uncore_package(pkg) {
 		uncore_package_call(pkg, uncore_pmi_stop, pkg);
-		hrtimer_cancel(&pkg->pmi.watch);
 		hrtimer_cancel(&pkg->timer);
 	}
 	unregister_nmi_handler(NMI_LOCAL, KBUILD_MODNAME);

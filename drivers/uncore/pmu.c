@@ -68,23 +68,17 @@ static int uncore_check_member(struct uncore_claims *claims, const struct perf_e
 static int uncore_check_group(struct perf_event *event)
 {
 	struct perf_event *leader = event->group_leader, *sibling;
-	struct uncore_claims *claims;
+	struct uncore_claims claims = {};
 	int err;
 
 	if (leader == event)
 		return 0;
-	claims = kzalloc(sizeof(*claims), GFP_KERNEL);
-	if (!claims)
-		return -ENOMEM;
-	err = uncore_check_member(claims, leader, event->pmu);
+	err = uncore_check_member(&claims, leader, event->pmu);
 	for_each_sibling_event(sibling, leader) {
 		if (!err)
-			err = uncore_check_member(claims, sibling, event->pmu);
+			err = uncore_check_member(&claims, sibling, event->pmu);
 	}
-	if (!err)
-		err = uncore_check_member(claims, event, event->pmu);
-	kfree(claims);
-	if (err)
+	if (err || uncore_check_member(&claims, event, event->pmu))
 		return uncore_refuse(event, -EINVAL, "the group does not fit on one box");
 	return 0;
 }
@@ -361,19 +355,24 @@ static int uncore_commit_txn(struct pmu *pmu)
 	return 0;
 }
 
+static void uncore_pmu_free(struct uncore_pmu *upmu)
+{
+	free_percpu(upmu->txn);
+	uncore_sysfs_free(upmu->pmu.attr_groups);
+}
+
 /**
  * uncore_pmu_register() - show one box instance to perf
  * @upmu: filled in here
  * @type: kind of box
  * @instance: number within its kind
- * @groups: attributes of this kind of box
  *
  * Return: 0 or a negative errno.
  */
 int uncore_pmu_register(struct uncore_pmu *upmu, const struct uncore_box_type *type,
-			unsigned int instance, const struct attribute_group **groups)
+			unsigned int instance)
 {
-	int err;
+	int err = -ENOMEM;
 
 	if (type->num_boxes == 1)
 		snprintf(upmu->name, sizeof(upmu->name), "xeon7500_%s", type->name);
@@ -383,7 +382,7 @@ int uncore_pmu_register(struct uncore_pmu *upmu, const struct uncore_box_type *t
 	upmu->instance = instance;
 	upmu->pmu = (struct pmu) {
 		.module		= THIS_MODULE,
-		.attr_groups	= groups,
+		.attr_groups	= uncore_sysfs_create(upmu),
 		.task_ctx_nr	= perf_invalid_context,
 		.event_init	= uncore_event_init,
 		.check_period	= uncore_check_period,
@@ -399,20 +398,20 @@ int uncore_pmu_register(struct uncore_pmu *upmu, const struct uncore_box_type *t
 		.cancel_txn	= uncore_end_txn,
 	};
 	upmu->txn = alloc_percpu(unsigned int);
-	if (!upmu->txn)
-		return -ENOMEM;
-	err = perf_pmu_register(&upmu->pmu, upmu->name, -1);
-	if (err)
-		free_percpu(upmu->txn);
+	if (upmu->txn && upmu->pmu.attr_groups)
+		err = perf_pmu_register(&upmu->pmu, upmu->name, -1);
 	upmu->registered = !err;
+	if (err)
+		uncore_pmu_free(upmu);
 	return err;
 }
 
+/** uncore_pmu_unregister() - undo uncore_pmu_register(), if it has been done */
 void uncore_pmu_unregister(struct uncore_pmu *upmu)
 {
 	if (!upmu->registered)
 		return;
 	perf_pmu_unregister(&upmu->pmu);
-	free_percpu(upmu->txn);
 	upmu->registered = false;
+	uncore_pmu_free(upmu);
 }

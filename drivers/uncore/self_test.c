@@ -151,9 +151,10 @@ static void uncore_self_test(struct uncore_package *pkg)
 
 	if (!uncore_test_find(&t))
 		return;
-	WRITE_ONCE(pkg->pmi.armed, true);
 	/* NMIs may be late, or come twice. */
 	uncore_pmi_expect(pkg, 2 * UNCORE_TEST_TRIES);
+	WRITE_ONCE(pkg->pmi.armed, true);
+	uncore_watch_start(pkg);
 	if (uncore_pmi_listen(pkg, true)) {
 		if (!runs)
 			uncore_test_hold(pkg, GENMASK(UNCORE_MAX_COUNTERS - 1, 0));
@@ -177,7 +178,6 @@ static void uncore_self_test(struct uncore_package *pkg)
 	else
 		pr_info("CPU %u: overflows do not interrupt\n", smp_processor_id());
 	pkg->pmi.state = passed ? UNCORE_PMI_YES : UNCORE_PMI_NO;
-	uncore_pmi_arm(pkg);
 }
 
 static void uncore_self_test_first(void *info)

@@ -12,7 +12,7 @@
  *	package		U_GLOBAL_CTL, what may count now, suspend
  *	box, event	counters of a box, count of an event
  *	subregs, claims	shared registers
- *	caps, attrs, decode	sysfs, and the meaning of the config words
+ *	sysfs, decode	what sysfs shows, and the meaning of the config words
  *	types.h		tables, one for each kind of box
  *
  * Locking: uncore_package.lock guards the package, its boxes, their registers and the
@@ -218,7 +218,7 @@ enum uncore_pmi_state {
  * @core_sel: pmi_core_sel of U_GLOBAL_CTL
  * @events: events on counters whose overflow interrupts
  * @freezing: those of them whose overflow freezes the package
- * @armed: PMIs may come; the watch runs
+ * @armed: PMIs may come; the watch looks every 10 ms for what NMIs did not tell
  * @listens: PMIs are let in
  * @pending: NMIs that found the package locked and an overflow to handle
  * @delivering: samples are being given to perf
@@ -227,7 +227,6 @@ enum uncore_pmi_state {
  * @claims: NMIs to claim until @claim_until, though they have nothing left to handle
  * @claim_until: ns
  * @last_ns: when the handler was last done, or an NMI last found the package locked
- * @watch: looks every 10 ms for what NMIs did not tell
  */
 struct uncore_pmi {
 	enum uncore_pmi_state state;
@@ -243,7 +242,6 @@ struct uncore_pmi {
 	unsigned int claims;
 	u64 claim_until;
 	u64 last_ns;
-	struct hrtimer watch;
 };
 
 /**
@@ -257,7 +255,8 @@ struct uncore_pmi {
  * @ticks: of the timer, since the package was last idle
  * @hold: what keeps it from counting
  * @held: how long en_all was off, a stopwatch
- * @timer: checks registers and reads counters while events count
+ * @timer: the watch, see pmi.c
+ * @tick_ns: when the registers of what counts are to be looked at again
  * @totals: what has been counted besides
  * @pmi: overflows
  * @box: all boxes, also absent ones
@@ -273,6 +272,7 @@ struct uncore_package {
 	struct uncore_hold hold;
 	u64 held;
 	struct hrtimer timer;
+	u64 tick_ns;
 	struct uncore_totals totals;
 	struct uncore_pmi pmi;
 	struct uncore_box box[UNCORE_NUM_BOXES];
@@ -454,7 +454,8 @@ void uncore_package_del(struct uncore_package *pkg, struct perf_event *event);
 u32 uncore_package_commit(struct uncore_package *pkg, struct uncore_box *box, bool program);
 void uncore_package_release(struct uncore_package *pkg, struct uncore_box *box, u32 left);
 void uncore_package_rewrite(struct uncore_package *pkg);
-void uncore_timer_start(struct uncore_package *pkg);
+void uncore_package_update(struct uncore_package *pkg);
+void uncore_package_tick(struct uncore_package *pkg);
 
 /* pmi.c */
 int uncore_pmi_init(void);
@@ -467,7 +468,7 @@ void uncore_pmi_commit(struct uncore_package *pkg, struct uncore_box *box, bool 
 void uncore_pmi_overdue(struct uncore_package *pkg, struct uncore_box *box);
 void uncore_pmi_quiesce(struct uncore_package *pkg);
 void uncore_pmi_resume(struct uncore_package *pkg);
-void uncore_pmi_arm(struct uncore_package *pkg);
+void uncore_watch_start(struct uncore_package *pkg);
 void uncore_pmi_expect(struct uncore_package *pkg, unsigned int num);
 bool uncore_pmi_listen(struct uncore_package *pkg, bool on);
 u32 uncore_global_status(void);
@@ -484,7 +485,7 @@ enum uncore_pmi_state uncore_self_test_worst(void);
 extern bool uncore_unprivileged_hold;
 int uncore_check_attr(struct perf_event *event);
 int uncore_pmu_register(struct uncore_pmu *upmu, const struct uncore_box_type *type,
-			unsigned int instance, const struct attribute_group **groups);
+			unsigned int instance);
 void uncore_pmu_unregister(struct uncore_pmu *upmu);
 
 /* package_pmu.c */
@@ -494,17 +495,11 @@ void uncore_package_pmu_migrate(int from, int to);
 const struct device *uncore_package_pmu_device(void);
 void uncore_gates_forget(struct uncore_package *pkg);
 
-/* caps.c */
-extern const struct attribute_group * const uncore_box_groups[];
-extern const struct attribute_group uncore_package_cpumask_group;
+/* sysfs.c */
+extern const struct attribute_group uncore_package_group;
 extern const struct attribute_group uncore_package_caps_group;
-
-/* attrs.c */
-const struct attribute_group **
-uncore_attr_groups_create(const struct uncore_box_type *type, unsigned int instance,
-			  const struct attribute_group * const *more);
-void uncore_attr_groups_free(const struct attribute_group **groups);
-ssize_t uncore_emit_inferred(const struct uncore_box_type *type, char *buf);
+const struct attribute_group **uncore_sysfs_create(const struct uncore_pmu *upmu);
+void uncore_sysfs_free(const struct attribute_group **groups);
 
 /* decode.c */
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * sysfs: formats and named events, from the tables of a box type.
- *
- * Every attribute keeps its own text, made when the module is loaded; the instances of
- * a box share them.
+ * What sysfs shows: formats and named events, from the tables of a box type, made when the
+ * PMU is registered; the CPUs to open events on; and in caps/ the state of the driver.
  */
-#include <linux/device.h>
+#include <linux/cpumask.h>
 #include <linux/slab.h>
 
+#include "compat.h"
 #include "uncore.h"
+
+/* ---- formats and events ---- */
 
 struct uncore_attr {
 	struct device_attribute attr;
@@ -22,7 +23,7 @@ struct uncore_attr_group {
 };
 
 struct uncore_attr_groups {
-	const struct attribute_group *list[8];
+	const struct attribute_group *list[5];
 	struct uncore_attr_group format;
 	struct uncore_attr_group events;
 };
@@ -162,30 +163,57 @@ static int uncore_attrs_fill(struct uncore_attr_groups *g, const struct uncore_b
 	return err;
 }
 
-static ssize_t identifier_show(struct device *dev, struct device_attribute *attr, char *buf)
+/* ---- CPUs and the state of the driver ---- */
+
+static struct uncore_pmu *uncore_dev_pmu(struct device *dev)
 {
-	return sysfs_emit(buf, "%s\n", uncore_model->identifier);
+	return to_uncore_pmu((struct pmu *)dev_get_drvdata(dev));
 }
-static DEVICE_ATTR_RO(identifier);
 
-static struct attribute *uncore_identifier_attrs[] = {
-	&dev_attr_identifier.attr,
-	NULL
-};
-
-static const struct attribute_group uncore_identifier_group = {
-	.attrs = uncore_identifier_attrs,
-};
-
-/**
- * uncore_emit_inferred() - the events that rest on what nobody confirms
- * @type: kind of box
- * @buf: for a sysfs attribute: their names, less the sub-event, in one line
- *
- * Return: the length.
- */
-ssize_t uncore_emit_inferred(const struct uncore_box_type *type, char *buf)
+/* Which CPU to open an event on: one for each package that has one of these boxes. */
+static ssize_t uncore_emit_cpus(char *buf, unsigned long boxes)
 {
+	struct uncore_package *pkg;
+	cpumask_var_t mask;
+	ssize_t len;
+
+	if (!zalloc_cpumask_var(&mask, GFP_KERNEL))
+		return -ENOMEM;
+	for_each_uncore_package(pkg) {
+		int cpu = READ_ONCE(pkg->cpu);
+
+		if (cpu >= 0 && pkg->present & boxes)
+			cpumask_set_cpu(cpu, mask);
+	}
+	len = sysfs_emit(buf, "%*pbl\n", cpumask_pr_args(mask));
+	free_cpumask_var(mask);
+	return len;
+}
+
+static ssize_t cpumask_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	const struct uncore_pmu *upmu = uncore_dev_pmu(dev);
+
+	return uncore_emit_cpus(buf, BIT(upmu->type->first + upmu->instance));
+}
+static DEVICE_ATTR_RO(cpumask);
+
+static ssize_t package_cpumask_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return uncore_emit_cpus(buf, ~0UL);
+}
+
+static struct device_attribute dev_attr_package_cpumask =
+	__ATTR(cpumask, 0444, package_cpumask_show, NULL);
+
+/*
+ * The events that no page of the manual confirms in all they need. A list in caps/, because
+ * an attribute beside the event would be an event to perf, and sysfs allows a file to hold
+ * several values of one kind. An empty line says that there are none.
+ */
+static ssize_t inferred_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	const struct uncore_box_type *type = uncore_dev_pmu(dev)->type;
 	const struct uncore_event_desc *desc;
 	const char *space = "";
 	int len = 0;
@@ -198,38 +226,118 @@ ssize_t uncore_emit_inferred(const struct uncore_box_type *type, char *buf)
 	}
 	return len + sysfs_emit_at(buf, len, "\n");
 }
+static DEVICE_ATTR_RO(inferred);
+
+static struct attribute *uncore_caps_attrs[] = {
+	&dev_attr_inferred.attr,
+	NULL
+};
+
+static const struct attribute_group uncore_caps_group = {
+	.name = "caps",
+	.attrs = uncore_caps_attrs,
+};
+
+static ssize_t identifier_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%s\n", uncore_model->identifier);
+}
+static DEVICE_ATTR_RO(identifier);
+
+static struct attribute *uncore_box_attrs[] = {
+	&dev_attr_identifier.attr,
+	&dev_attr_cpumask.attr,
+	NULL
+};
+
+static const struct attribute_group uncore_box_group = {
+	.attrs = uncore_box_attrs,
+};
+
+/* Do overflows interrupt? "untested" until the first event asks for it. */
+static ssize_t pmi_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	static const char * const text[] = {
+		[UNCORE_PMI_UNTESTED]	= "untested",
+		[UNCORE_PMI_NO]		= "no",
+		[UNCORE_PMI_YES]	= "yes",
+		[UNCORE_PMI_OFF]	= "off",
+	};
+
+	return sysfs_emit(buf, "%s\n", text[uncore_self_test_worst()]);
+}
+static DEVICE_ATTR_RO(pmi);
+
+/* Totals of all packages, since the module was loaded */
+#define UNCORE_TOTAL_ATTR(_name, _total)						\
+static ssize_t _name##_show(struct device *dev, struct device_attribute *attr, char *buf)	\
+{										\
+	struct uncore_package *pkg;						\
+	u64 sum = 0;								\
+										\
+	for_each_uncore_package(pkg)						\
+		sum += atomic64_read(&pkg->totals._total);			\
+	return sysfs_emit(buf, "%llu\n", sum);					\
+}										\
+static DEVICE_ATTR_RO(_name)
+
+/* NMIs with nothing left to handle that were claimed */
+UNCORE_TOTAL_ATTR(swallowed_nmis, swallowed);
+/* Overflows that the watch found, of which no NMI had told */
+UNCORE_TOTAL_ATTR(missed_pmis, missed);
+/* How often registers were found changed by someone else */
+UNCORE_TOTAL_ATTR(foreign_writes, conflicts);
+
+static struct attribute *uncore_package_caps[] = {
+	&dev_attr_pmi.attr,
+	&dev_attr_swallowed_nmis.attr,
+	&dev_attr_missed_pmis.attr,
+	&dev_attr_foreign_writes.attr,
+	NULL
+};
+
+static struct attribute *uncore_package_attrs[] = {
+	&dev_attr_package_cpumask.attr,
+	NULL
+};
+
+/* Of xeon7500_package */
+const struct attribute_group uncore_package_group = {
+	.attrs = uncore_package_attrs,
+};
+
+const struct attribute_group uncore_package_caps_group = {
+	.name = "caps",
+	.attrs = uncore_package_caps,
+};
+
+/* ---- all that a PMU shows ---- */
 
 /**
- * uncore_attr_groups_create() - make the sysfs attributes of a kind of box
- * @type: kind of box
- * @instance: which of them; those without fields of their own can share
- * @more: groups that do not depend on the type, NULL-terminated
+ * uncore_sysfs_create() - make the attributes of the PMU of a box
+ * @upmu: the PMU; its type and instance are set
  *
- * Return: groups for struct pmu, to be freed by uncore_attr_groups_free() after
- * the last PMU that uses them, or NULL.
+ * Return: groups for struct pmu, NULL-terminated, to be freed by uncore_sysfs_free(), or NULL.
  */
-const struct attribute_group **
-uncore_attr_groups_create(const struct uncore_box_type *type, unsigned int instance,
-			  const struct attribute_group * const *more)
+const struct attribute_group **uncore_sysfs_create(const struct uncore_pmu *upmu)
 {
 	struct uncore_attr_groups *g = kzalloc(sizeof(*g), GFP_KERNEL);
-	unsigned int n = 0;
 
 	if (!g)
 		return NULL;
-	g->list[n++] = &g->format.group;
-	g->list[n++] = &g->events.group;
-	g->list[n++] = &uncore_identifier_group;
-	while (*more && n < ARRAY_SIZE(g->list) - 1)
-		g->list[n++] = *more++;
-	if (uncore_attrs_fill(g, type, instance)) {
-		uncore_attr_groups_free(g->list);
+	g->list[0] = &g->format.group;
+	g->list[1] = &g->events.group;
+	g->list[2] = &uncore_box_group;
+	g->list[3] = &uncore_caps_group;
+	if (uncore_attrs_fill(g, upmu->type, upmu->instance)) {
+		uncore_sysfs_free(g->list);
 		return NULL;
 	}
 	return g->list;
 }
 
-void uncore_attr_groups_free(const struct attribute_group **groups)
+/** uncore_sysfs_free() - undo uncore_sysfs_create(); the PMU is unregistered */
+void uncore_sysfs_free(const struct attribute_group **groups)
 {
 	struct uncore_attr_groups *g;
 
