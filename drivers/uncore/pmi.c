@@ -218,37 +218,31 @@ static void uncore_deliver_sample(struct uncore_package *pkg, struct uncore_box 
 	}
 }
 
-/* Give all samples that are due. Returns the boxes; their counters may count again. */
-static unsigned long uncore_deliver(struct uncore_package *pkg, struct pt_regs *regs)
+/* Give all samples that are due in a box; its counters may count again. */
+static void uncore_deliver(struct uncore_package *pkg, struct uncore_box *box,
+			   struct pt_regs *regs)
 	__must_hold(&pkg->lock)
 {
-	unsigned long boxes = 0;
-	int id, n;
+	int n;
 
 	pkg->pmi.delivering = true;
-	for_each_uncore_bit(id, pkg->used) {
-		struct uncore_box *box = &pkg->box[id];
-
-		if (box->due)
-			boxes |= BIT(id);
-		for (n = 0; box->due && n < UNCORE_MAX_COUNTERS; n++)
-			uncore_deliver_sample(pkg, box, __ffs(box->due), regs);
-		for_each_uncore_bit(n, box->waits)
-			uncore_stopwatch_run(&to_uncore_event(box->counter[n].event)->waits, false);
-		box->waits = 0;
-	}
+	for (n = 0; box->due && n < UNCORE_MAX_COUNTERS; n++)
+		uncore_deliver_sample(pkg, box, __ffs(box->due), regs);
 	pkg->pmi.delivering = false;
-	return boxes;
+	for_each_uncore_bit(n, box->waits)
+		uncore_stopwatch_run(&to_uncore_event(box->counter[n].event)->waits, false);
+	box->waits = 0;
 }
 
-static bool uncore_any_due(const struct uncore_package *pkg)
+/* The boxes with a sample to give */
+static unsigned long uncore_due_boxes(const struct uncore_package *pkg)
 {
-	bool any = false;
+	unsigned long boxes = 0;
 	int id;
 
 	for_each_uncore_bit(id, pkg->used)
-		any |= pkg->box[id].due;
-	return any;
+		boxes |= pkg->box[id].due ? BIT(id) : 0;
+	return boxes;
 }
 
 static void uncore_event_wait(struct uncore_box *box, const struct pmu *pmu,
@@ -263,20 +257,16 @@ static void uncore_event_wait(struct uncore_box *box, const struct pmu *pmu,
 }
 
 /* What is due waits for the watch, with its whole group, so that the counts stay together. */
-static void uncore_wait(struct uncore_package *pkg)
+static void uncore_wait(struct uncore_box *box)
 {
 	struct perf_event *event, *sibling;
-	int id, idx;
+	int idx;
 
-	for_each_uncore_bit(id, pkg->used) {
-		struct uncore_box *box = &pkg->box[id];
-
-		for_each_uncore_bit(idx, box->due) {
-			event = box->counter[idx].event;
-			uncore_event_wait(box, event->pmu, event->group_leader);
-			for_each_sibling_event(sibling, event->group_leader)
-				uncore_event_wait(box, event->pmu, sibling);
-		}
+	for_each_uncore_bit(idx, box->due) {
+		event = box->counter[idx].event;
+		uncore_event_wait(box, event->pmu, event->group_leader);
+		for_each_sibling_event(sibling, event->group_leader)
+			uncore_event_wait(box, event->pmu, sibling);
 	}
 }
 
@@ -367,27 +357,31 @@ static unsigned long uncore_side_find(const struct uncore_package *pkg, int side
  * struct uncore_walk - one run of the handler
  * @in_nmi: it is the NMI of an overflow, with a bound on its accesses
  * @all: also what is beyond the share of the time that NMIs may take
- * @due: counters are due already
  * @any: there was something to handle
+ * @due: boxes with counters that are due already
+ * @since: when it began, ns
  * @pmis: for how many overflows there has been a PMI
  * @accesses: of registers, about
- * @boxes: boxes with counters that were stopped
+ * @regs: what is interrupted
  */
 struct uncore_walk {
 	bool in_nmi;
 	bool all;
-	bool due;
 	bool any;
+	unsigned long due;
+	u64 since;
 	unsigned int pmis;
 	unsigned int accesses;
-	unsigned long boxes;
+	struct pt_regs *regs;
 };
 
 /* From the top of the hierarchy down. What else there is was left by someone else. */
 static void uncore_walk_package(struct uncore_package *pkg, u32 status, unsigned long among,
 				struct uncore_walk *walk)
+	__must_hold(&pkg->lock)
 {
-	unsigned long boxes = 0;
+	bool late = !walk->all && pkg->pmi.busy_ns > UNCORE_BUSY_NS;
+	unsigned long boxes = walk->due;
 	int id;
 
 	if (status & U_GLOBAL_OV_S0)
@@ -402,12 +396,18 @@ static void uncore_walk_package(struct uncore_package *pkg, u32 status, unsigned
 
 		if (box->gone || (walk->in_nmi && walk->accesses > UNCORE_MAX_ACCESSES))
 			continue;
-		bits = id == UNCORE_UBOX ? U_GLOBAL_OV_U : uncore_box_status(box);
-		if (!bits)
+		bits = id == UNCORE_UBOX ? status & U_GLOBAL_OV_U : uncore_box_status(box);
+		if (bits)
+			walk->pmis += uncore_walk_box(pkg, box, bits);
+		else if (!box->due)
 			continue;
-		walk->boxes |= BIT(id);
-		walk->pmis += uncore_walk_box(pkg, box, bits);
 		walk->accesses += 4 + 2 * hweight64(bits);
+		if (late)
+			uncore_wait(box);
+		else if (!pkg->pmi.delivering)
+			uncore_deliver(pkg, box, walk->regs);
+		if (!pkg->hold.frozen)
+			uncore_package_apply(pkg, BIT(id));
 	}
 }
 
@@ -423,34 +423,27 @@ static bool uncore_is_frozen(const struct uncore_package *pkg)
 }
 
 /* The hardware has frozen the package some time before the NMI got here, or is about to. */
-static void uncore_freeze(struct uncore_package *pkg, bool frozen)
+static void uncore_freeze(struct uncore_package *pkg, bool frozen, u64 now)
 {
-	u64 ran = ktime_get_mono_fast_ns() - pkg->pmi.last_ns;
-	bool counted = !(pkg->held & UNCORE_STARTED);
-
 	pkg->hold.frozen = true;
-	if (!frozen) {
+	if (!frozen)
 		uncore_package_write_ctl(pkg);
-		return;
-	}
-	uncore_stopwatch_run(&pkg->held, true);
-	if (counted)
-		WRITE_ONCE(pkg->held, pkg->held - min(pkg->pmi.latency_ns, ran));
+	else if (!(pkg->held & UNCORE_STARTED))
+		WRITE_ONCE(pkg->held, (now - pkg->held - min(pkg->pmi.latency_ns,
+				       now - pkg->pmi.last_ns)) | UNCORE_STARTED);
 }
 
 /* One pass. Returns whether another one is needed. */
-static bool uncore_handle_pass(struct uncore_package *pkg, struct uncore_walk *walk,
-			       struct pt_regs *regs)
+static bool uncore_handle_pass(struct uncore_package *pkg, struct uncore_walk *walk)
 	__must_hold(&pkg->lock)
 {
-	bool late = !walk->all && pkg->pmi.busy_ns > UNCORE_BUSY_NS;
 	bool frozen = uncore_is_frozen(pkg);
 	u32 status = uncore_global_status();
 
 	if (!status && !frozen && !walk->due)
 		return false;
 	if (frozen || pkg->global_ctl & U_GLOBAL_CTL_FRZ_ALL)
-		uncore_freeze(pkg, frozen);
+		uncore_freeze(pkg, frozen, walk->since);
 	if (!walk->any) {
 		/* Its NMI may come at any moment. */
 		if (!walk->in_nmi)
@@ -461,15 +454,8 @@ static bool uncore_handle_pass(struct uncore_package *pkg, struct uncore_walk *w
 		uncore_clear_global_status(status);
 	uncore_walk_package(pkg, status, walk->any ? pkg->present : pkg->used, walk);
 	walk->any = true;
-	walk->due = false;
-	if (late)
-		uncore_wait(pkg);
-	else if (!pkg->pmi.delivering)
-		walk->boxes |= uncore_deliver(pkg, regs);
-	if (pkg->hold.frozen)
-		return false;
-	uncore_package_apply(pkg, walk->boxes);
-	return !late && !pkg->pmi.delivering;
+	walk->due = 0;
+	return !pkg->hold.frozen;
 }
 
 /*
@@ -479,40 +465,41 @@ static bool uncore_handle_pass(struct uncore_package *pkg, struct uncore_walk *w
  * frozen one nothing follows. CTL is read before STATUS, so that the overflow that has
  * frozen the package is handled before the package is let go.
  *
- * @regs are those that the NMI of an overflow has interrupted, NULL outside of it. Returns
- * for how many overflows there has been a PMI, or -1 if there was nothing to handle.
+ * Returns for how many overflows there has been a PMI, or -1 if there was nothing to handle.
  */
-static int uncore_handle(struct uncore_package *pkg, struct uncore_walk walk, struct pt_regs *regs)
+static int uncore_handle(struct uncore_package *pkg, struct uncore_walk *walk)
 	__must_hold(&pkg->lock)
 {
-	u64 since = ktime_get_mono_fast_ns(), now;
 	struct uncore_pmi *pmi = &pkg->pmi;
 	bool nested = pmi->delivering;
 	unsigned int pass = 0;
 	struct pt_regs room;
+	u64 now;
 
 	pmi->pending = 0;
-	regs = uncore_sample_regs(regs, &room);
-	while (pass < UNCORE_MAX_PASSES && uncore_handle_pass(pkg, &walk, regs))
+	walk->since = ktime_get_mono_fast_ns();
+	walk->regs = uncore_sample_regs(walk->regs, &room);
+	while (pass < UNCORE_MAX_PASSES && uncore_handle_pass(pkg, walk))
 		pass++;
+	if (!walk->any)
+		return -1;
 	now = ktime_get_mono_fast_ns();
-	pmi->busy_ns += now - since;
-	if (walk.any)
-		pmi->last_ns = now;
+	pmi->busy_ns += now - walk->since;
+	pmi->last_ns = now;
 	if (nested) {
 		/* For the one who is delivering */
 		pmi->pending = 1;
 	} else if (pkg->hold.frozen) {
 		pkg->hold.frozen = false;
-		atomic64_add(now - since, &pkg->totals.frozen_ns);
+		atomic64_add(now - walk->since, &pkg->totals.frozen_ns);
 		/* What it holds is not known, but that en_all is off. */
 		pkg->global_ctl = (u32)~U_GLOBAL_CTL_EN_ALL;
-		uncore_package_apply(pkg, walk.boxes);
+		uncore_package_apply(pkg, pkg->used);
 	}
 	/* Each has brought an NMI of its own; one is this, or is expected already. */
-	if (walk.pmis > 1)
-		uncore_pmi_expect(pkg, walk.pmis - 1);
-	return walk.any ? walk.pmis : -1;
+	if (walk->pmis > 1)
+		uncore_pmi_expect(pkg, walk->pmis - 1);
+	return walk->pmis;
 }
 
 /* ---- the lock, in any context ---- */
@@ -548,7 +535,7 @@ void uncore_unlock(struct uncore_package *pkg)
 	while (unlikely(READ_ONCE(pkg->pmi.pending)) && !READ_ONCE(pkg->pmi.delivering) &&
 	       READ_ONCE(pkg->cpu) == smp_processor_id() && !in_nmi()) {
 		raw_spin_lock(&pkg->lock);
-		uncore_handle(pkg, (struct uncore_walk){ .due = true }, NULL);
+		uncore_handle(pkg, &(struct uncore_walk){ .due = uncore_due_boxes(pkg) });
 		raw_spin_unlock(&pkg->lock);
 	}
 }
@@ -595,7 +582,7 @@ static int uncore_nmi(unsigned int cmd, struct pt_regs *regs)
 		return uncore_nmi_elsewhere(pkg);
 	if (!raw_spin_trylock(&pkg->lock))
 		return uncore_nmi_busy(pkg);
-	pmis = uncore_handle(pkg, (struct uncore_walk){ .in_nmi = true }, regs);
+	pmis = uncore_handle(pkg, &(struct uncore_walk){ .in_nmi = true, .regs = regs });
 	raw_spin_unlock(&pkg->lock);
 	return pmis < 0 ? uncore_nmi_spurious(pkg) : NMI_HANDLED;
 }
@@ -611,8 +598,8 @@ static void uncore_watch_pmis(struct uncore_package *pkg)
 	uncore_pmi_listen(pkg, wanted);
 	pmi->busy_ns = 0;
 	if (wanted) {
-		missed = uncore_handle(pkg, (struct uncore_walk){
-			.all = true, .due = uncore_any_due(pkg) }, NULL);
+		missed = uncore_handle(pkg, &(struct uncore_walk){
+			.all = true, .due = uncore_due_boxes(pkg) });
 		atomic64_add(max(missed, 0), &pkg->totals.missed);
 	}
 	pmi->armed = wanted || (pmi->claims && ktime_get_mono_fast_ns() < pmi->claim_until);
@@ -630,7 +617,7 @@ static enum hrtimer_restart uncore_watch(struct hrtimer *timer)
 	if (pkg->cpu == smp_processor_id()) {
 		if (pkg->pmi.armed)
 			uncore_watch_pmis(pkg);
-		if (pkg->active && now >= pkg->tick_ns) {
+		if (pkg->active && now + UNCORE_WATCH_NS > pkg->tick_ns) {
 			uncore_package_tick(pkg);
 			pkg->tick_ns = now + UNCORE_TICK_NS;
 		}
@@ -642,28 +629,37 @@ static enum hrtimer_restart uncore_watch(struct hrtimer *timer)
 }
 
 /**
+ * uncore_watch_arm() - PMIs may come from now on
+ * @pkg: the package of this CPU, locked
+ *
+ * The watch ends it when none is wanted and none can be late any more.
+ */
+void uncore_watch_arm(struct uncore_package *pkg)
+{
+	if (pkg->pmi.armed && hrtimer_active(&pkg->timer))
+		return;
+	WRITE_ONCE(pkg->pmi.armed, true);
+	hrtimer_start(&pkg->timer, UNCORE_WATCH_NS, HRTIMER_MODE_REL_PINNED_HARD);
+}
+
+/**
  * uncore_watch_start() - watch a package while there is anything to watch
  * @pkg: the package, locked; before new events count, and after they do
- *
- * The watch ends by itself. As long as there can be any, PMIs are let in meanwhile, and
- * those that are late are claimed.
  */
 void uncore_watch_start(struct uncore_package *pkg)
 {
-	bool wanted = uncore_pmi_wanted(pkg), runs = hrtimer_active(&pkg->timer);
+	bool wanted = uncore_pmi_wanted(pkg);
 
 	if (pkg->cpu != smp_processor_id())
 		return;
 	if (wanted && (!pkg->global_ctl || !pkg->pmi.listens))
 		uncore_pmi_listen(pkg, true);
-	if (!runs)
+	if (wanted || pkg->pmi.armed)
+		uncore_watch_arm(pkg);
+	if (!pkg->active)
 		pkg->tick_ns = ktime_get_mono_fast_ns() + UNCORE_TICK_NS;
-	if ((wanted && !pkg->pmi.armed) || (!runs && pkg->pmi.armed)) {
-		WRITE_ONCE(pkg->pmi.armed, true);
-		hrtimer_start(&pkg->timer, UNCORE_WATCH_NS, HRTIMER_MODE_REL_PINNED_HARD);
-	} else if (!runs && pkg->active) {
+	else if (!hrtimer_active(&pkg->timer))
 		hrtimer_start(&pkg->timer, UNCORE_TICK_NS, HRTIMER_MODE_REL_PINNED_HARD);
-	}
 }
 
 /* ---- for those above ---- */
@@ -692,14 +688,15 @@ void uncore_pmi_overdue(struct uncore_package *pkg, struct uncore_box *box)
 	box->due |= due;
 	/* What is read with the samples is of this moment. */
 	if (pkg->global_ctl & U_GLOBAL_CTL_FRZ_ALL && !pkg->hold.frozen)
-		uncore_freeze(pkg, false);
+		uncore_freeze(pkg, false, 0);
 	else
 		uncore_package_apply(pkg, BIT(uncore_box_id(box)));
 	for_each_uncore_bit(idx, due) {
 		if (box->counter[idx].state != UNCORE_LEFT)
 			uncore_event_update(box->counter[idx].event);
 	}
-	uncore_handle(pkg, (struct uncore_walk){ .all = true, .due = true }, NULL);
+	uncore_handle(pkg, &(struct uncore_walk){
+		.all = true, .due = BIT(uncore_box_id(box)) });
 }
 
 /**
@@ -730,8 +727,8 @@ void uncore_pmi_quiesce(struct uncore_package *pkg)
 {
 	uncore_package_apply(pkg, pkg->used);
 	if (pkg->pmi.events)
-		uncore_handle(pkg, (struct uncore_walk){
-			.all = true, .due = uncore_any_due(pkg) }, NULL);
+		uncore_handle(pkg, &(struct uncore_walk){
+			.all = true, .due = uncore_due_boxes(pkg) });
 	uncore_pmi_listen(pkg, false);
 }
 

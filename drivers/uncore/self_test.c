@@ -153,8 +153,7 @@ static void uncore_self_test(struct uncore_package *pkg)
 		return;
 	/* NMIs may be late, or come twice. */
 	uncore_pmi_expect(pkg, 2 * UNCORE_TEST_TRIES);
-	WRITE_ONCE(pkg->pmi.armed, true);
-	uncore_watch_start(pkg);
+	uncore_watch_arm(pkg);
 	if (uncore_pmi_listen(pkg, true)) {
 		if (!runs)
 			uncore_test_hold(pkg, GENMASK(UNCORE_MAX_COUNTERS - 1, 0));
