@@ -17,7 +17,7 @@
 /* What can follow what, see uncore.h. */
 const u8 uncore_counter_next[UNCORE_NUM_STATES] = {
 	[UNCORE_FREE]		= BIT(UNCORE_NEW),
-	[UNCORE_NEW]		= BIT(UNCORE_RUNNING) | BIT(UNCORE_FREE),
+	[UNCORE_NEW]		= BIT(UNCORE_RUNNING) | BIT(UNCORE_STOPPED) | BIT(UNCORE_FREE),
 	[UNCORE_RUNNING]	= BIT(UNCORE_STOPPED) | BIT(UNCORE_LEAVING),
 	[UNCORE_STOPPED]	= BIT(UNCORE_RUNNING) | BIT(UNCORE_LEFT),
 	[UNCORE_LEAVING]	= BIT(UNCORE_RUNNING) | BIT(UNCORE_LEFT),
@@ -136,8 +136,8 @@ static u64 uncore_counter_ctl(const struct uncore_box *box, const struct uncore_
 	return ctl | row->enable;
 }
 
-/* Start value first, then event and enable bit in one write. */
-static void uncore_counter_program(struct uncore_box *box, struct uncore_counter *c)
+/** uncore_box_program() - write start value, then event and enable bit, of a new counter */
+void uncore_box_program(struct uncore_box *box, struct uncore_counter *c)
 {
 	struct perf_event *event = c->event;
 
@@ -196,6 +196,7 @@ void uncore_box_release(struct uncore_box *box, struct uncore_counter *c)
 	uncore_event_no_start(c->event);
 	uncore_stopwatch_run(&to_uncore_event(c->event)->waits, false);
 	box->waits &= ~BIT(c - box->counter);
+	box->due &= ~BIT(c - box->counter);
 	uncore_claim_release(&box->claims, &to_uncore_event(c->event)->config.claim);
 	uncore_counter_set(c, UNCORE_FREE);
 	c->event = NULL;
@@ -221,7 +222,7 @@ u32 uncore_box_prepare(struct uncore_box *box, bool program)
 		if (c->state == UNCORE_LEFT) {
 			left |= BIT(idx);
 		} else if (c->state == UNCORE_NEW && program) {
-			uncore_counter_program(box, c);
+			uncore_box_program(box, c);
 			uncore_counter_set(c, UNCORE_RUNNING);
 		}
 	}
@@ -261,6 +262,7 @@ static void uncore_box_lost(struct uncore_box *box)
 	pr_err("%s %u no longer answers; its events have stopped\n", box->type->name,
 	       box->instance);
 	uncore_stopwatch_run(&box->gone, true);
+	box->due = 0;
 	for_each_used_counter(idx, box)
 		uncore_event_no_start(box->counter[idx].event);
 }
@@ -336,7 +338,7 @@ void uncore_box_rewrite(struct uncore_box *box)
 
 		uncore_subregs_write(box, &to_uncore_event(c->event)->config);
 		if (c->state != UNCORE_NEW)
-			uncore_counter_program(box, c);
+			uncore_box_program(box, c);
 	}
 }
 

@@ -135,13 +135,14 @@ void uncore_event_correct_time(struct perf_event *event)
 {
 	struct uncore_event *ue = to_uncore_event(event);
 	u64 held = uncore_event_held(event), running;
+	s64 more;
 
-	if (held == ue->held)
+	if (held == READ_ONCE(ue->held))
 		return;
+	more = held - xchg(&ue->held, held);
 	running = event->total_time_running + perf_event_ctx_time(event) - event->tstamp;
-	if ((s64)(held - ue->held) > 0)
-		event->total_time_running -= min(held - ue->held, running);
-	ue->held = held;
+	if (more > 0)
+		event->total_time_running -= min_t(u64, more, running);
 }
 
 /* What is left of the period of a sampling event, as of its last update. */

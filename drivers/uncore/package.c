@@ -205,12 +205,16 @@ static void uncore_package_idle(struct uncore_package *pkg)
  */
 void uncore_package_release(struct uncore_package *pkg, struct uncore_box *box, u32 left)
 {
+	bool froze = pkg->pmi.freezing;
 	int idx;
 
 	for_each_uncore_bit(idx, left) {
 		uncore_event_commit_period(box->counter[idx].event);
 		uncore_package_forget(pkg, &box->counter[idx]);
 	}
+	/* It may be frozen by an overflow whose NMI never came. */
+	if (froze && !pkg->pmi.freezing)
+		uncore_package_write_ctl(pkg);
 	if (!pkg->active)
 		uncore_package_idle(pkg);
 }

@@ -109,14 +109,16 @@ static void uncore_gate_count(struct uncore_package_event *pe, int gates, int op
 	struct uncore_hold *hold = &pe->pkg->hold;
 	unsigned long irq;
 
-	raw_spin_lock_irqsave(&pe->pkg->lock, irq);
+	local_irq_save(irq);
+	uncore_lock(pe->pkg);
 	if (gates > 0)
 		pe->generation = hold->generation;
 	if (pe->generation == hold->generation) {
 		hold->gates += gates;
 		hold->open += open;
 	}
-	raw_spin_unlock_irqrestore(&pe->pkg->lock, irq);
+	uncore_unlock(pe->pkg);
+	local_irq_restore(irq);
 }
 
 /**
@@ -129,11 +131,13 @@ void uncore_gates_forget(struct uncore_package *pkg)
 {
 	unsigned long irq;
 
-	raw_spin_lock_irqsave(&pkg->lock, irq);
+	local_irq_save(irq);
+	uncore_lock(pkg);
 	pkg->hold.gates = 0;
 	pkg->hold.open = 0;
 	pkg->hold.generation++;
-	raw_spin_unlock_irqrestore(&pkg->lock, irq);
+	uncore_unlock(pkg);
+	local_irq_restore(irq);
 }
 
 static void uncore_package_event_start(struct perf_event *event, int flags)

@@ -14,13 +14,14 @@
  * unlocked, while the counter still stands still, so that perf may stop any event. What
  * else becomes due meanwhile is left to the one who is delivering already.
  *
- * An NMI that finds the package locked only says so: whoever holds the lock handles the
- * overflow. A timer, the watch, looks every 10 ms for what is left.
+ * An NMI that interrupts the one who has the lock only says so, and the overflow is handled
+ * before interrupts are on again. A timer, the watch, looks every 10 ms for what is left.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/kprobes.h>
 #include <linux/module.h>
+#include <linux/percpu.h>
 #include <asm/apic.h>
 #include <asm/irq_regs.h>
 #include <asm/mach_traps.h>
@@ -55,6 +56,7 @@
  * if at all, but a CPU that is itself a guest may be given no time for a while.
  */
 #define UNCORE_LATE_NS		(100 * NSEC_PER_MSEC)
+#define UNCORE_MAX_CLAIMS	16U
 /* Any NMI that comes so soon after the handler has run is taken for one of its overflows. */
 #define UNCORE_AGAIN_NS		(20 * NSEC_PER_USEC)
 
@@ -67,6 +69,9 @@ static typeof(&perf_event_overflow) uncore_overflow;
 static const u16 uncore_summary_msr[2] = {
 	S0_MSR_PMON_BASE + S_MSR_PMON_SUMMARY, S1_MSR_PMON_BASE + S_MSR_PMON_SUMMARY,
 };
+
+/* This CPU has the lock of a package, or is about to take it. */
+static DEFINE_PER_CPU(bool, uncore_inside);
 
 /* ---- the way of the PMI ---- */
 
@@ -138,7 +143,7 @@ void uncore_pmi_expect(struct uncore_package *pkg, unsigned int num)
 
 	if (pmi->claim_until < now)
 		pmi->claims = 0;
-	pmi->claims += num;
+	pmi->claims = min(pmi->claims + num, UNCORE_MAX_CLAIMS);
 	pmi->claim_until = now + UNCORE_LATE_NS;
 }
 
@@ -202,11 +207,12 @@ static void uncore_deliver_sample(struct uncore_package *pkg, struct uncore_box 
 
 	if (c->state != UNCORE_LEFT)
 		uncore_event_set_period(event);
-	/* It is too late for perf to stop an event that has left, and spoils the next start. */
-	if (c->state == UNCORE_LEFT && atomic_read(&event->event_limit)) {
+	/* It is too late for perf to stop an event that leaves, and spoils the next start. */
+	if (c->state >= UNCORE_LEAVING && atomic_read(&event->event_limit)) {
 		atomic64_inc(&pkg->totals.lost);
 	} else {
 		raw_spin_unlock(&pkg->lock);
+		this_cpu_write(uncore_inside, false);
 		perf_sample_data_init(&data, 0, period);
 		stop = uncore_overflow(event, &data, regs);
 		uncore_lock(pkg);
@@ -218,31 +224,20 @@ static void uncore_deliver_sample(struct uncore_package *pkg, struct uncore_box 
 	}
 }
 
-/* Give all samples that are due in a box; its counters may count again. */
+/* Give the samples that are due in a box now; its counters may count again. */
 static void uncore_deliver(struct uncore_package *pkg, struct uncore_box *box,
 			   struct pt_regs *regs)
 	__must_hold(&pkg->lock)
 {
-	int n;
+	int idx;
 
 	pkg->pmi.delivering = true;
-	for (n = 0; box->due && n < UNCORE_MAX_COUNTERS; n++)
-		uncore_deliver_sample(pkg, box, __ffs(box->due), regs);
+	for_each_uncore_bit(idx, box->due)
+		uncore_deliver_sample(pkg, box, idx, regs);
 	pkg->pmi.delivering = false;
-	for_each_uncore_bit(n, box->waits)
-		uncore_stopwatch_run(&to_uncore_event(box->counter[n].event)->waits, false);
+	for_each_uncore_bit(idx, box->waits)
+		uncore_stopwatch_run(&to_uncore_event(box->counter[idx].event)->waits, false);
 	box->waits = 0;
-}
-
-/* The boxes with a sample to give */
-static unsigned long uncore_due_boxes(const struct uncore_package *pkg)
-{
-	unsigned long boxes = 0;
-	int id;
-
-	for_each_uncore_bit(id, pkg->used)
-		boxes |= pkg->box[id].due ? BIT(id) : 0;
-	return boxes;
 }
 
 static void uncore_event_wait(struct uncore_box *box, const struct pmu *pmu,
@@ -358,7 +353,6 @@ static unsigned long uncore_side_find(const struct uncore_package *pkg, int side
  * @in_nmi: it is the NMI of an overflow, with a bound on its accesses
  * @all: also what is beyond the share of the time that NMIs may take
  * @any: there was something to handle
- * @due: boxes with counters that are due already
  * @since: when it began, ns
  * @pmis: for how many overflows there has been a PMI
  * @accesses: of registers, about
@@ -368,20 +362,25 @@ struct uncore_walk {
 	bool in_nmi;
 	bool all;
 	bool any;
-	unsigned long due;
 	u64 since;
 	unsigned int pmis;
 	unsigned int accesses;
 	struct pt_regs *regs;
 };
 
+/* What is beyond its bounds, an NMI leaves to the watch. */
+static bool uncore_walk_late(const struct uncore_package *pkg, const struct uncore_walk *walk)
+{
+	return !walk->all && (pkg->pmi.busy_ns > UNCORE_BUSY_NS ||
+			      (walk->in_nmi && walk->accesses > UNCORE_MAX_ACCESSES));
+}
+
 /* From the top of the hierarchy down. What else there is was left by someone else. */
 static void uncore_walk_package(struct uncore_package *pkg, u32 status, unsigned long among,
 				struct uncore_walk *walk)
 	__must_hold(&pkg->lock)
 {
-	bool late = !walk->all && pkg->pmi.busy_ns > UNCORE_BUSY_NS;
-	unsigned long boxes = walk->due;
+	unsigned long boxes = pkg->due;
 	int id;
 
 	if (status & U_GLOBAL_OV_S0)
@@ -390,21 +389,26 @@ static void uncore_walk_package(struct uncore_package *pkg, u32 status, unsigned
 		boxes |= uncore_side_find(pkg, 1, among);
 	boxes |= among & (status & U_GLOBAL_OV_W ? BIT(UNCORE_WBOX) : 0);
 	boxes |= status & U_GLOBAL_OV_U ? BIT(UNCORE_UBOX) : 0;
+	pkg->due = 0;
 	for_each_uncore_bit(id, boxes) {
 		struct uncore_box *box = &pkg->box[id];
 		u64 bits;
 
-		if (box->gone || (walk->in_nmi && walk->accesses > UNCORE_MAX_ACCESSES))
+		if (box->gone)
 			continue;
+		if (walk->in_nmi && walk->accesses > UNCORE_MAX_ACCESSES) {
+			pkg->due |= BIT(id);
+			continue;
+		}
 		bits = id == UNCORE_UBOX ? status & U_GLOBAL_OV_U : uncore_box_status(box);
 		if (bits)
 			walk->pmis += uncore_walk_box(pkg, box, bits);
-		else if (!box->due)
-			continue;
 		walk->accesses += 4 + 2 * hweight64(bits);
-		if (late)
-			uncore_wait(box);
-		else if (!pkg->pmi.delivering)
+		if (!box->due && !bits)
+			continue;
+		if (pkg->pmi.delivering || uncore_walk_late(pkg, walk))
+			pkg->due |= box->due ? BIT(id) : 0;
+		else
 			uncore_deliver(pkg, box, walk->regs);
 		if (!pkg->hold.frozen)
 			uncore_package_apply(pkg, BIT(id));
@@ -440,7 +444,7 @@ static bool uncore_handle_pass(struct uncore_package *pkg, struct uncore_walk *w
 	bool frozen = uncore_is_frozen(pkg);
 	u32 status = uncore_global_status();
 
-	if (!status && !frozen && !walk->due)
+	if (!status && !frozen && (!pkg->due || uncore_walk_late(pkg, walk)))
 		return false;
 	if (frozen || pkg->global_ctl & U_GLOBAL_CTL_FRZ_ALL)
 		uncore_freeze(pkg, frozen, walk->since);
@@ -454,8 +458,7 @@ static bool uncore_handle_pass(struct uncore_package *pkg, struct uncore_walk *w
 		uncore_clear_global_status(status);
 	uncore_walk_package(pkg, status, walk->any ? pkg->present : pkg->used, walk);
 	walk->any = true;
-	walk->due = 0;
-	return !pkg->hold.frozen;
+	return (!pkg->hold.frozen || pkg->due) && !pkg->pmi.delivering;
 }
 
 /*
@@ -465,16 +468,18 @@ static bool uncore_handle_pass(struct uncore_package *pkg, struct uncore_walk *w
  * frozen one nothing follows. CTL is read before STATUS, so that the overflow that has
  * frozen the package is handled before the package is let go.
  *
+ * Nested, in a callback of perf while a sample is delivered, it only finds what is due.
+ *
  * Returns for how many overflows there has been a PMI, or -1 if there was nothing to handle.
  */
 static int uncore_handle(struct uncore_package *pkg, struct uncore_walk *walk)
 	__must_hold(&pkg->lock)
 {
 	struct uncore_pmi *pmi = &pkg->pmi;
-	bool nested = pmi->delivering;
 	unsigned int pass = 0;
 	struct pt_regs room;
-	u64 now;
+	bool thaw;
+	int id;
 
 	pmi->pending = 0;
 	walk->since = ktime_get_mono_fast_ns();
@@ -483,22 +488,25 @@ static int uncore_handle(struct uncore_package *pkg, struct uncore_walk *walk)
 		pass++;
 	if (!walk->any)
 		return -1;
-	now = ktime_get_mono_fast_ns();
-	pmi->busy_ns += now - walk->since;
-	pmi->last_ns = now;
-	if (nested) {
-		/* For the one who is delivering */
-		pmi->pending = 1;
-	} else if (pkg->hold.frozen) {
-		pkg->hold.frozen = false;
-		atomic64_add(now - walk->since, &pkg->totals.frozen_ns);
-		/* What it holds is not known, but that en_all is off. */
-		pkg->global_ctl = (u32)~U_GLOBAL_CTL_EN_ALL;
-		uncore_package_apply(pkg, pkg->used);
-	}
 	/* Each has brought an NMI of its own; one is this, or is expected already. */
 	if (walk->pmis > 1)
 		uncore_pmi_expect(pkg, walk->pmis - 1);
+	if (pmi->delivering)
+		return walk->pmis;
+	for_each_uncore_bit(id, pkg->due)
+		uncore_wait(&pkg->box[id]);
+	thaw = pkg->hold.frozen;
+	if (thaw) {
+		pkg->hold.frozen = false;
+		/* What it holds is not known, but that en_all is off. */
+		pkg->global_ctl = (u32)~U_GLOBAL_CTL_EN_ALL;
+	}
+	if (thaw || pkg->due)
+		uncore_package_apply(pkg, pkg->used);
+	pmi->last_ns = ktime_get_mono_fast_ns();
+	pmi->busy_ns += pmi->last_ns - walk->since;
+	if (thaw)
+		atomic64_add(pmi->last_ns - walk->since, &pkg->totals.frozen_ns);
 	return walk->pmis;
 }
 
@@ -515,6 +523,7 @@ void uncore_lock(struct uncore_package *pkg)
 	__acquires(&pkg->lock)
 {
 	if (!in_nmi()) {
+		this_cpu_write(uncore_inside, true);
 		raw_spin_lock(&pkg->lock);
 		return;
 	}
@@ -525,25 +534,28 @@ void uncore_lock(struct uncore_package *pkg)
 /**
  * uncore_unlock() - unlock a package, and handle what an NMI could not meanwhile
  * @pkg: the package
- *
- * On another CPU than that of the package this is left to the watch.
  */
 void uncore_unlock(struct uncore_package *pkg)
 	__releases(&pkg->lock)
 {
 	raw_spin_unlock(&pkg->lock);
+	if (in_nmi())
+		return;
+	this_cpu_write(uncore_inside, false);
 	while (unlikely(READ_ONCE(pkg->pmi.pending)) && !READ_ONCE(pkg->pmi.delivering) &&
-	       READ_ONCE(pkg->cpu) == smp_processor_id() && !in_nmi()) {
+	       READ_ONCE(pkg->cpu) == smp_processor_id()) {
+		this_cpu_write(uncore_inside, true);
 		raw_spin_lock(&pkg->lock);
-		uncore_handle(pkg, &(struct uncore_walk){ .due = uncore_due_boxes(pkg) });
+		uncore_handle(pkg, &(struct uncore_walk){});
 		raw_spin_unlock(&pkg->lock);
+		this_cpu_write(uncore_inside, false);
 	}
 }
 
 /* ---- the NMI ---- */
 
-/* It has interrupted the one who has the lock, or another CPU has it for a moment. */
-static int uncore_nmi_busy(struct uncore_package *pkg)
+/* It has interrupted the one who has the lock or waits for it. */
+static int uncore_nmi_inside(struct uncore_package *pkg)
 {
 	if (!uncore_global_status())
 		return uncore_nmi_spurious(pkg);
@@ -562,7 +574,7 @@ static int uncore_nmi_elsewhere(struct uncore_package *pkg)
 	u64 debugctl;
 
 	if (rdmsrq_safe(MSR_IA32_DEBUGCTLMSR, &debugctl) || !(debugctl & DEBUGCTL_UNCORE_PMI_EN))
-		return pkg->hold.moving ? uncore_nmi_spurious(pkg) : NMI_DONE;
+		return pkg->hold.moving || pkg->hold.asleep ? uncore_nmi_spurious(pkg) : NMI_DONE;
 	if (x86_platform.get_nmi_reason() & NMI_REASON_MASK)
 		return NMI_DONE;
 	wrmsrq_safe(MSR_IA32_DEBUGCTLMSR, debugctl & ~DEBUGCTL_UNCORE_PMI_EN);
@@ -580,10 +592,12 @@ static int uncore_nmi(unsigned int cmd, struct pt_regs *regs)
 		return NMI_DONE;
 	if (READ_ONCE(pkg->cpu) != cpu)
 		return uncore_nmi_elsewhere(pkg);
-	if (!raw_spin_trylock(&pkg->lock))
-		return uncore_nmi_busy(pkg);
+	if (this_cpu_read(uncore_inside))
+		return uncore_nmi_inside(pkg);
+	/* Another CPU may have it for some accesses, to read a group. */
+	uncore_lock(pkg);
 	pmis = uncore_handle(pkg, &(struct uncore_walk){ .in_nmi = true, .regs = regs });
-	raw_spin_unlock(&pkg->lock);
+	uncore_unlock(pkg);
 	return pmis < 0 ? uncore_nmi_spurious(pkg) : NMI_HANDLED;
 }
 
@@ -598,8 +612,7 @@ static void uncore_watch_pmis(struct uncore_package *pkg)
 	uncore_pmi_listen(pkg, wanted);
 	pmi->busy_ns = 0;
 	if (wanted) {
-		missed = uncore_handle(pkg, &(struct uncore_walk){
-			.all = true, .due = uncore_due_boxes(pkg) });
+		missed = uncore_handle(pkg, &(struct uncore_walk){ .all = true });
 		atomic64_add(max(missed, 0), &pkg->totals.missed);
 	}
 	pmi->armed = wanted || (pmi->claims && ktime_get_mono_fast_ns() < pmi->claim_until);
@@ -695,8 +708,8 @@ void uncore_pmi_overdue(struct uncore_package *pkg, struct uncore_box *box)
 		if (box->counter[idx].state != UNCORE_LEFT)
 			uncore_event_update(box->counter[idx].event);
 	}
-	uncore_handle(pkg, &(struct uncore_walk){
-		.all = true, .due = BIT(uncore_box_id(box)) });
+	pkg->due |= BIT(uncore_box_id(box));
+	uncore_handle(pkg, &(struct uncore_walk){ .all = true });
 }
 
 /**
@@ -727,8 +740,7 @@ void uncore_pmi_quiesce(struct uncore_package *pkg)
 {
 	uncore_package_apply(pkg, pkg->used);
 	if (pkg->pmi.events)
-		uncore_handle(pkg, &(struct uncore_walk){
-			.all = true, .due = uncore_due_boxes(pkg) });
+		uncore_handle(pkg, &(struct uncore_walk){ .all = true });
 	uncore_pmi_listen(pkg, false);
 }
 

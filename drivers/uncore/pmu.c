@@ -196,6 +196,9 @@ static int uncore_event_add(struct perf_event *event, int flags)
 	/* perf adds events to start them. */
 	if (!(flags & PERF_EF_START))
 		return -EINVAL;
+	/* The package has moved since the event was opened. */
+	if (READ_ONCE(pkg->cpu) >= 0 && READ_ONCE(pkg->cpu) != smp_processor_id())
+		return -EAGAIN;
 	uncore_lock(pkg);
 	err = uncore_package_add(pkg, event);
 	if (err == -EAGAIN) {
@@ -226,7 +229,7 @@ static void uncore_event_start(struct perf_event *event, int flags)
 
 	uncore_lock(pkg);
 	c = uncore_event_counter(event);
-	if (c && c->state == UNCORE_STOPPED) {
+	if (c && c->state == UNCORE_STOPPED && !to_uncore_event(event)->box->gone) {
 		if (flags & PERF_EF_RELOAD && is_sampling_event(event))
 			uncore_event_set_period(event);
 		uncore_counter_set(c, UNCORE_RUNNING);
@@ -235,26 +238,33 @@ static void uncore_event_start(struct perf_event *event, int flags)
 	uncore_unlock(pkg);
 }
 
-/* Also for members of a group that ->add has refused: perf throttles groups as a whole. */
+/*
+ * Also for members of a group that ->add has refused: perf throttles groups as a whole. A
+ * sample that is due is given now; perf may start the event again meanwhile, to change its
+ * period.
+ */
 static void uncore_event_stop(struct perf_event *event, int flags)
 {
 	struct uncore_package *pkg = uncore_event_package(event);
 	struct uncore_box *box = to_uncore_event(event)->box;
 	struct uncore_counter *c;
+	int turn;
 
 	uncore_lock(pkg);
 	c = uncore_event_counter(event);
-	if (c && c->state == UNCORE_NEW)
-		uncore_pmi_commit(pkg, box, true);
-	if (c && c->state == UNCORE_RUNNING) {
+	if (c && c->state == UNCORE_NEW) {
+		uncore_box_program(box, c);
+		uncore_counter_set(c, UNCORE_STOPPED);
+	}
+	for (turn = 0; c && c->state == UNCORE_RUNNING && turn < 2; turn++) {
 		uncore_counter_set(c, UNCORE_STOPPED);
 		uncore_package_apply(pkg, BIT(uncore_box_id(box)));
 		uncore_event_update(event);
+		if (!turn)
+			uncore_pmi_overdue(pkg, box);
 	}
-	if (c && c->state == UNCORE_STOPPED) {
-		uncore_pmi_overdue(pkg, box);
+	if (c && c->state == UNCORE_STOPPED)
 		uncore_event_commit_period(event);
-	}
 	uncore_unlock(pkg);
 }
 
@@ -300,7 +310,9 @@ static void uncore_event_read(struct perf_event *event)
 	if (!in_nmi()) {
 		if (*uncore_this_txn(event->pmu) == PERF_PMU_TXN_READ)
 			uncore_hold_group(event);
-		uncore_event_correct_time(event);
+		/* Not for a group in a sample, where perf does not hold its lock. */
+		if (!READ_ONCE(uncore_event_package(event)->pmi.delivering))
+			uncore_event_correct_time(event);
 	}
 	uncore_event_update(event);
 }

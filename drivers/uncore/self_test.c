@@ -24,7 +24,7 @@
 #define UNCORE_TEST_TRIES	3
 #define UNCORE_TEST_ROUNDS	16
 /* Clocks before the end of the counter; each round has more of them. */
-#define UNCORE_TEST_CLOCKS(round)	(200 + 3500 * (round))
+#define UNCORE_TEST_CLOCKS(round)	(20 + 3500 * (round))
 /* us to wait for the overflow, and then for the NMI */
 #define UNCORE_TEST_OVERFLOW_US	1000
 #define UNCORE_TEST_NMI_US	10
@@ -227,10 +227,12 @@ int uncore_self_test_require(struct uncore_package *pkg, bool sampling)
  */
 void uncore_self_test_moved(struct uncore_package *pkg)
 {
-	if (pkg->pmi.state == UNCORE_PMI_YES)
+	bool again = pkg->pmi.state == UNCORE_PMI_YES;
+
+	pkg->pmi.state = UNCORE_PMI_UNTESTED;
+	pkg->pmi.core_sel = U_GLOBAL_CTL_PMI_CORE_SEL;
+	if (again)
 		uncore_self_test(pkg);
-	else
-		pkg->pmi.state = UNCORE_PMI_UNTESTED;
 }
 
 /** uncore_self_test_worst() - the worst that is known of any package */

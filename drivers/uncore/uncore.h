@@ -16,8 +16,8 @@
  *	types.h		tables, one for each kind of box
  *
  * Locking: uncore_package.lock guards the package, its boxes, their registers and the
- * states of their counters. It is taken with interrupts off. In an NMI it is only tried,
- * unless the NMI has had it already: then the interrupted program cannot hold it.
+ * states of their counters. It is taken with interrupts off, and in an NMI unless that has
+ * interrupted the one who has it or waits for it, see uncore_lock().
  * uncore_event_update() needs no lock, in any context, on any CPU of the package.
  * No callback of perf takes another lock: perf may hold ctx->mutex, ctx->lock or both.
  */
@@ -54,8 +54,8 @@ static inline void uncore_stopwatch_run(u64 *watch, bool run)
 
 	if (run == !!(*watch & UNCORE_STARTED))
 		return;
-	now = ktime_get_mono_fast_ns();
-	WRITE_ONCE(*watch, run ? (now - *watch) | UNCORE_STARTED : now - (*watch & ~UNCORE_STARTED));
+	now = ktime_get_mono_fast_ns() - (*watch & ~UNCORE_STARTED);
+	WRITE_ONCE(*watch, run ? now | UNCORE_STARTED : max_t(s64, now, 0));
 }
 
 /* ---- events and counters ---- */
@@ -220,13 +220,13 @@ enum uncore_pmi_state {
  * @freezing: those of them whose overflow freezes the package
  * @armed: PMIs may come; the watch looks every 10 ms for what NMIs did not tell
  * @listens: PMIs are let in
- * @pending: NMIs that found the package locked and an overflow to handle
+ * @pending: NMIs that found an overflow to handle and their own CPU in the lock
  * @delivering: samples are being given to perf
  * @busy_ns: time in the handler since the watch last came
  * @latency_ns: from an overflow to our handler, as the self-test has found it
  * @claims: NMIs to claim until @claim_until, though they have nothing left to handle
  * @claim_until: ns
- * @last_ns: when the handler was last done, or an NMI last found the package locked
+ * @last_ns: when the handler was last done, or an NMI was last left pending
  */
 struct uncore_pmi {
 	enum uncore_pmi_state state;
@@ -251,6 +251,7 @@ struct uncore_pmi {
  * @present: boxes that answered
  * @active: boxes with a counter that is to run
  * @used: boxes that have had an event since the package was last idle
+ * @due: boxes that the handler has to look at again
  * @global_ctl: what was last written to U_GLOBAL_CTL
  * @ticks: of the timer, since the package was last idle
  * @hold: what keeps it from counting
@@ -267,6 +268,7 @@ struct uncore_package {
 	unsigned long present;
 	unsigned long active;
 	unsigned long used;
+	unsigned long due;
 	u32 global_ctl;
 	unsigned int ticks;
 	struct uncore_hold hold;
@@ -440,6 +442,7 @@ int uncore_box_add(struct uncore_box *box, struct perf_event *event);
 u32 uncore_box_prepare(struct uncore_box *box, bool program);
 void uncore_box_finish(struct uncore_box *box, u32 left, bool check);
 void uncore_box_release(struct uncore_box *box, struct uncore_counter *c);
+void uncore_box_program(struct uncore_box *box, struct uncore_counter *c);
 
 /* package.c */
 int uncore_packages_create(const struct uncore_box_type * const *types);
