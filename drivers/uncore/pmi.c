@@ -49,14 +49,14 @@
 /* Passes over a package whose counters overflow while it is looked at */
 #define UNCORE_MAX_PASSES	3
 /* Accesses in one NMI, about, after which the rest is left to the watch */
-#define UNCORE_MAX_ACCESSES	150
+#define UNCORE_MAX_ACCESSES	100
 
 /*
  * How long an NMI may be late whose overflow is handled already: normally it comes at once,
  * if at all, but a CPU that is itself a guest may be given no time for a while.
  */
 #define UNCORE_LATE_NS		(100 * NSEC_PER_MSEC)
-#define UNCORE_MAX_CLAIMS	16U
+#define UNCORE_MAX_CLAIMS	128U
 /* Any NMI that comes so soon after the handler has run is taken for one of its overflows. */
 #define UNCORE_AGAIN_NS		(20 * NSEC_PER_USEC)
 
@@ -390,6 +390,7 @@ static void uncore_walk_package(struct uncore_package *pkg, u32 status, unsigned
 	boxes |= among & (status & U_GLOBAL_OV_W ? BIT(UNCORE_WBOX) : 0);
 	boxes |= status & U_GLOBAL_OV_U ? BIT(UNCORE_UBOX) : 0;
 	pkg->due = 0;
+	walk->accesses += 6;
 	for_each_uncore_bit(id, boxes) {
 		struct uncore_box *box = &pkg->box[id];
 		u64 bits;
@@ -482,7 +483,8 @@ static int uncore_handle(struct uncore_package *pkg, struct uncore_walk *walk)
 	int id;
 
 	pmi->pending = 0;
-	walk->since = ktime_get_mono_fast_ns();
+	if (!walk->since)
+		walk->since = ktime_get_mono_fast_ns();
 	walk->regs = uncore_sample_regs(walk->regs, &room);
 	while (pass < UNCORE_MAX_PASSES && uncore_handle_pass(pkg, walk))
 		pass++;
@@ -585,6 +587,7 @@ static int uncore_nmi_elsewhere(struct uncore_package *pkg)
 /* All NMIs of all CPUs pass here. Unless the watch runs they cost no access. */
 static int uncore_nmi(unsigned int cmd, struct pt_regs *regs)
 {
+	struct uncore_walk walk = { .in_nmi = true, .regs = regs };
 	int cpu = smp_processor_id(), pmis;
 	struct uncore_package *pkg = uncore_package_of(cpu);
 
@@ -594,9 +597,10 @@ static int uncore_nmi(unsigned int cmd, struct pt_regs *regs)
 		return uncore_nmi_elsewhere(pkg);
 	if (this_cpu_read(uncore_inside))
 		return uncore_nmi_inside(pkg);
+	walk.since = ktime_get_mono_fast_ns();
 	/* Another CPU may have it for some accesses, to read a group. */
 	uncore_lock(pkg);
-	pmis = uncore_handle(pkg, &(struct uncore_walk){ .in_nmi = true, .regs = regs });
+	pmis = uncore_handle(pkg, &walk);
 	uncore_unlock(pkg);
 	return pmis < 0 ? uncore_nmi_spurious(pkg) : NMI_HANDLED;
 }
