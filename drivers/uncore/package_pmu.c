@@ -148,7 +148,7 @@ static void uncore_package_event_start(struct perf_event *event, int flags)
 		return;
 	local64_set(&event->hw.prev_count, uncore_package_value(event));
 	pe->counts = true;
-	/* The hardware learns of it when the batch ends: perf takes all events away if one comes. */
+	/* The hardware learns of it when the batch ends, for perf takes all away if one comes. */
 	if (event->attr.config == UNCORE_GATE)
 		uncore_gate_count(pe, 0, 1);
 }

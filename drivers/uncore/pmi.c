@@ -64,7 +64,7 @@
  * Not exported, so found at load. A kernel with kCFI would refuse the call where the probe's
  * address lies behind an ENDBR: there the type is not in front of it.
  */
-static typeof(&perf_event_overflow) uncore_overflow;
+static typeof(perf_event_overflow) *uncore_overflow;
 
 static const u16 uncore_summary_msr[2] = {
 	S0_MSR_PMON_BASE + S_MSR_PMON_SUMMARY, S1_MSR_PMON_BASE + S_MSR_PMON_SUMMARY,
@@ -430,12 +430,13 @@ static bool uncore_is_frozen(const struct uncore_package *pkg)
 /* The hardware has frozen the package some time before the NMI got here, or is about to. */
 static void uncore_freeze(struct uncore_package *pkg, bool frozen, u64 now)
 {
+	u64 ago = min(pkg->pmi.latency_ns, now - pkg->pmi.last_ns);
+
 	pkg->hold.frozen = true;
 	if (!frozen)
 		uncore_package_write_ctl(pkg);
 	else if (!(pkg->held & UNCORE_STARTED))
-		WRITE_ONCE(pkg->held, (now - pkg->held - min(pkg->pmi.latency_ns,
-				       now - pkg->pmi.last_ns)) | UNCORE_STARTED);
+		WRITE_ONCE(pkg->held, (now - ago - pkg->held) | UNCORE_STARTED);
 }
 
 /* One pass. Returns whether another one is needed. */

@@ -5,7 +5,7 @@
  * A type says where the counters are, which fields the user's config words have, where
  * the value of each field goes, and which events there are. It knows nothing of boxes,
  * packages or perf's scheduling. decode.c turns a user's event into what it asks of the
- * hardware by these tables, attrs.c shows them in sysfs.
+ * hardware by these tables, sysfs.c shows them in sysfs.
  */
 #ifndef UNCORE_TYPES_H
 #define UNCORE_TYPES_H

@@ -45,7 +45,9 @@
 /* One word, so that any context can read it. */
 static inline u64 uncore_stopwatch_ns(u64 watch)
 {
-	return watch & UNCORE_STARTED ? ktime_get_mono_fast_ns() - (watch & ~UNCORE_STARTED) : watch;
+	if (!(watch & UNCORE_STARTED))
+		return watch;
+	return ktime_get_mono_fast_ns() - (watch & ~UNCORE_STARTED);
 }
 
 static inline void uncore_stopwatch_run(u64 *watch, bool run)

@@ -151,7 +151,7 @@ static void counting(void)
 	event_close_all();
 }
 
-/* ---- the proof ---- */
+/* ---- the self-test ---- */
 
 /* The core PMU interrupts each CPU all the time, as for "perf record -F max". */
 static void noise(unsigned int period)
@@ -380,7 +380,7 @@ static void freeze_is_asked_for(void)
 SILICON_MAIN({ "loading asks for no PMI and costs 200 accesses a package", loading },
 	     { "counting asks for no PMI", counting },
 	     { "NMIs of the core PMU do not prove that PMIs arrive", noise_proves_nothing },
-	     { "NMIs of the core PMU do not disturb the proof", noise_is_no_harm },
+	     { "NMIs of the core PMU do not disturb the self-test", noise_is_no_harm },
 	     { "PMIs are proved again on a new CPU", proved_again },
 	     { "several boxes overflow at once, ov bits hold", several_boxes_latched },
 	     { "several boxes overflow at once, ov bits are an OR", several_boxes_or },

@@ -128,7 +128,7 @@ static void user_begin(int capability)
 
 static int user_does(const struct request *r)
 {
-	int ret;
+	int ret = 0;
 
 	ktap_require(write(user.to, r, sizeof(*r)) == sizeof(*r) &&
 		     read(user.from, &ret, sizeof(ret)) == sizeof(ret), "the user is gone");
