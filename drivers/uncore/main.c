@@ -100,7 +100,10 @@ static struct syscore uncore_syscore = {
 	.ops		= &uncore_syscore_ops,
 };
 
-/* Also before kexec: the next kernel knows nothing of our counters. */
+/*
+ * Also before kexec: the next kernel knows nothing of our counters. A crash kernel starts
+ * without any notifier, but with the LVT of the local APIC masked.
+ */
 static int uncore_reboot(struct notifier_block *nb, unsigned long action, void *data)
 {
 	struct uncore_package *pkg;

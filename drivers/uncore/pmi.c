@@ -43,7 +43,10 @@
 #define UNCORE_WATCH_NS		(10 * NSEC_PER_MSEC)
 /* Between two looks at the registers of what counts */
 #define UNCORE_TICK_NS		NSEC_PER_SEC
-/* What NMIs may take of that. Beyond it, a counter that overflows waits for the watch. */
+/*
+ * What NMIs may take of that. Beyond it, a counter that overflows waits for the watch. The
+ * limit of perf_sample_event_took() would be lowered for all users of perf.
+ */
 #define UNCORE_BUSY_NS		(3 * NSEC_PER_MSEC)
 
 /* Passes over a package whose counters overflow while it is looked at */
