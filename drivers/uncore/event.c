@@ -128,21 +128,22 @@ void uncore_event_count_time(struct perf_event *event)
  * uncore_event_correct_time() - time in which an event was held back is no running time
  * @event: the event; perf holds the lock of its context, and takes it for running
  *
- * perf shows running < enabled then, and scales the count. Nothing is taken away that perf
- * has not given: its clock starts a little earlier and stops a little earlier than ours.
+ * perf shows running < enabled then, and scales the count. Nothing is taken away before perf
+ * has given it.
  */
 void uncore_event_correct_time(struct perf_event *event)
 {
 	struct uncore_event *ue = to_uncore_event(event);
-	u64 held = uncore_event_held(event), running;
-	s64 more;
+	u64 held = uncore_event_held(event), was = READ_ONCE(ue->held), running;
+	s64 more = held - was;
 
-	if (held == READ_ONCE(ue->held))
+	if (!more)
 		return;
-	more = held - xchg(&ue->held, held);
 	running = event->total_time_running + perf_event_ctx_time(event) - event->tstamp;
-	if (more > 0)
-		event->total_time_running -= min_t(u64, more, running);
+	more = min_t(s64, more, running);
+	/* Not twice, where perf does not hold the lock */
+	if (cmpxchg(&ue->held, was, was + more) == was && more > 0)
+		event->total_time_running -= more;
 }
 
 /* What is left of the period of a sampling event, as of its last update. */

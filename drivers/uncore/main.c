@@ -130,7 +130,7 @@ static void uncore_migrate(struct uncore_package *pkg, int from, int to)
 			perf_pmu_migrate_all(&uncore_pmus[id].pmu, from, to,
 					     atomic_read(&pkg->box[id].opened));
 	}
-	uncore_package_pmu_migrate(from, to);
+	uncore_package_pmu_migrate(pkg, from, to);
 	rcu_unexpedite_gp();
 }
 

@@ -44,10 +44,9 @@ enum {
 struct uncore_package_event {
 	struct uncore_package *pkg;
 	unsigned int generation;
+	bool by_user;
 	bool counts;
 };
-
-static atomic_t uncore_package_events;
 
 static struct uncore_package_event *to_package_event(const struct perf_event *event)
 {
@@ -192,7 +191,7 @@ static void uncore_package_event_destroy(struct perf_event *event)
 		uncore_gate_count(pe, -1, 0);
 		uncore_package_call(pe->pkg, uncore_gates_apply, pe->pkg);
 	}
-	atomic_dec(&uncore_package_events);
+	uncore_event_close(&pe->pkg->box[UNCORE_UBOX], pe->by_user);
 	kfree(pe);
 }
 
@@ -201,7 +200,8 @@ static int uncore_package_event_init(struct perf_event *event)
 	const struct perf_event_attr *attr = &event->attr;
 	struct uncore_package_event *pe;
 	struct uncore_package *pkg;
-	int err;
+	bool by_user = !perfmon_capable();
+	int err, cpu;
 
 	if (attr->type != event->pmu->type)
 		return -ENOENT;
@@ -213,20 +213,26 @@ static int uncore_package_event_init(struct perf_event *event)
 	if (attr->config < UNCORE_GATE || attr->config > UNCORE_LOST || attr->config1 ||
 	    attr->config2 || perf_attr_config_rest(attr))
 		return uncore_refuse(event, -EINVAL, "no such event");
-	if (attr->config == UNCORE_GATE && !perfmon_capable() && !uncore_unprivileged_hold)
+	if (attr->config == UNCORE_GATE && by_user && !uncore_unprivileged_hold)
 		return uncore_refuse(event, -EACCES, "a gate holds back others: needs CAP_PERFMON");
 	pkg = uncore_package_of(event->cpu);
-	if (!pkg || READ_ONCE(pkg->cpu) < 0)
+	cpu = pkg ? READ_ONCE(pkg->cpu) : -1;
+	if (cpu < 0)
 		return uncore_refuse(event, -ENODEV, "CPU %d has no package of ours", event->cpu);
-	event->cpu = READ_ONCE(pkg->cpu);
+	event->cpu = cpu;
 
 	pe = kzalloc(sizeof(*pe), GFP_KERNEL);
 	if (!pe)
 		return -ENOMEM;
+	err = uncore_event_open(event, &pkg->box[UNCORE_UBOX], by_user);
+	if (err) {
+		kfree(pe);
+		return err;
+	}
 	pe->pkg = pkg;
+	pe->by_user = by_user;
 	event->pmu_private = pe;
 	event->destroy = uncore_package_event_destroy;
-	atomic_inc(&uncore_package_events);
 	if (attr->config == UNCORE_GATE) {
 		uncore_gate_count(pe, 1, 0);
 		/* Without a CPU nothing runs, and en_all is off anyway. */
@@ -297,12 +303,14 @@ const struct device *uncore_package_pmu_device(void)
 
 /**
  * uncore_package_pmu_migrate() - move all events to another CPU of the package
+ * @pkg: the package
  * @from: CPU that goes
  * @to: CPU that takes over
  */
-void uncore_package_pmu_migrate(int from, int to)
+void uncore_package_pmu_migrate(struct uncore_package *pkg, int from, int to)
 {
-	perf_pmu_migrate_all(&uncore_package_pmu, from, to, atomic_read(&uncore_package_events));
+	perf_pmu_migrate_all(&uncore_package_pmu, from, to,
+			     atomic_read(&pkg->box[UNCORE_UBOX].opened));
 }
 
 /** uncore_package_pmu_register() - show it to perf. Returns 0 or a negative errno */

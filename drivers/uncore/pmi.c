@@ -49,6 +49,9 @@
  */
 #define UNCORE_BUSY_NS		(3 * NSEC_PER_MSEC)
 
+/* Samples in that time that all events share nevertheless */
+#define UNCORE_SHARED_SAMPLES	128
+
 /* Passes over a package whose counters overflow while it is looked at */
 #define UNCORE_MAX_PASSES	3
 /* Accesses in one NMI, about, after which the rest is left to the watch */
@@ -168,6 +171,46 @@ static int uncore_nmi_spurious(struct uncore_package *pkg)
 	return NMI_HANDLED;
 }
 
+/* ---- the lock, in any context ---- */
+
+/**
+ * uncore_lock() - lock a package; interrupts are off
+ * @pkg: the package
+ *
+ * In an NMI this is for callbacks of perf, which perf calls there while it gets a sample
+ * from us: then nothing that the NMI has interrupted holds the lock.
+ */
+void uncore_lock(struct uncore_package *pkg)
+	__acquires(&pkg->lock)
+{
+	if (!in_nmi()) {
+		this_cpu_write(uncore_inside, true);
+		raw_spin_lock(&pkg->lock);
+		return;
+	}
+	/*
+	 * In the queue, for a trylock fails as long as others wait. Lockdep need not know: a lock
+	 * that this CPU has or waits for is not taken here.
+	 */
+	arch_spin_lock(&pkg->lock.raw_lock);
+	__acquire(&pkg->lock);
+}
+
+/* Returns whether an NMI has interrupted the lock. */
+static bool uncore_just_unlock(struct uncore_package *pkg)
+	__releases(&pkg->lock)
+{
+	if (in_nmi()) {
+		__release(&pkg->lock);
+		arch_spin_unlock(&pkg->lock.raw_lock);
+		return false;
+	}
+	raw_spin_unlock(&pkg->lock);
+	this_cpu_write(uncore_inside, false);
+	return unlikely(READ_ONCE(pkg->pmi.pending)) && !READ_ONCE(pkg->pmi.delivering) &&
+	       READ_ONCE(pkg->cpu) == smp_processor_id();
+}
+
 /* ---- samples ---- */
 
 /* An address in the driver tells nobody anything. */
@@ -214,8 +257,7 @@ static void uncore_deliver_sample(struct uncore_package *pkg, struct uncore_box 
 	if (c->state >= UNCORE_LEAVING && atomic_read(&event->event_limit)) {
 		atomic64_inc(&pkg->totals.lost);
 	} else {
-		raw_spin_unlock(&pkg->lock);
-		this_cpu_write(uncore_inside, false);
+		uncore_just_unlock(pkg);
 		perf_sample_data_init(&data, 0, period);
 		stop = uncore_overflow(event, &data, regs);
 		uncore_lock(pkg);
@@ -227,17 +269,36 @@ static void uncore_deliver_sample(struct uncore_package *pkg, struct uncore_box 
 	}
 }
 
-/* Give the samples that are due in a box now; its counters may count again. */
-static void uncore_deliver(struct uncore_package *pkg, struct uncore_box *box,
+/* Count a sample. Has the event had its share of them since the watch last came? */
+static bool uncore_had_share(struct uncore_package *pkg, struct perf_event *event)
+{
+	struct uncore_event *ue = to_uncore_event(event);
+
+	if (ue->watch != pkg->pmi.watches) {
+		ue->watch = pkg->pmi.watches;
+		ue->samples = 0;
+	}
+	return ++ue->samples > UNCORE_SHARED_SAMPLES / pkg->pmi.events + 1;
+}
+
+/*
+ * Give the samples that are due in a box now; its counters may count again. If NMIs take too
+ * much time (@late), only to events that have not had their share: the others are the reason.
+ */
+static void uncore_deliver(struct uncore_package *pkg, struct uncore_box *box, bool late,
 			   struct pt_regs *regs)
 	__must_hold(&pkg->lock)
 {
 	int idx;
 
 	pkg->pmi.delivering = true;
-	for_each_uncore_bit(idx, box->due)
-		uncore_deliver_sample(pkg, box, idx, regs);
+	for_each_uncore_bit(idx, box->due) {
+		if (!uncore_had_share(pkg, box->counter[idx].event) || !late)
+			uncore_deliver_sample(pkg, box, idx, regs);
+	}
 	pkg->pmi.delivering = false;
+	if (late)
+		return;
 	for_each_uncore_bit(idx, box->waits)
 		uncore_stopwatch_run(&to_uncore_event(box->counter[idx].event)->waits, false);
 	box->waits = 0;
@@ -356,7 +417,7 @@ static unsigned long uncore_side_find(const struct uncore_package *pkg, int side
  * @in_nmi: it is the NMI of an overflow, with a bound on its accesses
  * @all: also what is beyond the share of the time that NMIs may take
  * @any: there was something to handle
- * @since: when it began, ns
+ * @since: when the NMI came or the run began, ns
  * @pmis: for how many overflows there has been a PMI
  * @accesses: of registers, about
  * @regs: what is interrupted
@@ -410,10 +471,9 @@ static void uncore_walk_package(struct uncore_package *pkg, u32 status, unsigned
 		walk->accesses += 4 + 2 * hweight64(bits);
 		if (!box->due && !bits)
 			continue;
-		if (pkg->pmi.delivering || uncore_walk_late(pkg, walk))
-			pkg->due |= box->due ? BIT(id) : 0;
-		else
-			uncore_deliver(pkg, box, walk->regs);
+		if (!pkg->pmi.delivering)
+			uncore_deliver(pkg, box, uncore_walk_late(pkg, walk), walk->regs);
+		pkg->due |= box->due ? BIT(id) : 0;
 		if (!pkg->hold.frozen)
 			uncore_package_apply(pkg, BIT(id));
 	}
@@ -483,12 +543,14 @@ static int uncore_handle(struct uncore_package *pkg, struct uncore_walk *walk)
 	struct uncore_pmi *pmi = &pkg->pmi;
 	unsigned int pass = 0;
 	struct pt_regs room;
+	u64 begun;
 	bool thaw;
 	int id;
 
 	pmi->pending = 0;
+	begun = ktime_get_mono_fast_ns();
 	if (!walk->since)
-		walk->since = ktime_get_mono_fast_ns();
+		walk->since = begun;
 	walk->regs = uncore_sample_regs(walk->regs, &room);
 	while (pass < UNCORE_MAX_PASSES && uncore_handle_pass(pkg, walk))
 		pass++;
@@ -510,32 +572,13 @@ static int uncore_handle(struct uncore_package *pkg, struct uncore_walk *walk)
 	if (thaw || pkg->due)
 		uncore_package_apply(pkg, pkg->used);
 	pmi->last_ns = ktime_get_mono_fast_ns();
-	pmi->busy_ns += pmi->last_ns - walk->since;
+	pmi->busy_ns += pmi->last_ns - begun;
 	if (thaw)
 		atomic64_add(pmi->last_ns - walk->since, &pkg->totals.frozen_ns);
 	return walk->pmis;
 }
 
-/* ---- the lock, in any context ---- */
-
-/**
- * uncore_lock() - lock a package; interrupts are off
- * @pkg: the package
- *
- * In an NMI this is for callbacks of perf, which perf calls there while it gets a sample
- * from us: then nothing that the NMI has interrupted holds the lock.
- */
-void uncore_lock(struct uncore_package *pkg)
-	__acquires(&pkg->lock)
-{
-	if (!in_nmi()) {
-		this_cpu_write(uncore_inside, true);
-		raw_spin_lock(&pkg->lock);
-		return;
-	}
-	while (!raw_spin_trylock(&pkg->lock))
-		cpu_relax();
-}
+/* ---- the end of the lock ---- */
 
 /**
  * uncore_unlock() - unlock a package, and handle what an NMI could not meanwhile
@@ -544,17 +587,9 @@ void uncore_lock(struct uncore_package *pkg)
 void uncore_unlock(struct uncore_package *pkg)
 	__releases(&pkg->lock)
 {
-	raw_spin_unlock(&pkg->lock);
-	if (in_nmi())
-		return;
-	this_cpu_write(uncore_inside, false);
-	while (unlikely(READ_ONCE(pkg->pmi.pending)) && !READ_ONCE(pkg->pmi.delivering) &&
-	       READ_ONCE(pkg->cpu) == smp_processor_id()) {
-		this_cpu_write(uncore_inside, true);
-		raw_spin_lock(&pkg->lock);
+	while (uncore_just_unlock(pkg)) {
+		uncore_lock(pkg);
 		uncore_handle(pkg, &(struct uncore_walk){});
-		raw_spin_unlock(&pkg->lock);
-		this_cpu_write(uncore_inside, false);
 	}
 }
 
@@ -601,9 +636,12 @@ static int uncore_nmi(unsigned int cmd, struct pt_regs *regs)
 		return uncore_nmi_elsewhere(pkg);
 	if (this_cpu_read(uncore_inside))
 		return uncore_nmi_inside(pkg);
-	walk.since = ktime_get_mono_fast_ns();
 	/* Another CPU may have it for some accesses, to read a group. */
-	uncore_lock(pkg);
+	if (!arch_spin_trylock(&pkg->lock.raw_lock)) {
+		walk.since = ktime_get_mono_fast_ns();
+		arch_spin_lock(&pkg->lock.raw_lock);
+	}
+	__acquire(&pkg->lock);
 	pmis = uncore_handle(pkg, &walk);
 	uncore_unlock(pkg);
 	return pmis < 0 ? uncore_nmi_spurious(pkg) : NMI_HANDLED;
@@ -619,6 +657,7 @@ static void uncore_watch_pmis(struct uncore_package *pkg)
 
 	uncore_pmi_listen(pkg, wanted);
 	pmi->busy_ns = 0;
+	pmi->watches++;
 	if (wanted) {
 		missed = uncore_handle(pkg, &(struct uncore_walk){ .all = true });
 		atomic64_add(max(missed, 0), &pkg->totals.missed);

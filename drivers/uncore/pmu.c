@@ -107,13 +107,38 @@ static int uncore_check_interrupts(struct perf_event *event, struct uncore_packa
 
 /* ---- opening and closing ---- */
 
+/**
+ * uncore_event_open() - count an event that is opened
+ * @event: the event
+ * @box: its box; for an event of the whole package, the U-Box
+ * @by_user: without CAP_PERFMON
+ *
+ * Return: 0, or -EMFILE if users have too many open already.
+ */
+int uncore_event_open(struct perf_event *event, struct uncore_box *box, bool by_user)
+{
+	if (by_user && atomic_inc_return(&box->opened_by_users) > UNCORE_MAX_OPEN) {
+		atomic_dec(&box->opened_by_users);
+		return uncore_refuse(event, -EMFILE, "users have %d events open here",
+				     UNCORE_MAX_OPEN);
+	}
+	atomic_inc(&box->opened);
+	return 0;
+}
+
+/** uncore_event_close() - undo uncore_event_open() */
+void uncore_event_close(struct uncore_box *box, bool by_user)
+{
+	atomic_dec(&box->opened);
+	if (by_user)
+		atomic_dec(&box->opened_by_users);
+}
+
 static void uncore_event_destroy(struct perf_event *event)
 {
 	struct uncore_event *ue = to_uncore_event(event);
 
-	atomic_dec(&ue->box->opened);
-	if (ue->by_user)
-		atomic_dec(&ue->box->opened_by_users);
+	uncore_event_close(ue->box, ue->by_user);
 	kfree(ue);
 }
 
@@ -136,12 +161,7 @@ static int uncore_event_setup(struct perf_event *event, struct uncore_package *p
 	err = uncore_check_interrupts(event, pkg);
 	if (!err)
 		err = uncore_check_group(event);
-	if (err || !ue->by_user)
-		return err;
-	if (atomic_inc_return(&ue->box->opened_by_users) <= UNCORE_MAX_OPEN)
-		return 0;
-	atomic_dec(&ue->box->opened_by_users);
-	return uncore_refuse(event, -EMFILE, "users have %d events open here", UNCORE_MAX_OPEN);
+	return err ?: uncore_event_open(event, ue->box, ue->by_user);
 }
 
 static int uncore_event_init(struct perf_event *event)
@@ -180,7 +200,6 @@ static int uncore_event_init(struct perf_event *event)
 		return err;
 	}
 	uncore_event_no_start(event);
-	atomic_inc(&ue->box->opened);
 	event->destroy = uncore_event_destroy;
 	return 0;
 }
@@ -307,11 +326,13 @@ static noinline void uncore_hold_group(const struct perf_event *event)
 /* On any CPU of the package, in any context; so the event may just be coming or leaving. */
 static void uncore_event_read(struct perf_event *event)
 {
+	const struct uncore_package *pkg = uncore_event_package(event);
+
 	if (!in_nmi()) {
 		if (*uncore_this_txn(event->pmu) == PERF_PMU_TXN_READ)
 			uncore_hold_group(event);
 		/* Not for a group in a sample, where perf does not hold its lock. */
-		if (!READ_ONCE(uncore_event_package(event)->pmi.delivering))
+		if (!READ_ONCE(pkg->pmi.delivering) || READ_ONCE(pkg->cpu) != smp_processor_id())
 			uncore_event_correct_time(event);
 	}
 	uncore_event_update(event);

@@ -99,6 +99,8 @@ enum uncore_counter_state {
  * @start: of one that samples, @prev when hw.period_left was set
  * @waits: how long its counter has waited for the watch, a stopwatch
  * @held: how long it had been held back when its running time was last corrected, ns
+ * @watch: uncore_pmi.watches when it last gave a sample
+ * @samples: those it has given since the watch came
  * @wrapped: its counter has passed 2^48 since it was programmed
  * @by_user: it was opened without CAP_PERFMON
  */
@@ -109,6 +111,8 @@ struct uncore_event {
 	u64 start;
 	u64 waits;
 	u64 held;
+	unsigned int watch;
+	unsigned int samples;
 	bool wrapped;
 	bool by_user;
 };
@@ -141,7 +145,7 @@ struct uncore_subreg_state {
  * struct uncore_box - one box of one package
  * @type: its kind
  * @instance: number within its kind
- * @opened: events that exist, on a counter or not
+ * @opened: events that exist, on a counter or not; of the U-Box, also those of the package
  * @opened_by_users: those of them that were opened without CAP_PERFMON
  * @counter: its counters
  * @claims: counters and shared registers in use
@@ -225,6 +229,7 @@ enum uncore_pmi_state {
  * @pending: NMIs that found an overflow to handle and their own CPU in the lock
  * @delivering: samples are being given to perf
  * @busy_ns: time in the handler since the watch last came
+ * @watches: how often the watch has come
  * @latency_ns: from an overflow to our handler, as the self-test has found it
  * @claims: NMIs to claim until @claim_until, though they have nothing left to handle
  * @claim_until: ns
@@ -240,6 +245,7 @@ struct uncore_pmi {
 	unsigned int pending;
 	bool delivering;
 	u64 busy_ns;
+	unsigned int watches;
 	u64 latency_ns;
 	unsigned int claims;
 	u64 claim_until;
@@ -489,6 +495,8 @@ enum uncore_pmi_state uncore_self_test_worst(void);
 
 /* pmu.c */
 extern bool uncore_unprivileged_hold;
+int uncore_event_open(struct perf_event *event, struct uncore_box *box, bool by_user);
+void uncore_event_close(struct uncore_box *box, bool by_user);
 int uncore_check_attr(struct perf_event *event);
 int uncore_pmu_register(struct uncore_pmu *upmu, const struct uncore_box_type *type,
 			unsigned int instance);
@@ -497,7 +505,7 @@ void uncore_pmu_unregister(struct uncore_pmu *upmu);
 /* package_pmu.c */
 int uncore_package_pmu_register(void);
 void uncore_package_pmu_unregister(void);
-void uncore_package_pmu_migrate(int from, int to);
+void uncore_package_pmu_migrate(struct uncore_package *pkg, int from, int to);
 const struct device *uncore_package_pmu_device(void);
 void uncore_gates_forget(struct uncore_package *pkg);
 

@@ -85,7 +85,7 @@ static bool uncounted(const struct counter *c)
 {
 	uint64_t sel = c->box->pkg->uncounted;
 
-	return sel && (c->sel & ~(c->en | c->pmi_en)) == sel;
+	return sel && (c->sel & ~(c->en | c->pmi_en | SYN_UNCOUNTED_ANY)) == sel;
 }
 
 /* Counts up to now; returns how often it went past its end. */
