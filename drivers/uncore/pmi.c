@@ -76,8 +76,8 @@ static const u16 uncore_summary_msr[2] = {
 	S0_MSR_PMON_BASE + S_MSR_PMON_SUMMARY, S1_MSR_PMON_BASE + S_MSR_PMON_SUMMARY,
 };
 
-/* This CPU has the lock of a package, or is about to take it. */
-static DEFINE_PER_CPU(bool, uncore_inside);
+/* The package whose lock this CPU has or is about to take, outside of an NMI */
+static DEFINE_PER_CPU(struct uncore_package *, uncore_inside);
 
 /* ---- the way of the PMI ---- */
 
@@ -184,7 +184,7 @@ void uncore_lock(struct uncore_package *pkg)
 	__acquires(&pkg->lock)
 {
 	if (!in_nmi()) {
-		this_cpu_write(uncore_inside, true);
+		this_cpu_write(uncore_inside, pkg);
 		raw_spin_lock(&pkg->lock);
 		return;
 	}
@@ -206,7 +206,7 @@ static bool uncore_just_unlock(struct uncore_package *pkg)
 		return false;
 	}
 	raw_spin_unlock(&pkg->lock);
-	this_cpu_write(uncore_inside, false);
+	this_cpu_write(uncore_inside, NULL);
 	return unlikely(READ_ONCE(pkg->pmi.pending)) && !READ_ONCE(pkg->pmi.delivering) &&
 	       READ_ONCE(pkg->cpu) == smp_processor_id();
 }
@@ -262,8 +262,10 @@ static void uncore_deliver_sample(struct uncore_package *pkg, struct uncore_box 
 		stop = uncore_overflow(event, &data, regs);
 		uncore_lock(pkg);
 	}
+	if (c->event != event)
+		return;
 	box->due &= ~BIT(idx);
-	if (stop && c->event == event && c->state == UNCORE_RUNNING) {
+	if (stop && c->state == UNCORE_RUNNING) {
 		uncore_event_commit_period(event);
 		uncore_counter_set(c, UNCORE_STOPPED);
 	}
@@ -278,7 +280,7 @@ static bool uncore_had_share(struct uncore_package *pkg, struct perf_event *even
 		ue->watch = pkg->pmi.watches;
 		ue->samples = 0;
 	}
-	return ++ue->samples > UNCORE_SHARED_SAMPLES / pkg->pmi.events + 1;
+	return ++ue->samples > UNCORE_SHARED_SAMPLES / max(pkg->pmi.events, 1U) + 1;
 }
 
 /*
@@ -293,6 +295,9 @@ static void uncore_deliver(struct uncore_package *pkg, struct uncore_box *box, b
 
 	pkg->pmi.delivering = true;
 	for_each_uncore_bit(idx, box->due) {
+		/* It may have left for another CPU while the package was unlocked. */
+		if (!(box->due & BIT(idx)))
+			continue;
 		if (!uncore_had_share(pkg, box->counter[idx].event) || !late)
 			uncore_deliver_sample(pkg, box, idx, regs);
 	}
@@ -634,7 +639,7 @@ static int uncore_nmi(unsigned int cmd, struct pt_regs *regs)
 		return NMI_DONE;
 	if (READ_ONCE(pkg->cpu) != cpu)
 		return uncore_nmi_elsewhere(pkg);
-	if (this_cpu_read(uncore_inside))
+	if (this_cpu_read(uncore_inside) == pkg)
 		return uncore_nmi_inside(pkg);
 	/* Another CPU may have it for some accesses, to read a group. */
 	if (!arch_spin_trylock(&pkg->lock.raw_lock)) {
