@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
-#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -241,9 +240,10 @@ static void set_windows(struct plan *plan)
 
 			if (plan->counter[i].pmu->core || !reading->there || reading->why)
 				continue;
-			reading->seconds = fmin(reading->seconds, window);
 			reading->running = reading->seconds < 0.9 * window ?
 					   reading->seconds / window : 1;
+			if (reading->running == 1)
+				reading->seconds = window;
 		}
 	}
 }
