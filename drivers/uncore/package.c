@@ -52,18 +52,19 @@ int uncore_package_call(struct uncore_package *pkg, smp_call_func_t func, void *
 	return -ENODEV;
 }
 
-/**
- * uncore_package_runs() - is en_all to be on?
- * @pkg: the package
- *
- * The only place that decides it. Which counters of a box count is uncore_box_wanted().
- */
-bool uncore_package_runs(const struct uncore_package *pkg)
+/* The only place that decides it. Which counters of a box count is uncore_box_wanted(). */
+static bool uncore_package_is_held(const struct uncore_package *pkg)
 {
 	const struct uncore_hold *hold = &pkg->hold;
 
-	return pkg->active && hold->open == hold->gates && !hold->frozen && !hold->asleep &&
-	       !(hold->moving && hold->gates);
+	return hold->open != hold->gates || hold->frozen || hold->asleep ||
+	       (hold->moving && hold->gates);
+}
+
+/** uncore_package_runs() - is en_all to be on? With a counter to run, unless it is held back */
+bool uncore_package_runs(const struct uncore_package *pkg)
+{
+	return pkg->active && !uncore_package_is_held(pkg);
 }
 
 static u32 uncore_package_wanted_ctl(struct uncore_package *pkg)
@@ -86,7 +87,7 @@ static void uncore_package_set_ctl(struct uncore_package *pkg, u32 ctl)
 {
 	pkg->global_ctl = ctl;
 	wrmsrq(U_MSR_PMON_GLOBAL_CTL, ctl);
-	uncore_stopwatch_run(&pkg->held, pkg->active && !ctl);
+	uncore_stopwatch_run(&pkg->held, uncore_package_is_held(pkg));
 }
 
 /** uncore_package_write_ctl() - write U_GLOBAL_CTL as it is to be, whatever it was */
@@ -117,7 +118,7 @@ void uncore_package_apply(struct uncore_package *pkg, unsigned long boxes)
 	if (ctl != pkg->global_ctl)
 		uncore_package_set_ctl(pkg, ctl);
 	else
-		uncore_stopwatch_run(&pkg->held, pkg->active && !ctl);
+		uncore_stopwatch_run(&pkg->held, uncore_package_is_held(pkg));
 }
 
 /**

@@ -263,7 +263,7 @@ struct uncore_pmi {
  * @global_ctl: what was last written to U_GLOBAL_CTL
  * @ticks: of the timer, since the package was last idle
  * @hold: what keeps it from counting
- * @held: how long en_all was off, a stopwatch
+ * @held: how long it was kept from counting, a stopwatch
  * @timer: the watch, see pmi.c
  * @tick_ns: when the registers of what counts are to be looked at again
  * @totals: what has been counted besides
