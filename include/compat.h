@@ -10,6 +10,7 @@
 
 #include <linux/hrtimer.h>
 #include <linux/perf_event.h>
+#include <linux/sched/clock.h>
 #include <linux/syscore_ops.h>
 #include <linux/version.h>
 #include <asm/msr.h>
@@ -139,6 +140,23 @@ static inline u64 perf_event_ctx_time(const struct perf_event *event)
 #else
 	return event->ctx->time;
 #endif
+}
+
+/**
+ * perf_event_ctx_age() - how long ago perf has read the clock of an event's context
+ * @event: an event whose context is locked
+ *
+ * Return: ns.
+ */
+static inline u64 perf_event_ctx_age(const struct perf_event *event)
+{
+#ifdef HAVE_PERF_TIME_CTX
+	s64 age = local_clock() - event->ctx->time.stamp;
+#else
+	s64 age = local_clock() - event->ctx->timestamp;
+#endif
+
+	return max_t(s64, age, 0);
 }
 
 /**

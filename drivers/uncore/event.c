@@ -105,17 +105,19 @@ void uncore_event_no_start(struct perf_event *event)
 	atomic64_or(UNCORE_NO_START, &to_uncore_event(event)->prev);
 }
 
-/* How long an event has been held back by anyone, in all, ns. */
+/* How long an event has been held back by anyone, in all, when perf last read its clock, ns. */
 static u64 uncore_event_held(struct perf_event *event)
 {
 	const struct uncore_event *ue = to_uncore_event(event);
+	u64 age;
 	u64 package = READ_ONCE(uncore_box_package(ue->box)->held);
 	u64 gone = READ_ONCE(ue->box->gone), waits = READ_ONCE(ue->waits);
 
 	if (likely(!((package | gone | waits) & UNCORE_STARTED)))
 		return package + gone + waits;
-	return uncore_stopwatch_ns(package) + uncore_stopwatch_ns(gone) +
-	       uncore_stopwatch_ns(waits);
+	age = perf_event_ctx_age(event);
+	return uncore_stopwatch_ns(package, age) + uncore_stopwatch_ns(gone, age) +
+	       uncore_stopwatch_ns(waits, age);
 }
 
 /** uncore_event_count_time() - perf counts the running time of an event from now on */

@@ -42,12 +42,12 @@
 /* What a stopwatch shows, ns; or with this bit when it was started, less what it showed. */
 #define UNCORE_STARTED		BIT_ULL(63)
 
-/* One word, so that any context can read it. */
-static inline u64 uncore_stopwatch_ns(u64 watch)
+/* What it showed @ago ns ago, if it has not been stopped since. One word, for any context. */
+static inline u64 uncore_stopwatch_ns(u64 watch, u64 ago)
 {
 	if (!(watch & UNCORE_STARTED))
 		return watch;
-	return ktime_get_mono_fast_ns() - (watch & ~UNCORE_STARTED);
+	return max_t(s64, ktime_get_mono_fast_ns() - ago - (watch & ~UNCORE_STARTED), 0);
 }
 
 static inline void uncore_stopwatch_run(u64 *watch, bool run)
