@@ -210,7 +210,6 @@ static int uncore_event_init(struct perf_event *event)
 static int uncore_event_add(struct perf_event *event, int flags)
 {
 	struct uncore_package *pkg = uncore_event_package(event);
-	bool back;
 	int err;
 
 	/* perf adds events to start them. */
@@ -220,15 +219,13 @@ static int uncore_event_add(struct perf_event *event, int flags)
 	if (READ_ONCE(pkg->cpu) >= 0 && READ_ONCE(pkg->cpu) != smp_processor_id())
 		return -EAGAIN;
 	uncore_lock(pkg);
-	back = uncore_event_counter(event);
 	err = uncore_package_add(pkg, event);
 	if (err == -EAGAIN) {
 		/* What is about to leave may make room; what has come still starts as one. */
 		uncore_pmi_commit(pkg, to_uncore_event(event)->box, false);
 		err = uncore_package_add(pkg, event);
 	}
-	/* For one that has not left, perf counts the time since it began with the batch. */
-	if (!err && !back)
+	if (!err)
 		uncore_event_count_time(event);
 	uncore_unlock(pkg);
 	return err;
