@@ -143,20 +143,18 @@ static inline u64 perf_event_ctx_time(const struct perf_event *event)
 }
 
 /**
- * perf_event_ctx_age() - how long ago perf has read the clock of an event's context
+ * perf_event_ctx_stamp() - when perf has last read the clock of an event's context
  * @event: an event whose context is locked
  *
- * Return: ns.
+ * Return: ns, local_clock() of then.
  */
-static inline u64 perf_event_ctx_age(const struct perf_event *event)
+static inline u64 perf_event_ctx_stamp(const struct perf_event *event)
 {
 #ifdef HAVE_PERF_TIME_CTX
-	s64 age = local_clock() - event->ctx->time.stamp;
+	return event->ctx->time.stamp;
 #else
-	s64 age = local_clock() - event->ctx->timestamp;
+	return event->ctx->timestamp;
 #endif
-
-	return max_t(s64, age, 0);
 }
 
 /**

@@ -109,15 +109,11 @@ void uncore_event_no_start(struct perf_event *event)
 static u64 uncore_event_held(struct perf_event *event)
 {
 	const struct uncore_event *ue = to_uncore_event(event);
-	u64 age;
-	u64 package = READ_ONCE(uncore_box_package(ue->box)->held);
-	u64 gone = READ_ONCE(ue->box->gone), waits = READ_ONCE(ue->waits);
+	u64 stamp = perf_event_ctx_stamp(event);
 
-	if (likely(!((package | gone | waits) & UNCORE_STARTED)))
-		return package + gone + waits;
-	age = perf_event_ctx_age(event);
-	return uncore_stopwatch_ns(package, age) + uncore_stopwatch_ns(gone, age) +
-	       uncore_stopwatch_ns(waits, age);
+	return uncore_stopwatch_ns(READ_ONCE(uncore_box_package(ue->box)->held), stamp) +
+	       uncore_stopwatch_ns(READ_ONCE(ue->box->gone), stamp) +
+	       uncore_stopwatch_ns(READ_ONCE(ue->waits), stamp);
 }
 
 /** uncore_event_count_time() - perf counts the running time of an event from now on */

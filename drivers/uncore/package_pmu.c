@@ -30,6 +30,7 @@
 #include <linux/capability.h>
 #include <linux/module.h>
 #include <linux/slab.h>
+#include <linux/timekeeping.h>
 
 #include "compat.h"
 #include "uncore.h"

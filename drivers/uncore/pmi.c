@@ -145,7 +145,7 @@ void uncore_clear_global_status(u32 status)
 void uncore_pmi_expect(struct uncore_package *pkg, unsigned int num)
 {
 	struct uncore_pmi *pmi = &pkg->pmi;
-	u64 now = ktime_get_mono_fast_ns();
+	u64 now = local_clock();
 
 	if (pmi->claim_until < now)
 		pmi->claims = 0;
@@ -157,7 +157,7 @@ void uncore_pmi_expect(struct uncore_package *pkg, unsigned int num)
 static int uncore_nmi_spurious(struct uncore_package *pkg)
 {
 	struct uncore_pmi *pmi = &pkg->pmi;
-	u64 now = ktime_get_mono_fast_ns();
+	u64 now = local_clock();
 
 	if (x86_platform.get_nmi_reason() & NMI_REASON_MASK)
 		return NMI_DONE;
@@ -553,7 +553,7 @@ static int uncore_handle(struct uncore_package *pkg, struct uncore_walk *walk)
 	int id;
 
 	pmi->pending = 0;
-	begun = ktime_get_mono_fast_ns();
+	begun = local_clock();
 	if (!walk->since)
 		walk->since = begun;
 	walk->regs = uncore_sample_regs(walk->regs, &room);
@@ -576,7 +576,7 @@ static int uncore_handle(struct uncore_package *pkg, struct uncore_walk *walk)
 	}
 	if (thaw || pkg->due)
 		uncore_package_apply(pkg, pkg->used);
-	pmi->last_ns = ktime_get_mono_fast_ns();
+	pmi->last_ns = local_clock();
 	pmi->busy_ns += pmi->last_ns - begun;
 	if (thaw)
 		atomic64_add(pmi->last_ns - walk->since, &pkg->totals.frozen_ns);
@@ -606,7 +606,7 @@ static int uncore_nmi_inside(struct uncore_package *pkg)
 	if (!uncore_global_status())
 		return uncore_nmi_spurious(pkg);
 	WRITE_ONCE(pkg->pmi.pending, pkg->pmi.pending + 1);
-	pkg->pmi.last_ns = ktime_get_mono_fast_ns();
+	pkg->pmi.last_ns = local_clock();
 	uncore_pmi_unmask();
 	return NMI_HANDLED;
 }
@@ -643,7 +643,7 @@ static int uncore_nmi(unsigned int cmd, struct pt_regs *regs)
 		return uncore_nmi_inside(pkg);
 	/* Another CPU may have it for some accesses, to read a group. */
 	if (!arch_spin_trylock(&pkg->lock.raw_lock)) {
-		walk.since = ktime_get_mono_fast_ns();
+		walk.since = local_clock();
 		arch_spin_lock(&pkg->lock.raw_lock);
 	}
 	__acquire(&pkg->lock);
@@ -667,14 +667,14 @@ static void uncore_watch_pmis(struct uncore_package *pkg)
 		missed = uncore_handle(pkg, &(struct uncore_walk){ .all = true });
 		atomic64_add(max(missed, 0), &pkg->totals.missed);
 	}
-	pmi->armed = wanted || (pmi->claims && ktime_get_mono_fast_ns() < pmi->claim_until);
+	pmi->armed = wanted || (pmi->claims && local_clock() < pmi->claim_until);
 }
 
 /* Every second while events count, and every 10 ms while PMIs may come */
 static enum hrtimer_restart uncore_watch(struct hrtimer *timer)
 {
 	struct uncore_package *pkg = container_of(timer, struct uncore_package, timer);
-	u64 now = ktime_get_mono_fast_ns();
+	u64 now = local_clock();
 	bool again = false;
 
 	uncore_lock(pkg);
@@ -722,7 +722,7 @@ void uncore_watch_start(struct uncore_package *pkg)
 	if (wanted || pkg->pmi.armed)
 		uncore_watch_arm(pkg);
 	if (!pkg->active)
-		pkg->tick_ns = ktime_get_mono_fast_ns() + UNCORE_TICK_NS;
+		pkg->tick_ns = local_clock() + UNCORE_TICK_NS;
 	else if (!hrtimer_active(&pkg->timer))
 		hrtimer_start(&pkg->timer, UNCORE_TICK_NS, HRTIMER_MODE_REL_PINNED_HARD);
 }

@@ -86,7 +86,7 @@ static bool uncore_test_round(const struct uncore_test *t, int round)
 	wrmsrq(ctl, row->clock | row->enable | row->pmi_en);
 	p->pending = 0;
 	wrmsrq(uncore_box_ctl_msr(t->box), t->enabled | row->bit);
-	since = ktime_get_mono_fast_ns();
+	since = local_clock();
 	wrmsrq(U_MSR_PMON_GLOBAL_CTL, (t->pkg->global_ctl & ~U_GLOBAL_CTL_FRZ_ALL) |
 	       U_GLOBAL_CTL_EN_ALL | t->core_sel);
 	for (us = 0; us < UNCORE_TEST_OVERFLOW_US && !overflown; us++) {

@@ -30,24 +30,29 @@
 #include <linux/device.h>
 #include <linux/hrtimer.h>
 #include <linux/perf_event.h>
+#include <linux/sched/clock.h>
 #include <linux/smp.h>
 #include <linux/spinlock.h>
-#include <linux/timekeeping.h>
 #include <linux/topology.h>
 
 #include "types.h"
 
 /* ---- how long something has been so ---- */
 
+/*
+ * All times are of local_clock(), as perf's are: so a time of perf's can be compared with one
+ * of ours without another look at a clock, which may come late.
+ */
+
 /* What a stopwatch shows, ns; or with this bit when it was started, less what it showed. */
 #define UNCORE_STARTED		BIT_ULL(63)
 
-/* What it showed @ago ns ago, if it has not been stopped since. One word, for any context. */
-static inline u64 uncore_stopwatch_ns(u64 watch, u64 ago)
+/* What it showed at a time, if it has not been stopped since. One word, for any context. */
+static inline u64 uncore_stopwatch_ns(u64 watch, u64 at)
 {
 	if (!(watch & UNCORE_STARTED))
 		return watch;
-	return max_t(s64, ktime_get_mono_fast_ns() - ago - (watch & ~UNCORE_STARTED), 0);
+	return max_t(s64, at - (watch & ~UNCORE_STARTED), 0);
 }
 
 static inline void uncore_stopwatch_run(u64 *watch, bool run)
@@ -56,7 +61,7 @@ static inline void uncore_stopwatch_run(u64 *watch, bool run)
 
 	if (run == !!(*watch & UNCORE_STARTED))
 		return;
-	now = ktime_get_mono_fast_ns() - (*watch & ~UNCORE_STARTED);
+	now = local_clock() - (*watch & ~UNCORE_STARTED);
 	WRITE_ONCE(*watch, run ? now | UNCORE_STARTED : max_t(s64, now, 0));
 }
 
