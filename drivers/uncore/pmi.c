@@ -271,6 +271,15 @@ static void uncore_deliver_sample(struct uncore_package *pkg, struct uncore_box 
 	}
 }
 
+/*
+ * perf starts a group again if its leader has MAX_INTERRUPTS of them (kernel/events/core.c),
+ * and one more would make 0 of that. The sample is given when perf starts the event.
+ */
+static bool uncore_is_throttled(const struct uncore_counter *c)
+{
+	return c->state == UNCORE_STOPPED && c->event->hw.interrupts == ~0ULL;
+}
+
 /* Count a sample. Has the event had its share of them since the watch last came? */
 static bool uncore_had_share(struct uncore_package *pkg, struct perf_event *event)
 {
@@ -298,7 +307,9 @@ static void uncore_deliver(struct uncore_package *pkg, struct uncore_box *box, b
 		/* It may have left for another CPU while the package was unlocked. */
 		if (!(box->due & BIT(idx)))
 			continue;
-		if (!uncore_had_share(pkg, box->counter[idx].event) || !late)
+		if (uncore_is_throttled(&box->counter[idx]))
+			box->due &= ~BIT(idx);
+		else if (!uncore_had_share(pkg, box->counter[idx].event) || !late)
 			uncore_deliver_sample(pkg, box, idx, regs);
 	}
 	pkg->pmi.delivering = false;

@@ -311,7 +311,7 @@ static void throttled_group_by(const char *event, uint64_t period, unsigned int 
 
 static void throttled_group(void)
 {
-	unsigned int i, step = soak() ? 8 : 80;
+	unsigned int i, step = soak() ? 8 : 40;
 	uint64_t period;
 
 	SKIP_ON_DEBUG_KERNEL();
