@@ -61,13 +61,14 @@ static void nmis(int cpu, unsigned int num, unsigned int reason)
 }
 
 /*
- * An NMI that comes while another one is handled is one with it, as everywhere: a few are
- * allowed for.
+ * An NMI that comes while another one is handled is one with it, as everywhere, and one that
+ * comes within 20 us of that is taken for a late one. At 1 kHz that is about one in thirty:
+ * three times as many are allowed for, since these come at random.
  */
 static void check_arrived(const char *what, unsigned int came, unsigned int sent)
 {
 	ktap_note("%s: %u of %u", what, came, sent);
-	ktap_check(came <= sent && came >= sent - sent / 20, "%s: %u of %u arrived", what, came,
+	ktap_check(came <= sent && came >= sent - sent / 10, "%s: %u of %u arrived", what, came,
 		   sent);
 }
 
@@ -108,7 +109,7 @@ static void while_sampling(void)
 		event_close_all();
 		silicon_clear();
 	}
-	ktap_check(package_caps("swallowed_nmis") >= 0 && package_caps("swallowed_nmis") <= NMIS / 20,
+	ktap_check(package_caps("swallowed_nmis") >= 0 && package_caps("swallowed_nmis") <= NMIS / 10,
 		   "swallowed_nmis is %lld", package_caps("swallowed_nmis"));
 }
 
