@@ -99,6 +99,8 @@ u32 uncore_box_wanted(struct uncore_box *box)
 	u32 counters = uncore_box_running(box) & ~(box->held | box->due | box->waits);
 	int idx;
 
+	if (hold->testing)
+		return 0;
 	if (!hold->moving && !hold->asleep)
 		return counters;
 	for_each_used_counter(idx, box) {

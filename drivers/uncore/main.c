@@ -40,35 +40,44 @@ static enum cpuhp_state uncore_cpuhp_online, uncore_cpuhp_dead;
  * When the system suspends, the other CPUs have gone by the way of CPU hotplug. Packages
  * that have lost their last CPU have lost their events to perf; the one of the boot CPU
  * keeps them and has to write them anew, since the registers do not keep what they hold.
- * Counts leave out the time in between. On the CPU that serves the package.
+ * Counts leave out the time in between.
+ *
+ * These run on the CPU that serves the package, with interrupts off.
  */
 static void uncore_package_sleep(void *info)
 {
 	struct uncore_package *pkg = info;
-	unsigned long irq;
 
-	local_irq_save(irq);
 	uncore_lock(pkg);
 	pkg->hold.asleep = true;
 	uncore_pmi_quiesce(pkg);
 	uncore_package_update(pkg);
 	uncore_unlock(pkg);
-	local_irq_restore(irq);
 }
 
-/* Whatever the registers hold now */
-static void uncore_package_wake(struct uncore_package *pkg)
+static void uncore_package_move(void *info)
 {
-	unsigned long irq;
+	struct uncore_package *pkg = info;
 
-	local_irq_save(irq);
 	uncore_lock(pkg);
-	uncore_package_rewrite(pkg);
+	pkg->hold.moving = true;
+	uncore_pmi_quiesce(pkg);
+	uncore_unlock(pkg);
+}
+
+/* The end of both. After sleep the registers may hold anything. */
+static void uncore_package_wake(void *info)
+{
+	struct uncore_package *pkg = info;
+
+	uncore_lock(pkg);
+	if (pkg->hold.asleep)
+		uncore_package_rewrite(pkg);
 	pkg->hold.asleep = false;
+	pkg->hold.moving = false;
 	uncore_self_test_moved(pkg);
 	uncore_pmi_resume(pkg);
 	uncore_unlock(pkg);
-	local_irq_restore(irq);
 }
 
 /* On the last CPU, with interrupts off. */
@@ -143,19 +152,8 @@ static int uncore_cpu_online(unsigned int cpu)
 		return 0;
 	WRITE_ONCE(pkg->cpu, cpu);
 	if (pkg->hold.asleep)
-		uncore_package_wake(pkg);
+		uncore_package_call(pkg, uncore_package_wake, pkg);
 	return 0;
-}
-
-static void uncore_cpu_arrive(void *info)
-{
-	struct uncore_package *pkg = info;
-
-	uncore_lock(pkg);
-	pkg->hold.moving = false;
-	uncore_self_test_moved(pkg);
-	uncore_pmi_resume(pkg);
-	uncore_unlock(pkg);
 }
 
 /*
@@ -169,28 +167,19 @@ static int uncore_cpu_offline(unsigned int cpu)
 {
 	struct uncore_package *pkg = uncore_package_of(cpu);
 	unsigned int target;
-	unsigned long irq;
+	bool last;
 
 	if (!pkg || pkg->cpu != cpu)
 		return 0;
 	target = cpumask_any_but(topology_core_cpumask(cpu), cpu);
-	if (target >= nr_cpu_ids) {
-		uncore_package_sleep(pkg);
-		WRITE_ONCE(pkg->cpu, -1);
-	} else {
-		local_irq_save(irq);
-		uncore_lock(pkg);
-		pkg->hold.moving = true;
-		uncore_pmi_quiesce(pkg);
-		WRITE_ONCE(pkg->cpu, target);
-		uncore_unlock(pkg);
-		local_irq_restore(irq);
-	}
+	last = target >= nr_cpu_ids;
+	uncore_package_call(pkg, last ? uncore_package_sleep : uncore_package_move, pkg);
+	WRITE_ONCE(pkg->cpu, last ? -1 : target);
 	hrtimer_cancel(&pkg->timer);
-	if (target >= nr_cpu_ids)
+	if (last)
 		return 0;
 	uncore_migrate(pkg, cpu, target);
-	smp_call_function_single(target, uncore_cpu_arrive, pkg, 1);
+	uncore_package_call(pkg, uncore_package_wake, pkg);
 	return 0;
 }
 
@@ -314,9 +303,6 @@ static int __init uncore_init(void)
 	if (!id)
 		return -ENODEV;
 	uncore_model = (const struct uncore_model *)id->driver_data;
-	err = uncore_self_test_init();
-	if (err)
-		return err;
 	err = uncore_packages_create(uncore_types);
 	if (err)
 		goto free;

@@ -58,7 +58,7 @@ static bool uncore_package_is_held(const struct uncore_package *pkg)
 	const struct uncore_hold *hold = &pkg->hold;
 
 	return hold->open != hold->gates || hold->frozen || hold->asleep ||
-	       (hold->moving && hold->gates);
+	       hold->testing || (hold->moving && hold->gates);
 }
 
 /** uncore_package_runs() - is en_all to be on? With a counter to run, unless it is held back */

@@ -433,7 +433,6 @@ static unsigned long uncore_side_find(const struct uncore_package *pkg, int side
  * @in_nmi: it is the NMI of an overflow, with a bound on its accesses
  * @all: also what is beyond the share of the time that NMIs may take
  * @any: there was something to handle
- * @since: when the NMI came or the run began, ns
  * @pmis: for how many overflows there has been a PMI
  * @accesses: of registers, about
  * @regs: what is interrupted
@@ -442,7 +441,6 @@ struct uncore_walk {
 	bool in_nmi;
 	bool all;
 	bool any;
-	u64 since;
 	unsigned int pmis;
 	unsigned int accesses;
 	struct pt_regs *regs;
@@ -506,16 +504,14 @@ static bool uncore_is_frozen(const struct uncore_package *pkg)
 	return !(ctl & U_GLOBAL_CTL_EN_ALL);
 }
 
-/* The hardware has frozen the package some time before the NMI got here, or is about to. */
-static void uncore_freeze(struct uncore_package *pkg, bool frozen, u64 now)
+/* The hardware has frozen the package, or is about to. */
+static void uncore_freeze(struct uncore_package *pkg, bool frozen)
 {
-	u64 ago = min(pkg->pmi.latency_ns, now - pkg->pmi.last_ns);
-
 	pkg->hold.frozen = true;
-	if (!frozen)
+	if (frozen)
+		uncore_stopwatch_run(&pkg->held, true);
+	else
 		uncore_package_write_ctl(pkg);
-	else if (!(pkg->held & UNCORE_STARTED))
-		WRITE_ONCE(pkg->held, (now - ago - pkg->held) | UNCORE_STARTED);
 }
 
 /* One pass. Returns whether another one is needed. */
@@ -528,7 +524,7 @@ static bool uncore_handle_pass(struct uncore_package *pkg, struct uncore_walk *w
 	if (!status && !frozen && (!pkg->due || uncore_walk_late(pkg, walk)))
 		return false;
 	if (frozen || pkg->global_ctl & U_GLOBAL_CTL_FRZ_ALL)
-		uncore_freeze(pkg, frozen, walk->since);
+		uncore_freeze(pkg, frozen);
 	if (!walk->any) {
 		/* Its NMI may come at any moment. */
 		if (!walk->in_nmi)
@@ -559,14 +555,11 @@ static int uncore_handle(struct uncore_package *pkg, struct uncore_walk *walk)
 	struct uncore_pmi *pmi = &pkg->pmi;
 	unsigned int pass = 0;
 	struct pt_regs room;
-	u64 begun;
+	u64 begun = local_clock();
 	bool thaw;
 	int id;
 
 	pmi->pending = 0;
-	begun = local_clock();
-	if (!walk->since)
-		walk->since = begun;
 	walk->regs = uncore_sample_regs(walk->regs, &room);
 	while (pass < UNCORE_MAX_PASSES && uncore_handle_pass(pkg, walk))
 		pass++;
@@ -590,7 +583,7 @@ static int uncore_handle(struct uncore_package *pkg, struct uncore_walk *walk)
 	pmi->last_ns = local_clock();
 	pmi->busy_ns += pmi->last_ns - begun;
 	if (thaw)
-		atomic64_add(pmi->last_ns - walk->since, &pkg->totals.frozen_ns);
+		atomic64_add(pmi->last_ns - begun, &pkg->totals.frozen_ns);
 	return walk->pmis;
 }
 
@@ -653,10 +646,7 @@ static int uncore_nmi(unsigned int cmd, struct pt_regs *regs)
 	if (this_cpu_read(uncore_inside) == pkg)
 		return uncore_nmi_inside(pkg);
 	/* Another CPU may have it for some accesses, to read a group. */
-	if (!arch_spin_trylock(&pkg->lock.raw_lock)) {
-		walk.since = local_clock();
-		arch_spin_lock(&pkg->lock.raw_lock);
-	}
+	arch_spin_lock(&pkg->lock.raw_lock);
 	__acquire(&pkg->lock);
 	pmis = uncore_handle(pkg, &walk);
 	uncore_unlock(pkg);
@@ -764,7 +754,7 @@ void uncore_pmi_overdue(struct uncore_package *pkg, struct uncore_box *box)
 	box->due |= due;
 	/* What is read with the samples is of this moment. */
 	if (pkg->global_ctl & U_GLOBAL_CTL_FRZ_ALL && !pkg->hold.frozen)
-		uncore_freeze(pkg, false, 0);
+		uncore_freeze(pkg, false);
 	else
 		uncore_package_apply(pkg, BIT(uncore_box_id(box)));
 	for_each_uncore_bit(idx, due) {

@@ -12,7 +12,9 @@
 /* Events of one box that can be open without CAP_PERFMON: each costs time in CPU hotplug. */
 #define UNCORE_MAX_OPEN	256
 
-/* Of a transaction: a group is held, see uncore_hold_group(). */
+/* The transaction that perf has begun on this CPU, PERF_PMU_TXN_*: it has one at a time. */
+static DEFINE_PER_CPU(unsigned int, uncore_txn);
+/* The group is held, see uncore_hold_group(). */
 #define UNCORE_TXN_HELD	BIT(31)
 
 bool uncore_unprivileged_hold;
@@ -87,22 +89,17 @@ static int uncore_check_group(struct perf_event *event)
 static int uncore_check_interrupts(struct perf_event *event, struct uncore_package *pkg)
 {
 	struct uncore_event *ue = to_uncore_event(event);
+	int err;
 
 	if (!uncore_event_interrupts(event))
 		return 0;
 	ue->config.claim.counters &= ~ue->box->no_pmi;
 	if (!ue->config.claim.counters)
 		return uncore_refuse(event, -EOPNOTSUPP, "its counter cannot interrupt");
-	switch (uncore_self_test_require(pkg, is_sampling_event(event))) {
-	case 0:
-		return 0;
-	case -EBUSY:
-		return uncore_refuse(event, -EBUSY, "no free counter for the self-test of PMIs");
-	case -ENODEV:
-		return uncore_refuse(event, -ENODEV, "CPU %d has gone", event->cpu);
-	default:
-		return uncore_refuse(event, -EOPNOTSUPP, "overflows do not interrupt");
-	}
+	err = uncore_self_test_require(pkg, is_sampling_event(event));
+	if (err)
+		return uncore_refuse(event, err, "its overflow cannot interrupt (self-test: %d)", err);
+	return 0;
 }
 
 /* ---- opening and closing ---- */
@@ -287,11 +284,6 @@ static void uncore_event_stop(struct perf_event *event, int flags)
 	uncore_unlock(pkg);
 }
 
-static unsigned int *uncore_this_txn(struct pmu *pmu)
-{
-	return this_cpu_ptr(to_uncore_pmu(pmu)->txn);
-}
-
 static u32 uncore_running_counter(const struct perf_event *event, const struct pmu *pmu)
 {
 	const struct uncore_counter *c = event->pmu == pmu ? uncore_event_counter(event) : NULL;
@@ -311,7 +303,7 @@ static noinline void uncore_hold_group(const struct perf_event *event)
 	struct uncore_box *box = to_uncore_event(event)->box;
 	u32 counters;
 
-	*uncore_this_txn(event->pmu) |= UNCORE_TXN_HELD;
+	this_cpu_or(uncore_txn, UNCORE_TXN_HELD);
 	uncore_lock(pkg);
 	counters = uncore_running_counter(leader, event->pmu);
 	for_each_sibling_event(sibling, leader)
@@ -329,7 +321,7 @@ static void uncore_event_read(struct perf_event *event)
 	const struct uncore_package *pkg = uncore_event_package(event);
 
 	if (!in_nmi()) {
-		if (*uncore_this_txn(event->pmu) == PERF_PMU_TXN_READ)
+		if (this_cpu_read(uncore_txn) == PERF_PMU_TXN_READ)
 			uncore_hold_group(event);
 		/* Not for a group in a sample, where perf does not hold its lock. */
 		if (!READ_ONCE(pkg->pmi.delivering) || READ_ONCE(pkg->cpu) != smp_processor_id())
@@ -362,17 +354,15 @@ static void uncore_pmu_enable(struct pmu *pmu)
 /* perf adds groups between pmu_disable() and pmu_enable() only, so that those need nothing. */
 static void uncore_start_txn(struct pmu *pmu, unsigned int flags)
 {
-	*uncore_this_txn(pmu) = flags;
+	this_cpu_write(uncore_txn, flags);
 }
 
 static void uncore_end_txn(struct pmu *pmu)
 {
-	unsigned int txn = *uncore_this_txn(pmu);
 	struct uncore_package *pkg;
 	struct uncore_box *box;
 
-	*uncore_this_txn(pmu) = 0;
-	if (!(txn & UNCORE_TXN_HELD))
+	if (!(this_cpu_xchg(uncore_txn, 0) & UNCORE_TXN_HELD))
 		return;
 	pkg = uncore_package_of(smp_processor_id());
 	box = uncore_this_box(pkg, pmu);
@@ -388,12 +378,6 @@ static int uncore_commit_txn(struct pmu *pmu)
 	return 0;
 }
 
-static void uncore_pmu_free(struct uncore_pmu *upmu)
-{
-	free_percpu(upmu->txn);
-	uncore_sysfs_free(upmu->pmu.attr_groups);
-}
-
 /**
  * uncore_pmu_register() - show one box instance to perf
  * @upmu: filled in here
@@ -405,7 +389,7 @@ static void uncore_pmu_free(struct uncore_pmu *upmu)
 int uncore_pmu_register(struct uncore_pmu *upmu, const struct uncore_box_type *type,
 			unsigned int instance)
 {
-	int err = -ENOMEM;
+	int err;
 
 	if (type->num_boxes == 1)
 		snprintf(upmu->name, sizeof(upmu->name), "xeon7500_%s", type->name);
@@ -430,12 +414,12 @@ int uncore_pmu_register(struct uncore_pmu *upmu, const struct uncore_box_type *t
 		.commit_txn	= uncore_commit_txn,
 		.cancel_txn	= uncore_end_txn,
 	};
-	upmu->txn = alloc_percpu(unsigned int);
-	if (upmu->txn && upmu->pmu.attr_groups)
-		err = perf_pmu_register(&upmu->pmu, upmu->name, -1);
+	if (!upmu->pmu.attr_groups)
+		return -ENOMEM;
+	err = perf_pmu_register(&upmu->pmu, upmu->name, -1);
 	upmu->registered = !err;
 	if (err)
-		uncore_pmu_free(upmu);
+		uncore_sysfs_free(upmu->pmu.attr_groups);
 	return err;
 }
 
@@ -446,5 +430,5 @@ void uncore_pmu_unregister(struct uncore_pmu *upmu)
 		return;
 	perf_pmu_unregister(&upmu->pmu);
 	upmu->registered = false;
-	uncore_pmu_free(upmu);
+	uncore_sysfs_free(upmu->pmu.attr_groups);
 }

@@ -29,9 +29,9 @@
 #define UNCORE_TEST_OVERFLOW_US	1000
 #define UNCORE_TEST_NMI_US	10
 
-static char *pmi = "auto";
-module_param(pmi, charp, 0444);
-MODULE_PARM_DESC(pmi, "sampling by interrupts: auto (if a self-test finds them) or off");
+static bool pmi = true;
+module_param(pmi, bool, 0444);
+MODULE_PARM_DESC(pmi, "sampling by interrupts, if a self-test finds them: on (default) or off");
 
 /**
  * struct uncore_test - what a self-test works with: a free counter that can count clocks
@@ -77,7 +77,7 @@ static bool uncore_test_round(const struct uncore_test *t, int round)
 	unsigned int ctl = uncore_ctl_msr(t->box, t->c);
 	u64 start = UNCORE_COUNTER_MASK + 1 - UNCORE_TEST_CLOCKS(round);
 	struct uncore_pmi *p = &t->pkg->pmi;
-	u64 overflown = 0, since;
+	u64 overflown = 0;
 	bool nmi;
 	int us;
 
@@ -86,7 +86,6 @@ static bool uncore_test_round(const struct uncore_test *t, int round)
 	wrmsrq(ctl, row->clock | row->enable | row->pmi_en);
 	p->pending = 0;
 	wrmsrq(uncore_box_ctl_msr(t->box), t->enabled | row->bit);
-	since = local_clock();
 	wrmsrq(U_MSR_PMON_GLOBAL_CTL, (t->pkg->global_ctl & ~U_GLOBAL_CTL_FRZ_ALL) |
 	       U_GLOBAL_CTL_EN_ALL | t->core_sel);
 	for (us = 0; us < UNCORE_TEST_OVERFLOW_US && !overflown; us++) {
@@ -107,8 +106,6 @@ static bool uncore_test_round(const struct uncore_test *t, int round)
 	/* From here on an NMI finds nothing below it. */
 	uncore_test_clear(t);
 	p->pending = 0;
-	if (nmi && !round)
-		p->latency_ns = p->last_ns - since;
 	return overflown && nmi;
 }
 
@@ -125,17 +122,6 @@ static bool uncore_test_passes(const struct uncore_test *t)
 			return true;
 	}
 	return false;
-}
-
-/* Where en_all is off it has to go on for the test, so that nothing else may be enabled. */
-static void uncore_test_hold(struct uncore_package *pkg, u32 counters)
-{
-	int id;
-
-	for_each_uncore_bit(id, pkg->used) {
-		pkg->box[id].held = counters;
-		uncore_box_write_enable(&pkg->box[id]);
-	}
 }
 
 /*
@@ -155,8 +141,9 @@ static void uncore_self_test(struct uncore_package *pkg)
 	uncore_pmi_expect(pkg, 2 * UNCORE_TEST_TRIES);
 	uncore_watch_arm(pkg);
 	if (uncore_pmi_listen(pkg, true)) {
-		if (!runs)
-			uncore_test_hold(pkg, GENMASK(UNCORE_MAX_COUNTERS - 1, 0));
+		/* en_all has to go on for the test, so that nothing else may be enabled. */
+		pkg->hold.testing = !runs;
+		uncore_package_apply(pkg, pkg->used);
 		rdmsrq(uncore_box_ctl_msr(t.box), t.enabled);
 		if (core < hweight32(U_GLOBAL_CTL_PMI_CORE_SEL)) {
 			t.core_sel = FIELD_PREP(U_GLOBAL_CTL_PMI_CORE_SEL, BIT(core));
@@ -166,9 +153,9 @@ static void uncore_self_test(struct uncore_package *pkg)
 			t.core_sel = U_GLOBAL_CTL_PMI_CORE_SEL;
 			passed = uncore_test_passes(&t);
 		}
+		pkg->hold.testing = false;
 		uncore_package_write_ctl(pkg);
-		if (!runs)
-			uncore_test_hold(pkg, 0);
+		uncore_package_apply(pkg, pkg->used);
 		wrmsrq(uncore_ctr_msr(t.box, t.c), 0);
 		uncore_pmi_listen(pkg, false);
 	}
@@ -202,7 +189,7 @@ int uncore_self_test_require(struct uncore_package *pkg, bool sampling)
 {
 	int err;
 
-	if (!strcmp(pmi, "off") || (sampling && !uncore_pmi_samples()))
+	if (!pmi || (sampling && !uncore_pmi_samples()))
 		return -EOPNOTSUPP;
 	if (READ_ONCE(pkg->pmi.state) == UNCORE_PMI_UNTESTED) {
 		err = uncore_package_call(pkg, uncore_self_test_first, pkg);
@@ -241,7 +228,7 @@ enum uncore_pmi_state uncore_self_test_worst(void)
 	enum uncore_pmi_state state = UNCORE_PMI_UNTESTED;
 	struct uncore_package *pkg;
 
-	if (!strcmp(pmi, "off"))
+	if (!pmi)
 		return UNCORE_PMI_OFF;
 	for_each_uncore_package(pkg) {
 		if (pkg->pmi.state == UNCORE_PMI_NO)
@@ -249,13 +236,4 @@ enum uncore_pmi_state uncore_self_test_worst(void)
 		state = max(state, pkg->pmi.state);
 	}
 	return state;
-}
-
-/** uncore_self_test_init() - look at the parameter. Returns 0 or -EINVAL */
-int uncore_self_test_init(void)
-{
-	if (!strcmp(pmi, "auto") || !strcmp(pmi, "off"))
-		return 0;
-	pr_err("pmi=%s: neither auto nor off\n", pmi);
-	return -EINVAL;
 }

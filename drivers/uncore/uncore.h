@@ -189,6 +189,7 @@ struct uncore_box {
  * @asleep: the system is about to sleep, or the package has no CPU. Nothing counts
  * @moving: its events are on their way to another CPU. Nothing interrupts; with a gate
  *	    nothing counts, so that all start there together
+ * @testing: a self-test has en_all on, and no counter of an event may count with it
  */
 struct uncore_hold {
 	unsigned int gates;
@@ -197,6 +198,7 @@ struct uncore_hold {
 	bool frozen;
 	bool asleep;
 	bool moving;
+	bool testing;
 };
 
 /**
@@ -235,7 +237,6 @@ enum uncore_pmi_state {
  * @delivering: samples are being given to perf
  * @busy_ns: time in the handler since the watch last came
  * @watches: how often the watch has come
- * @latency_ns: from an overflow to our handler, as the self-test has found it
  * @claims: NMIs to claim until @claim_until, though they have nothing left to handle
  * @claim_until: ns
  * @last_ns: when the handler was last done, or an NMI was last left pending
@@ -251,7 +252,6 @@ struct uncore_pmi {
 	bool delivering;
 	u64 busy_ns;
 	unsigned int watches;
-	u64 latency_ns;
 	unsigned int claims;
 	u64 claim_until;
 	u64 last_ns;
@@ -298,7 +298,6 @@ struct uncore_package {
  * @pmu: perf's side
  * @type: kind of box
  * @instance: number within its kind
- * @txn: the transaction perf has begun on a CPU, PERF_PMU_TXN_*
  * @registered: perf knows it
  * @name: device name
  */
@@ -306,7 +305,6 @@ struct uncore_pmu {
 	struct pmu pmu;
 	const struct uncore_box_type *type;
 	unsigned int instance;
-	unsigned int __percpu *txn;
 	bool registered;
 	char name[24];
 };
@@ -493,7 +491,6 @@ void uncore_clear_global_status(u32 status);
 bool uncore_pmi_samples(void);
 
 /* self_test.c */
-int uncore_self_test_init(void);
 int uncore_self_test_require(struct uncore_package *pkg, bool sampling);
 void uncore_self_test_moved(struct uncore_package *pkg);
 enum uncore_pmi_state uncore_self_test_worst(void);
