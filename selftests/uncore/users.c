@@ -283,15 +283,15 @@ static void pmi_off(void)
 	module_load("");
 }
 
-static void pmi_auto(void)
+static void pmi_on(void)
 {
 	int err;
 
-	start("pmi=auto");
-	check_caps_pmi("with pmi=auto", "untested");
+	start("pmi=on");
+	check_caps_pmi("with pmi=on", "untested");
 	err = opens(sampling_attr("xeon7500_cbox_0", "llc_misses.all", 100000));
 	ktap_check(!err, "sampling: %d", err);
-	check_caps_pmi("with pmi=auto, after a sampling event", "yes");
+	check_caps_pmi("with pmi=on, after a sampling event", "yes");
 	event_close_all();
 	module_unload();
 	/* What it does not know it refuses. */
@@ -346,6 +346,6 @@ SILICON_MAIN({ "an event counts on any CPU of its package", any_cpu_counts },
 	     { "a read interrupts no other CPU of the package", no_ipi },
 	     { "reads on several CPUs at once count nothing twice", reads_at_once },
 	     { "pmi=off does without PMIs and IA32_DEBUGCTL", pmi_off },
-	     { "pmi=auto is as without", pmi_auto },
+	     { "pmi=on is as without", pmi_on },
 	     { "numbers in caps", numbers_in_caps },
 	     { "gate, frozen and lost are events of the package", package_pmu })
