@@ -142,8 +142,10 @@ static void uncore_self_test(struct uncore_package *pkg)
 	uncore_watch_arm(pkg);
 	if (uncore_pmi_listen(pkg, true)) {
 		/* en_all has to go on for the test, so that nothing else may be enabled. */
-		pkg->hold.testing = !runs;
-		uncore_package_apply(pkg, pkg->used);
+		if (!runs) {
+			pkg->hold.testing = true;
+			uncore_package_apply(pkg, pkg->used);
+		}
 		rdmsrq(uncore_box_ctl_msr(t.box), t.enabled);
 		if (core < hweight32(U_GLOBAL_CTL_PMI_CORE_SEL)) {
 			t.core_sel = FIELD_PREP(U_GLOBAL_CTL_PMI_CORE_SEL, BIT(core));
@@ -153,9 +155,11 @@ static void uncore_self_test(struct uncore_package *pkg)
 			t.core_sel = U_GLOBAL_CTL_PMI_CORE_SEL;
 			passed = uncore_test_passes(&t);
 		}
-		pkg->hold.testing = false;
 		uncore_package_write_ctl(pkg);
-		uncore_package_apply(pkg, pkg->used);
+		if (!runs) {
+			pkg->hold.testing = false;
+			uncore_package_apply(pkg, pkg->used);
+		}
 		wrmsrq(uncore_ctr_msr(t.box, t.c), 0);
 		uncore_pmi_listen(pkg, false);
 	}
