@@ -504,14 +504,16 @@ static bool uncore_is_frozen(const struct uncore_package *pkg)
 	return !(ctl & U_GLOBAL_CTL_EN_ALL);
 }
 
-/* The hardware has frozen the package, or is about to. */
+/* The hardware has frozen the package some time before the NMI got here, or is about to. */
 static void uncore_freeze(struct uncore_package *pkg, bool frozen)
 {
+	u64 now = local_clock(), ago = min(pkg->pmi.latency_ns, now - pkg->pmi.last_ns);
+
 	pkg->hold.frozen = true;
-	if (frozen)
-		uncore_stopwatch_run(&pkg->held, true);
-	else
+	if (!frozen)
 		uncore_package_write_ctl(pkg);
+	else if (!(pkg->held & UNCORE_STARTED))
+		WRITE_ONCE(pkg->held, (now - ago - pkg->held) | UNCORE_STARTED);
 }
 
 /* One pass. Returns whether another one is needed. */

@@ -77,7 +77,7 @@ static bool uncore_test_round(const struct uncore_test *t, int round)
 	unsigned int ctl = uncore_ctl_msr(t->box, t->c);
 	u64 start = UNCORE_COUNTER_MASK + 1 - UNCORE_TEST_CLOCKS(round);
 	struct uncore_pmi *p = &t->pkg->pmi;
-	u64 overflown = 0;
+	u64 overflown = 0, since;
 	bool nmi;
 	int us;
 
@@ -86,6 +86,7 @@ static bool uncore_test_round(const struct uncore_test *t, int round)
 	wrmsrq(ctl, row->clock | row->enable | row->pmi_en);
 	p->pending = 0;
 	wrmsrq(uncore_box_ctl_msr(t->box), t->enabled | row->bit);
+	since = local_clock();
 	wrmsrq(U_MSR_PMON_GLOBAL_CTL, (t->pkg->global_ctl & ~U_GLOBAL_CTL_FRZ_ALL) |
 	       U_GLOBAL_CTL_EN_ALL | t->core_sel);
 	for (us = 0; us < UNCORE_TEST_OVERFLOW_US && !overflown; us++) {
@@ -106,6 +107,8 @@ static bool uncore_test_round(const struct uncore_test *t, int round)
 	/* From here on an NMI finds nothing below it. */
 	uncore_test_clear(t);
 	p->pending = 0;
+	if (nmi && !round)
+		p->latency_ns = p->last_ns - since;
 	return overflown && nmi;
 }
 

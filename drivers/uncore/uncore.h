@@ -237,6 +237,7 @@ enum uncore_pmi_state {
  * @delivering: samples are being given to perf
  * @busy_ns: time in the handler since the watch last came
  * @watches: how often the watch has come
+ * @latency_ns: from an overflow to our handler, as the self-test has found it
  * @claims: NMIs to claim until @claim_until, though they have nothing left to handle
  * @claim_until: ns
  * @last_ns: when the handler was last done, or an NMI was last left pending
@@ -252,6 +253,7 @@ struct uncore_pmi {
 	bool delivering;
 	u64 busy_ns;
 	unsigned int watches;
+	u64 latency_ns;
 	unsigned int claims;
 	u64 claim_until;
 	u64 last_ns;

@@ -7,7 +7,6 @@
  * PDIR has its core to itself. CPUs 0 and 1 are the threads of a core.
  */
 #define _GNU_SOURCE
-#include <sys/resource.h>
 #include <time.h>
 
 #include "sample.h"
@@ -86,7 +85,7 @@ static void exact(void)
 	uint64_t seen[WALK_INSNS] = {};
 	int num = 0, different = 0, tries = 20;
 	struct sample s;
-	bool whole;
+	int whole;
 	long before;
 
 	on_cpu(0);
