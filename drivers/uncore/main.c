@@ -139,7 +139,8 @@ static void uncore_migrate(struct uncore_package *pkg, int from, int to)
 			perf_pmu_migrate_all(&uncore_pmus[id].pmu, from, to,
 					     atomic_read(&pkg->box[id].opened));
 	}
-	uncore_package_pmu_migrate(pkg, from, to);
+	perf_pmu_migrate_all(&uncore_package_pmu, from, to,
+			     atomic_read(&pkg->box[UNCORE_UBOX].opened));
 	rcu_unexpedite_gp();
 }
 
@@ -221,8 +222,8 @@ static void uncore_hotplug_exit(void)
 /* intel_uncore claims every box, so any of its names tells. */
 static bool uncore_mainline_loaded(void)
 {
-	const struct device *ours = uncore_package_pmu_device();
-	struct device *dev = bus_find_device_by_name(ours->bus, NULL, "uncore_ubox");
+	struct device *dev = bus_find_device_by_name(uncore_package_pmu.dev->bus, NULL,
+						     "uncore_ubox");
 
 	put_device(dev);
 	return dev;
@@ -244,20 +245,6 @@ static struct notifier_block uncore_module_nb = {
 
 /* ---- the PMUs and the module ---- */
 
-static int uncore_register_type(const struct uncore_box_type *type, unsigned long present)
-{
-	unsigned int n;
-	int err = 0;
-
-	for (n = 0; n < type->num_boxes && !err; n++) {
-		struct uncore_pmu *upmu = &uncore_pmus[type->first + n];
-
-		if (present & BIT(type->first + n) && !upmu->registered)
-			err = uncore_pmu_register(upmu, type, n);
-	}
-	return err;
-}
-
 static void uncore_unregister_all(void)
 {
 	int id;
@@ -268,10 +255,9 @@ static void uncore_unregister_all(void)
 
 static int uncore_register_all(void)
 {
-	struct uncore_package *pkg;
+	const struct uncore_package *pkg;
 	unsigned long present = 0;
-	unsigned int i;
-	int err = 0;
+	int id, err = 0;
 
 	for_each_uncore_package(pkg)
 		present |= pkg->present;
@@ -281,8 +267,11 @@ static int uncore_register_all(void)
 	}
 	/* No CPU may go while a PMU is known to perf but not yet to migration. */
 	cpus_read_lock();
-	for (i = 0; uncore_types[i] && !err; i++)
-		err = uncore_register_type(uncore_types[i], present);
+	for_each_uncore_bit(id, present) {
+		const struct uncore_box *box = &uncore_packages->box[id];
+
+		err = err ?: uncore_pmu_register(&uncore_pmus[id], box->type, box->instance);
+	}
 	cpus_read_unlock();
 	return err;
 }
@@ -305,7 +294,7 @@ static int __init uncore_init(void)
 	uncore_model = (const struct uncore_model *)id->driver_data;
 	err = uncore_packages_create(uncore_types);
 	if (err)
-		goto free;
+		return err;
 	err = register_module_notifier(&uncore_module_nb);
 	if (err)
 		goto free;
@@ -318,7 +307,7 @@ static int __init uncore_init(void)
 	 * packages are probed, and no register is touched before it is clear that they are
 	 * ours.
 	 */
-	err = uncore_package_pmu_register();
+	err = perf_pmu_register(&uncore_package_pmu, "xeon7500_package", -1);
 	if (err)
 		goto pmi;
 	if (uncore_mainline_loaded()) {
@@ -344,13 +333,13 @@ static int __init uncore_init(void)
 cpus:
 	uncore_hotplug_exit();
 package_pmu:
-	uncore_package_pmu_unregister();
+	perf_pmu_unregister(&uncore_package_pmu);
 pmi:
 	uncore_pmi_exit();
 notifier:
 	unregister_module_notifier(&uncore_module_nb);
 free:
-	uncore_packages_free();
+	kvfree(uncore_packages);
 	return err;
 }
 module_init(uncore_init);
@@ -359,13 +348,13 @@ static void __exit uncore_exit(void)
 {
 	/* No event is left, for each holds the module; so every package is clean. */
 	uncore_unregister_all();
-	uncore_package_pmu_unregister();
+	perf_pmu_unregister(&uncore_package_pmu);
 	unregister_syscore(&uncore_syscore);
 	unregister_reboot_notifier(&uncore_reboot_nb);
 	uncore_hotplug_exit();
 	uncore_pmi_exit();
 	unregister_module_notifier(&uncore_module_nb);
-	uncore_packages_free();
+	kvfree(uncore_packages);
 }
 module_exit(uncore_exit);
 

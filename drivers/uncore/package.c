@@ -24,7 +24,7 @@
  */
 #define UNCORE_READ_TICKS	256
 
-struct uncore_package **uncore_packages;
+struct uncore_package *uncore_packages;
 unsigned int uncore_num_packages;
 
 /**
@@ -291,25 +291,6 @@ bool uncore_package_probe(struct uncore_package *pkg)
 	return pkg->present;
 }
 
-static struct uncore_package *uncore_package_alloc(const struct uncore_box_type * const *types)
-{
-	struct uncore_package *pkg = kzalloc(sizeof(*pkg), GFP_KERNEL);
-	const struct uncore_box_type * const *type;
-	unsigned int n;
-
-	if (!pkg)
-		return NULL;
-	raw_spin_lock_init(&pkg->lock);
-	pkg->cpu = -1;
-	for (type = types; *type; type++) {
-		for (n = 0; n < (*type)->num_boxes; n++) {
-			pkg->box[(*type)->first + n].type = *type;
-			pkg->box[(*type)->first + n].instance = n;
-		}
-	}
-	return pkg;
-}
-
 /**
  * uncore_packages_create() - make an empty object for each possible package
  * @types: the kinds of box, NULL-terminated; together they make up all boxes
@@ -318,25 +299,23 @@ static struct uncore_package *uncore_package_alloc(const struct uncore_box_type 
  */
 int uncore_packages_create(const struct uncore_box_type * const *types)
 {
-	unsigned int num = topology_max_packages();
+	const struct uncore_box_type * const *type;
+	struct uncore_package *pkg;
+	unsigned int n;
 
-	uncore_packages = kcalloc(num, sizeof(*uncore_packages), GFP_KERNEL);
+	uncore_packages = kvcalloc(topology_max_packages(), sizeof(*pkg), GFP_KERNEL);
 	if (!uncore_packages)
 		return -ENOMEM;
-	while (uncore_num_packages < num) {
-		struct uncore_package *pkg = uncore_package_alloc(types);
-
-		if (!pkg)
-			return -ENOMEM;
-		uncore_packages[uncore_num_packages++] = pkg;
+	uncore_num_packages = topology_max_packages();
+	for_each_uncore_package(pkg) {
+		raw_spin_lock_init(&pkg->lock);
+		pkg->cpu = -1;
+		for (type = types; *type; type++) {
+			for (n = 0; n < (*type)->num_boxes; n++) {
+				pkg->box[(*type)->first + n].type = *type;
+				pkg->box[(*type)->first + n].instance = n;
+			}
+		}
 	}
 	return 0;
-}
-
-/** uncore_packages_free() - undo uncore_packages_create(); no PMU may be left */
-void uncore_packages_free(void)
-{
-	while (uncore_num_packages)
-		kfree(uncore_packages[--uncore_num_packages]);
-	kfree(uncore_packages);
 }

@@ -282,7 +282,7 @@ static const struct attribute_group *uncore_package_groups[] = {
 	NULL
 };
 
-static struct pmu uncore_package_pmu = {
+struct pmu uncore_package_pmu = {
 	.module		= THIS_MODULE,
 	.attr_groups	= uncore_package_groups,
 	.task_ctx_nr	= perf_invalid_context,
@@ -295,33 +295,3 @@ static struct pmu uncore_package_pmu = {
 	.pmu_enable	= uncore_package_pmu_enable,
 	.pmu_disable	= uncore_package_pmu_disable,
 };
-
-/** uncore_package_pmu_device() - the device that sysfs shows, of a registered PMU */
-const struct device *uncore_package_pmu_device(void)
-{
-	return uncore_package_pmu.dev;
-}
-
-/**
- * uncore_package_pmu_migrate() - move all events to another CPU of the package
- * @pkg: the package
- * @from: CPU that goes
- * @to: CPU that takes over
- */
-void uncore_package_pmu_migrate(struct uncore_package *pkg, int from, int to)
-{
-	perf_pmu_migrate_all(&uncore_package_pmu, from, to,
-			     atomic_read(&pkg->box[UNCORE_UBOX].opened));
-}
-
-/** uncore_package_pmu_register() - show it to perf. Returns 0 or a negative errno */
-int uncore_package_pmu_register(void)
-{
-	return perf_pmu_register(&uncore_package_pmu, "xeon7500_package", -1);
-}
-
-/** uncore_package_pmu_unregister() - undo uncore_package_pmu_register() */
-void uncore_package_pmu_unregister(void)
-{
-	perf_pmu_unregister(&uncore_package_pmu);
-}

@@ -314,12 +314,12 @@ struct uncore_pmu {
 #define to_uncore_pmu(p) container_of(p, struct uncore_pmu, pmu)
 
 /* All packages that there can be, by their numbers */
-extern struct uncore_package **uncore_packages;
+extern struct uncore_package *uncore_packages;
 extern unsigned int uncore_num_packages;
 
 static inline struct uncore_package *uncore_package_nr(unsigned int nr)
 {
-	return nr < uncore_num_packages ? uncore_packages[nr] : NULL;
+	return nr < uncore_num_packages ? &uncore_packages[nr] : NULL;
 }
 
 #define for_each_uncore_package(pkg)						\
@@ -459,7 +459,6 @@ void uncore_box_program(struct uncore_box *box, struct uncore_counter *c);
 
 /* package.c */
 int uncore_packages_create(const struct uncore_box_type * const *types);
-void uncore_packages_free(void);
 bool uncore_package_probe(struct uncore_package *pkg);
 int uncore_package_call(struct uncore_package *pkg, smp_call_func_t func, void *info);
 bool uncore_package_runs(const struct uncore_package *pkg);
@@ -507,10 +506,7 @@ int uncore_pmu_register(struct uncore_pmu *upmu, const struct uncore_box_type *t
 void uncore_pmu_unregister(struct uncore_pmu *upmu);
 
 /* package_pmu.c */
-int uncore_package_pmu_register(void);
-void uncore_package_pmu_unregister(void);
-void uncore_package_pmu_migrate(struct uncore_package *pkg, int from, int to);
-const struct device *uncore_package_pmu_device(void);
+extern struct pmu uncore_package_pmu;
 void uncore_gates_forget(struct uncore_package *pkg);
 
 /* sysfs.c */
