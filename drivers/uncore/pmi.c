@@ -31,7 +31,6 @@
 
 #include "compat.h"
 #include "uncore.h"
-#include "xeon7500/sbox.h"
 #include "xeon7500/ubox.h"
 
 /* Lets uncore PMIs through to this CPU (SDM volume 3B, IA32_DEBUGCTL of the family). */
@@ -48,9 +47,6 @@
  * limit of perf_sample_event_took() would be lowered for all users of perf.
  */
 #define UNCORE_BUSY_NS		(3 * NSEC_PER_MSEC)
-
-/* Samples in that time that all events share nevertheless */
-#define UNCORE_SHARED_SAMPLES	128
 
 /* Passes over a package whose counters overflow while it is looked at */
 #define UNCORE_MAX_PASSES	3
@@ -71,10 +67,6 @@
  * address lies behind an ENDBR: there the type is not in front of it.
  */
 static typeof(perf_event_overflow) *uncore_overflow;
-
-static const u16 uncore_summary_msr[2] = {
-	S0_MSR_PMON_BASE + S_MSR_PMON_SUMMARY, S1_MSR_PMON_BASE + S_MSR_PMON_SUMMARY,
-};
 
 /* The package whose lock this CPU has or is about to take, outside of an NMI */
 static DEFINE_PER_CPU(struct uncore_package *, uncore_inside);
@@ -280,24 +272,8 @@ static bool uncore_is_throttled(const struct uncore_counter *c)
 	return c->state == UNCORE_STOPPED && c->event->hw.interrupts == ~0ULL;
 }
 
-/* Count a sample. Has the event had its share of them since the watch last came? */
-static bool uncore_had_share(struct uncore_package *pkg, struct perf_event *event)
-{
-	struct uncore_event *ue = to_uncore_event(event);
-
-	if (ue->watch != pkg->pmi.watches) {
-		ue->watch = pkg->pmi.watches;
-		ue->samples = 0;
-	}
-	return ++ue->samples > UNCORE_SHARED_SAMPLES / max(pkg->pmi.events, 1U) + 1;
-}
-
-/*
- * Give the samples that are due in a box now; its counters may count again. If NMIs take too
- * much time (@late), only to events that have not had their share: the others are the reason.
- */
-static void uncore_deliver(struct uncore_package *pkg, struct uncore_box *box, bool late,
-			   struct pt_regs *regs)
+/* Give the samples that are due in a box; its counters may count again. */
+static void uncore_deliver(struct uncore_package *pkg, struct uncore_box *box, struct pt_regs *regs)
 	__must_hold(&pkg->lock)
 {
 	int idx;
@@ -309,12 +285,10 @@ static void uncore_deliver(struct uncore_package *pkg, struct uncore_box *box, b
 			continue;
 		if (uncore_is_throttled(&box->counter[idx]))
 			box->due &= ~BIT(idx);
-		else if (!uncore_had_share(pkg, box->counter[idx].event) || !late)
+		else
 			uncore_deliver_sample(pkg, box, idx, regs);
 	}
 	pkg->pmi.delivering = false;
-	if (late)
-		return;
 	for_each_uncore_bit(idx, box->waits)
 		uncore_stopwatch_run(&to_uncore_event(box->counter[idx].event)->waits, false);
 	box->waits = 0;
@@ -402,32 +376,6 @@ static unsigned int uncore_walk_box(struct uncore_package *pkg, struct uncore_bo
 	return pmis;
 }
 
-static unsigned long uncore_side_boxes(int side, u32 summary)
-{
-	const struct uncore_summary *s;
-	unsigned long boxes = 0;
-
-	for (s = uncore_model->summary; s->bit; s++) {
-		if (summary & s->bit)
-			boxes |= s->boxes[side];
-	}
-	return boxes;
-}
-
-/* The boxes of a side that may have overflowed, out of these. */
-static unsigned long uncore_side_find(const struct uncore_package *pkg, int side,
-				      unsigned long boxes)
-{
-	u64 summary;
-
-	boxes &= uncore_side_boxes(side, ~0);
-	/* No need to ask, or no S-Box that can be asked. */
-	if (!(boxes & (boxes - 1)) || !test_bit(UNCORE_SBOX + side, &pkg->present))
-		return boxes;
-	rdmsrq(uncore_summary_msr[side], summary);
-	return boxes & uncore_side_boxes(side, summary);
-}
-
 /**
  * struct uncore_walk - one run of the handler
  * @in_nmi: it is the NMI of an overflow, with a bound on its accesses
@@ -446,14 +394,17 @@ struct uncore_walk {
 	struct pt_regs *regs;
 };
 
-/* What is beyond its bounds, an NMI leaves to the watch. */
+/* What is beyond the share of the time that NMIs may take is left to the watch. */
 static bool uncore_walk_late(const struct uncore_package *pkg, const struct uncore_walk *walk)
 {
-	return !walk->all && (pkg->pmi.busy_ns > UNCORE_BUSY_NS ||
-			      (walk->in_nmi && walk->accesses > UNCORE_MAX_ACCESSES));
+	return !walk->all && pkg->pmi.busy_ns > UNCORE_BUSY_NS;
 }
 
-/* From the top of the hierarchy down. What else there is was left by someone else. */
+/*
+ * U_GLOBAL_STATUS tells the side, the STATUS of its boxes which of them. S SUMMARY in between
+ * would save little, and of Westmere-EX no source has its bits. What other boxes have to say
+ * was left by someone else.
+ */
 static void uncore_walk_package(struct uncore_package *pkg, u32 status, unsigned long among,
 				struct uncore_walk *walk)
 	__must_hold(&pkg->lock)
@@ -461,10 +412,8 @@ static void uncore_walk_package(struct uncore_package *pkg, u32 status, unsigned
 	unsigned long boxes = pkg->due;
 	int id;
 
-	if (status & U_GLOBAL_OV_S0)
-		boxes |= uncore_side_find(pkg, 0, among);
-	if (status & U_GLOBAL_OV_S1)
-		boxes |= uncore_side_find(pkg, 1, among);
+	boxes |= among & (status & U_GLOBAL_OV_S0 ? uncore_model->sides[0] : 0);
+	boxes |= among & (status & U_GLOBAL_OV_S1 ? uncore_model->sides[1] : 0);
 	boxes |= among & (status & U_GLOBAL_OV_W ? BIT(UNCORE_WBOX) : 0);
 	boxes |= status & U_GLOBAL_OV_U ? BIT(UNCORE_UBOX) : 0;
 	pkg->due = 0;
@@ -485,8 +434,8 @@ static void uncore_walk_package(struct uncore_package *pkg, u32 status, unsigned
 		walk->accesses += 4 + 2 * hweight64(bits);
 		if (!box->due && !bits)
 			continue;
-		if (!pkg->pmi.delivering)
-			uncore_deliver(pkg, box, uncore_walk_late(pkg, walk), walk->regs);
+		if (!pkg->pmi.delivering && !uncore_walk_late(pkg, walk))
+			uncore_deliver(pkg, box, walk->regs);
 		pkg->due |= box->due ? BIT(id) : 0;
 		if (!pkg->hold.frozen)
 			uncore_package_apply(pkg, BIT(id));
@@ -665,7 +614,6 @@ static void uncore_watch_pmis(struct uncore_package *pkg)
 
 	uncore_pmi_listen(pkg, wanted);
 	pmi->busy_ns = 0;
-	pmi->watches++;
 	if (wanted) {
 		missed = uncore_handle(pkg, &(struct uncore_walk){ .all = true });
 		atomic64_add(max(missed, 0), &pkg->totals.missed);

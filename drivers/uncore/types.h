@@ -46,27 +46,17 @@ enum uncore_box_id {
 #define UNCORE_WESTMERE_EX	BIT(1)
 
 /**
- * struct uncore_summary - a bit of S SUMMARY
- * @bit: the bit, or some that say the same
- * @boxes: the boxes it stands for, of side 0 and of side 1, bit n for box n
- */
-struct uncore_summary {
-	u32 bit;
-	u32 boxes[2];
-};
-
-/**
  * struct uncore_model - what differs with the model of the CPU, beside rows of tables
  * @identifier: its name in sysfs
  * @bit: its bit in rows of tables
  * @boxes: the boxes it can have, bit n for box n
- * @summary: the bits of S SUMMARY, ended by one without bit
+ * @sides: those whose overflows S-Box 0 and S-Box 1 pass on
  */
 struct uncore_model {
 	const char *identifier;
 	u8 bit;
 	u32 boxes;
-	const struct uncore_summary *summary;
+	u32 sides[2];
 };
 
 extern const struct uncore_model uncore_nehalem_ex;

@@ -104,8 +104,6 @@ enum uncore_counter_state {
  * @start: of one that samples, @prev when hw.period_left was set
  * @waits: how long its counter has waited for the watch, a stopwatch
  * @held: how long it had been held back when its running time was last corrected, ns
- * @watch: uncore_pmi.watches when it last gave a sample
- * @samples: those it has given since the watch came
  * @wrapped: its counter has passed 2^48 since it was programmed
  * @by_user: it was opened without CAP_PERFMON
  */
@@ -116,8 +114,6 @@ struct uncore_event {
 	u64 start;
 	u64 waits;
 	u64 held;
-	unsigned int watch;
-	unsigned int samples;
 	bool wrapped;
 	bool by_user;
 };
@@ -236,7 +232,6 @@ enum uncore_pmi_state {
  * @pending: NMIs that found an overflow to handle and their own CPU in the lock
  * @delivering: samples are being given to perf
  * @busy_ns: time in the handler since the watch last came
- * @watches: how often the watch has come
  * @latency_ns: from an overflow to our handler, as the self-test has found it
  * @claims: NMIs to claim until @claim_until, though they have nothing left to handle
  * @claim_until: ns
@@ -252,7 +247,6 @@ struct uncore_pmi {
 	unsigned int pending;
 	bool delivering;
 	u64 busy_ns;
-	unsigned int watches;
 	u64 latency_ns;
 	unsigned int claims;
 	u64 claim_until;

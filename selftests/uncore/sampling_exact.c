@@ -311,7 +311,7 @@ static void throttled_group_by(const char *event, uint64_t period, unsigned int 
 
 static void throttled_group(void)
 {
-	unsigned int i, step = soak() ? 8 : 40;
+	unsigned int i, step = soak() ? 8 : 80;
 	uint64_t period;
 
 	SKIP_ON_DEBUG_KERNEL();
@@ -320,6 +320,60 @@ static void throttled_group(void)
 	period = rate("xeon7500_cbox_4", "trans_maf", package_cpu(0)) * 137;
 	for (i = 0; i < 1600; i += step)
 		throttled_group_by(i / step % 4 ? "trans_maf" : "trans_maf,freeze=1", period, i);
+}
+
+/*
+ * Likewise, and the other one is the leader. Since perf starts the group again by its leader
+ * alone, that must be as perf has left it: its sample comes when it goes on. They freeze, so
+ * that they stay in step.
+ */
+static void throttled_with_leader(void)
+{
+	static const char * const events[2] = { "early_ack,freeze=1", "drsq_occupancy,freeze=1" };
+	int cpu = package_cpu(0), leader = -1, i;
+	struct pause pause[2];
+	uint64_t begun, ended;
+
+	SKIP_ON_DEBUG_KERNEL();
+	start();
+	sampling_limit(5000);
+	silicon_traffic(cpu, SYN_SEL(SYN_BOX_B, SYN_ANY, SYN_ANY_CODE, SYN_ANY),
+			SYN_PATTERN(0, 0, 1, 1));
+	for (i = 0; i < 2; i++) {
+		struct perf_event_attr attr = sampling_attr("xeon7500_bbox_0", events[i],
+							    i ? 70000 : 140000);
+		int fd;
+
+		attr.disabled = !i;
+		attr.use_clockid = 1;
+		attr.clockid = CLOCK_MONOTONIC;
+		fd = event_open_attr(&attr, cpu, leader);
+		event_ring(fd, attr.sample_type, 16);
+		if (!i)
+			leader = fd;
+	}
+	run_on(cpu);
+	gates_install();
+	perf_enable(leader);
+	begun = clock_ns();
+	gates_open();
+	spin_us(100000);
+	gates_close();
+	ended = clock_ns();
+	perf_disable(leader);
+	run_on(-1);
+	for (i = 0; i < 2; i++) {
+		pause[i] = (struct pause){ .last = begun };
+		ring_drain(&rings[i], note_pause, &pause[i]);
+		pause_until(&pause[i], ended);
+		ktap_note("%s: %llu samples, longest pause %llu ns", events[i],
+			  (ull)rings[i].samples, (ull)pause[i].longest);
+		ktap_check(pause[i].longest < 16000000, "no sample of %s for %llu ns", events[i],
+			   (ull)pause[i].longest);
+	}
+	ktap_check(rings[0].throttles + rings[1].throttles >= 2, "never throttled");
+	check_books("throttled with the leader");
+	msr_write(cpu, SYN_TRAFFIC_RESET, 1);
 }
 
 /*
@@ -634,6 +688,7 @@ SILICON_MAIN({ "each kind of box, package 0, with freeze", each_kind_first },
 	     { "many periods", many_periods },
 	     { "periods too small to serve", tiny_periods },
 	     { "a throttled group", throttled_group },
+	     { "a group throttled as its leader overflows", throttled_with_leader },
 	     { "a period longer than a counter", long_period },
 	     { "all kinds of boxes of two packages at once", all_kinds_at_once },
 	     { "all counters of two boxes", all_counters_of_a_box },

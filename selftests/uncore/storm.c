@@ -269,6 +269,54 @@ static void left_over(void)
 	msr_write(0, SYN_TRAFFIC_RESET, 1);
 }
 
+/* ---- somebody else's events ---- */
+
+/*
+ * Somebody samples in step beside the storm of another: his event waits for the watch as often,
+ * and with it the one that only counts in its group. What they say can be scaled.
+ */
+static void beside_sampling(void)
+{
+	struct perf_event_attr attr = sampling_attr("xeon7500_mbox_0", "mbox_cycles", 1000003);
+	uint64_t val[5], truth, scaled;
+	char pmu[32];
+	int i, leader, clock;
+	struct ring *r;
+
+	spinner_end();
+	silicon_start();
+	sampling_limit(100000);
+	attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED |
+			   PERF_FORMAT_TOTAL_TIME_RUNNING;
+	leader = event_open_attr(&attr, 0, -1);
+	r = event_ring(leader, attr.sample_type, 64);
+	event_open("xeon7500_mbox_0", "mbox_cycles", 0, leader);
+	clock = event_open("xeon7500_mbox_1", "mbox_cycles", 0, -1);
+	for (i = 0; i < 8 * 6; i++) {
+		snprintf(pmu, sizeof(pmu), "xeon7500_cbox_%d", i / 6);
+		perf_enable(sampling_open(pmu, "occupancy_maf", SHORTEST, 0, 1)->fd);
+	}
+	silicon_traffic(0, SYN_SEL(SYN_BOX_C, SYN_ANY, SYN_ANY_CODE, SYN_ANY), SYN_PATTERN(0, 0, 1, 1));
+	perf_enable(clock);
+	perf_enable(leader);
+	sleep_us(STORM_US);
+	perf_disable(leader);
+	perf_disable(clock);
+	rings_drain();
+	truth = perf_value(clock);
+	ktap_require(read(leader, val, sizeof(val)) > 0, "read: %s", strerror(errno));
+	scaled = (unsigned __int128)val[3] * val[1] / val[2];
+	ktap_note("ran for %llu of %llu ns, %llu samples; %llu and %llu cycles, scaled %llu of %llu",
+		  (ull)val[2], (ull)val[1], (ull)r->samples, (ull)val[3], (ull)val[4], (ull)scaled,
+		  (ull)truth);
+	ktap_check(val[2] * 10 < val[1] * 9, "no storm");
+	ktap_check(scaled * 10 >= truth * 9 && scaled * 10 <= truth * 11, "scaled %llu of %llu", (ull)scaled, (ull)truth);
+	ktap_check(val[3] * 10 >= val[4] * 9 && val[3] * 10 <= val[4] * 11, "the group: %llu and %llu", (ull)val[3],
+		   (ull)val[4]);
+	event_close_all();
+	msr_write(0, SYN_TRAFFIC_RESET, 1);
+}
+
 /* ---- readers elsewhere ---- */
 
 static void read_for_ever(int leader)
@@ -349,6 +397,7 @@ SILICON_MAIN({ "all counters once at once", all_at_once },
 	     { "a storm with the shortest period", shortest },
 	     { "storms with short periods", short_periods },
 	     { "a storm beside events that count", beside_counting },
+	     { "a storm beside a group that samples", beside_sampling },
 	     { "a storm that freezes", freezing },
 	     { "a storm at ten times the kernel's limit", at_high_limit },
 	     { "what one NMI leaves is found", left_over },
