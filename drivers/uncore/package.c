@@ -77,7 +77,7 @@ static u32 uncore_package_wanted_ctl(struct uncore_package *pkg)
 	if (test_bit(UNCORE_UBOX, &pkg->active) && uncore_box_wanted(&pkg->box[UNCORE_UBOX]))
 		ctl |= U_GLOBAL_CTL_EN;
 	if (pkg->pmi.events)
-		ctl |= pkg->pmi.core_sel;
+		ctl |= U_GLOBAL_CTL_PMI_CORE_SEL;
 	if (pkg->pmi.freezing)
 		ctl |= U_GLOBAL_CTL_FRZ_ALL;
 	return ctl;

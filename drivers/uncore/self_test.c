@@ -12,7 +12,6 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/bitfield.h>
 #include <linux/delay.h>
 #include <linux/moduleparam.h>
 #include <asm/msr.h>
@@ -39,14 +38,12 @@ MODULE_PARM_DESC(pmi, "sampling by interrupts, if a self-test finds them: on (de
  * @box: its box
  * @c: the counter
  * @enabled: what GLOBAL_CTL of the box holds
- * @core_sel: pmi_core_sel that is tried
  */
 struct uncore_test {
 	struct uncore_package *pkg;
 	struct uncore_box *box;
 	struct uncore_counter *c;
 	u64 enabled;
-	u32 core_sel;
 };
 
 static bool uncore_test_find(struct uncore_test *t)
@@ -88,7 +85,7 @@ static bool uncore_test_round(const struct uncore_test *t, int round)
 	wrmsrq(uncore_box_ctl_msr(t->box), t->enabled | row->bit);
 	since = local_clock();
 	wrmsrq(U_MSR_PMON_GLOBAL_CTL, (t->pkg->global_ctl & ~U_GLOBAL_CTL_FRZ_ALL) |
-	       U_GLOBAL_CTL_EN_ALL | t->core_sel);
+	       U_GLOBAL_CTL_EN_ALL | U_GLOBAL_CTL_PMI_CORE_SEL);
 	for (us = 0; us < UNCORE_TEST_OVERFLOW_US && !overflown; us++) {
 		udelay(1);
 		overflown = uncore_box_status(t->box) & row->bit;
@@ -128,13 +125,11 @@ static bool uncore_test_passes(const struct uncore_test *t)
 }
 
 /*
- * First with the one core that the manual's number stands for, then with all of them: the
- * manual's core numbers need not be the kernel's. IA32_DEBUGCTL keeps the PMI from all
- * CPUs but this one.
+ * All cores are told, for the manual's core numbers need not be the kernel's; IA32_DEBUGCTL
+ * keeps the PMI from all CPUs but this one.
  */
 static void uncore_self_test(struct uncore_package *pkg)
 {
-	unsigned int core = topology_core_id(smp_processor_id());
 	struct uncore_test t = { .pkg = pkg };
 	bool runs = uncore_package_runs(pkg), passed = false;
 
@@ -150,14 +145,7 @@ static void uncore_self_test(struct uncore_package *pkg)
 			uncore_package_apply(pkg, pkg->used);
 		}
 		rdmsrq(uncore_box_ctl_msr(t.box), t.enabled);
-		if (core < hweight32(U_GLOBAL_CTL_PMI_CORE_SEL)) {
-			t.core_sel = FIELD_PREP(U_GLOBAL_CTL_PMI_CORE_SEL, BIT(core));
-			passed = uncore_test_passes(&t);
-		}
-		if (!passed) {
-			t.core_sel = U_GLOBAL_CTL_PMI_CORE_SEL;
-			passed = uncore_test_passes(&t);
-		}
+		passed = uncore_test_passes(&t);
 		uncore_package_write_ctl(pkg);
 		if (!runs) {
 			pkg->hold.testing = false;
@@ -166,9 +154,7 @@ static void uncore_self_test(struct uncore_package *pkg)
 		wrmsrq(uncore_ctr_msr(t.box, t.c), 0);
 		uncore_pmi_listen(pkg, false);
 	}
-	if (passed)
-		pkg->pmi.core_sel = t.core_sel;
-	else
+	if (!passed)
 		pr_info("CPU %u: overflows do not interrupt\n", smp_processor_id());
 	pkg->pmi.state = passed ? UNCORE_PMI_YES : UNCORE_PMI_NO;
 }
@@ -224,7 +210,6 @@ void uncore_self_test_moved(struct uncore_package *pkg)
 	bool again = pkg->pmi.state == UNCORE_PMI_YES;
 
 	pkg->pmi.state = UNCORE_PMI_UNTESTED;
-	pkg->pmi.core_sel = U_GLOBAL_CTL_PMI_CORE_SEL;
 	if (again)
 		uncore_self_test(pkg);
 }

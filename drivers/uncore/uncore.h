@@ -224,7 +224,6 @@ enum uncore_pmi_state {
 /**
  * struct uncore_pmi - overflows of one package
  * @state: do they interrupt?
- * @core_sel: pmi_core_sel of U_GLOBAL_CTL
  * @events: events on counters whose overflow interrupts
  * @freezing: those of them whose overflow freezes the package
  * @armed: PMIs may come; the watch looks every 10 ms for what NMIs did not tell
@@ -239,7 +238,6 @@ enum uncore_pmi_state {
  */
 struct uncore_pmi {
 	enum uncore_pmi_state state;
-	u32 core_sel;
 	unsigned int events;
 	unsigned int freezing;
 	bool armed;
