@@ -121,6 +121,9 @@ static inline int *perf_pmu_disable_depth(struct pmu *pmu)
 void rcu_expedite_gp(void);
 void rcu_unexpedite_gp(void);
 
+/* MAX_INTERRUPTS of kernel/events/core.c: in hw.interrupts of an event that is throttled */
+#define PERF_MAX_INTERRUPTS	(~0ULL)
+
 /**
  * perf_event_ctx_time() - now, on the clock of an event's times
  * @event: an event whose context is locked; its times are up to date as of event->tstamp

@@ -12,12 +12,8 @@
 #include "uncore.h"
 
 /* Every box has these. */
-enum {
-	UNCORE_FREEZE,
-};
-
 static const struct uncore_field uncore_common_fields[] = {
-	[UNCORE_FREEZE]	= { "freeze",	0, 62, 62 },
+	{ "freeze",	0, 62, 62 },
 	{}
 };
 
@@ -271,7 +267,7 @@ int uncore_decode(const struct perf_event *event, const struct uncore_box_type *
 		.claim.idx	= -1,
 		.claim.counters	= desc->counters ? desc->counters & counters : counters,
 		.ctl		= desc->ctl,
-		.freeze		= uncore_field_get(&uncore_common_fields[UNCORE_FREEZE], attr),
+		.freeze		= uncore_field_get(&uncore_common_fields[0], attr),
 	};
 	slots = desc->slots;
 	for_each_set_bit(slot, &slots, UNCORE_MAX_SLOTS)

@@ -135,12 +135,12 @@ void uncore_event_correct_time(struct perf_event *event)
 	u64 held = uncore_event_held(event), was = READ_ONCE(ue->held), running;
 	s64 more = held - was;
 
-	if (!more)
+	if (more <= 0)
 		return;
 	running = event->total_time_running + perf_event_ctx_time(event) - event->tstamp;
 	more = min_t(s64, more, running);
 	/* Not twice, where perf does not hold the lock */
-	if (cmpxchg(&ue->held, was, was + more) == was && more > 0)
+	if (cmpxchg(&ue->held, was, was + more) == was)
 		event->total_time_running -= more;
 }
 

@@ -65,18 +65,22 @@ static void uncore_package_move(void *info)
 	uncore_unlock(pkg);
 }
 
-/* The end of both. After sleep the registers may hold anything. */
+/*
+ * The end of a move, or else of sleep, after which the registers may hold anything. Who moves
+ * asleep is in the middle of a reboot.
+ */
 static void uncore_package_wake(void *info)
 {
 	struct uncore_package *pkg = info;
+	bool *hold = pkg->hold.moving ? &pkg->hold.moving : &pkg->hold.asleep;
 
 	uncore_lock(pkg);
 	if (pkg->hold.asleep)
 		uncore_package_rewrite(pkg);
-	pkg->hold.asleep = false;
-	pkg->hold.moving = false;
 	uncore_self_test_moved(pkg);
-	uncore_pmi_resume(pkg);
+	*hold = false;
+	uncore_watch_start(pkg);
+	uncore_package_apply(pkg, pkg->used);
 	uncore_unlock(pkg);
 }
 

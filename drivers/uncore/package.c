@@ -39,15 +39,12 @@ unsigned int uncore_num_packages;
  */
 int uncore_package_call(struct uncore_package *pkg, smp_call_func_t func, void *info)
 {
-	int cpu = READ_ONCE(pkg->cpu), tried;
+	int cpu, tried = -1;
 
-	while (cpu >= 0) {
+	while ((cpu = READ_ONCE(pkg->cpu)) != tried && cpu >= 0) {
 		if (!smp_call_function_single(cpu, func, info, 1))
 			return 0;
 		tried = cpu;
-		cpu = READ_ONCE(pkg->cpu);
-		if (cpu == tried)
-			break;
 	}
 	return -ENODEV;
 }

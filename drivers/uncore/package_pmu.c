@@ -30,7 +30,6 @@
 #include <linux/capability.h>
 #include <linux/module.h>
 #include <linux/slab.h>
-#include <linux/timekeeping.h>
 
 #include "compat.h"
 #include "uncore.h"
@@ -64,7 +63,7 @@ static u64 uncore_package_value(const struct perf_event *event)
 	case UNCORE_LOST:
 		return atomic64_read(&pkg->totals.lost);
 	default:
-		return ktime_get_mono_fast_ns();
+		return local_clock();
 	}
 }
 

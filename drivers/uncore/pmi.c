@@ -239,7 +239,7 @@ static void uncore_deliver_sample(struct uncore_package *pkg, struct uncore_box 
 {
 	struct uncore_counter *c = &box->counter[idx];
 	struct perf_event *event = c->event;
-	u64 period = event->hw.last_period;
+	u64 period = event->hw.last_period, interrupts = event->hw.interrupts;
 	struct perf_sample_data data;
 	bool stop = false;
 
@@ -252,6 +252,12 @@ static void uncore_deliver_sample(struct uncore_package *pkg, struct uncore_box 
 		uncore_just_unlock(pkg);
 		perf_sample_data_init(&data, 0, period);
 		stop = uncore_overflow(event, &data, regs);
+		/*
+		 * perf has throttled its group. It would take one more interrupt for none, and
+		 * never start the group again.
+		 */
+		if (interrupts == PERF_MAX_INTERRUPTS)
+			event->hw.interrupts = interrupts;
 		uncore_lock(pkg);
 	}
 	if (c->event != event)
@@ -261,15 +267,6 @@ static void uncore_deliver_sample(struct uncore_package *pkg, struct uncore_box 
 		uncore_event_commit_period(event);
 		uncore_counter_set(c, UNCORE_STOPPED);
 	}
-}
-
-/*
- * perf starts a group again if its leader has MAX_INTERRUPTS of them (kernel/events/core.c),
- * and one more would make 0 of that. The sample is given when perf starts the event.
- */
-static bool uncore_is_throttled(const struct uncore_counter *c)
-{
-	return c->state == UNCORE_STOPPED && c->event->hw.interrupts == ~0ULL;
 }
 
 /* Give the samples that are due in a box; its counters may count again. */
@@ -283,10 +280,7 @@ static void uncore_deliver(struct uncore_package *pkg, struct uncore_box *box, s
 		/* It may have left for another CPU while the package was unlocked. */
 		if (!(box->due & BIT(idx)))
 			continue;
-		if (uncore_is_throttled(&box->counter[idx]))
-			box->due &= ~BIT(idx);
-		else
-			uncore_deliver_sample(pkg, box, idx, regs);
+		uncore_deliver_sample(pkg, box, idx, regs);
 	}
 	pkg->pmi.delivering = false;
 	for_each_uncore_bit(idx, box->waits)
@@ -734,7 +728,7 @@ void uncore_pmi_commit(struct uncore_package *pkg, struct uncore_box *box, bool 
 }
 
 /**
- * uncore_pmi_quiesce() - let nothing interrupt until uncore_pmi_resume()
+ * uncore_pmi_quiesce() - let nothing interrupt any more
  * @pkg: the package, locked; hold.moving or hold.asleep is set
  *
  * What has overflowed is handled. Counters whose events do not interrupt go on.
@@ -745,16 +739,6 @@ void uncore_pmi_quiesce(struct uncore_package *pkg)
 	if (pkg->pmi.events)
 		uncore_handle(pkg, &(struct uncore_walk){ .all = true });
 	uncore_pmi_listen(pkg, false);
-}
-
-/**
- * uncore_pmi_resume() - undo uncore_pmi_quiesce(), maybe on another CPU
- * @pkg: the package, locked; neither hold.moving nor hold.asleep is set
- */
-void uncore_pmi_resume(struct uncore_package *pkg)
-{
-	uncore_watch_start(pkg);
-	uncore_package_apply(pkg, pkg->used);
 }
 
 /** uncore_pmi_samples() - can samples be given to perf? */

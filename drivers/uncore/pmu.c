@@ -192,7 +192,6 @@ static int uncore_event_init(struct perf_event *event)
 	event->pmu_private = ue;
 	err = uncore_event_setup(event, pkg);
 	if (err) {
-		event->pmu_private = NULL;
 		kfree(ue);
 		return err;
 	}
@@ -209,9 +208,6 @@ static int uncore_event_add(struct perf_event *event, int flags)
 	struct uncore_package *pkg = uncore_event_package(event);
 	int err;
 
-	/* perf adds events to start them. */
-	if (!(flags & PERF_EF_START))
-		return -EINVAL;
 	/* The package has moved since the event was opened. */
 	if (READ_ONCE(pkg->cpu) >= 0 && READ_ONCE(pkg->cpu) != smp_processor_id())
 		return -EAGAIN;

@@ -20,7 +20,7 @@
 #include "uncore.h"
 #include "xeon7500/ubox.h"
 
-#define UNCORE_TEST_TRIES	3
+#define UNCORE_TEST_TRIES	6
 #define UNCORE_TEST_ROUNDS	16
 /* Clocks before the end of the counter; each round has more of them. */
 #define UNCORE_TEST_CLOCKS(round)	(20 + 3500 * (round))
@@ -131,7 +131,7 @@ static bool uncore_test_passes(const struct uncore_test *t)
 static void uncore_self_test(struct uncore_package *pkg)
 {
 	struct uncore_test t = { .pkg = pkg };
-	bool runs = uncore_package_runs(pkg), passed = false;
+	bool passed = false;
 
 	if (!uncore_test_find(&t))
 		return;
@@ -139,18 +139,14 @@ static void uncore_self_test(struct uncore_package *pkg)
 	uncore_pmi_expect(pkg, 2 * UNCORE_TEST_TRIES);
 	uncore_watch_arm(pkg);
 	if (uncore_pmi_listen(pkg, true)) {
-		/* en_all has to go on for the test, so that nothing else may be enabled. */
-		if (!runs) {
-			pkg->hold.testing = true;
-			uncore_package_apply(pkg, pkg->used);
-		}
+		/* Where en_all has to go on for the test, nothing else may be enabled. */
+		pkg->hold.testing = !uncore_package_runs(pkg);
+		uncore_package_apply(pkg, pkg->used);
 		rdmsrq(uncore_box_ctl_msr(t.box), t.enabled);
 		passed = uncore_test_passes(&t);
 		uncore_package_write_ctl(pkg);
-		if (!runs) {
-			pkg->hold.testing = false;
-			uncore_package_apply(pkg, pkg->used);
-		}
+		pkg->hold.testing = false;
+		uncore_package_apply(pkg, pkg->used);
 		wrmsrq(uncore_ctr_msr(t.box, t.c), 0);
 		uncore_pmi_listen(pkg, false);
 	}
@@ -180,6 +176,7 @@ static void uncore_self_test_first(void *info)
  */
 int uncore_self_test_require(struct uncore_package *pkg, bool sampling)
 {
+	enum uncore_pmi_state state;
 	int err;
 
 	if (!pmi || (sampling && !uncore_pmi_samples()))
@@ -189,14 +186,10 @@ int uncore_self_test_require(struct uncore_package *pkg, bool sampling)
 		if (err)
 			return err;
 	}
-	switch (READ_ONCE(pkg->pmi.state)) {
-	case UNCORE_PMI_YES:
+	state = READ_ONCE(pkg->pmi.state);
+	if (state == UNCORE_PMI_YES)
 		return 0;
-	case UNCORE_PMI_UNTESTED:
-		return -EBUSY;
-	default:
-		return -EOPNOTSUPP;
-	}
+	return state == UNCORE_PMI_UNTESTED ? -EBUSY : -EOPNOTSUPP;
 }
 
 /**

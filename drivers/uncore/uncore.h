@@ -474,7 +474,6 @@ void uncore_unlock(struct uncore_package *pkg)
 void uncore_pmi_commit(struct uncore_package *pkg, struct uncore_box *box, bool program);
 void uncore_pmi_overdue(struct uncore_package *pkg, struct uncore_box *box);
 void uncore_pmi_quiesce(struct uncore_package *pkg);
-void uncore_pmi_resume(struct uncore_package *pkg);
 void uncore_watch_arm(struct uncore_package *pkg);
 void uncore_watch_start(struct uncore_package *pkg);
 void uncore_pmi_expect(struct uncore_package *pkg, unsigned int num);

@@ -445,6 +445,37 @@ static void hotplug_closed(void)
 	check_together(package_cpu(1), 2);
 }
 
+/*
+ * The self-test of PMIs is done again after a move, and lets nothing count before all do: neither
+ * an event that only counts nor one that samples.
+ */
+static void hotplug_tested(void)
+{
+	struct perf_event_attr attr = event_attr("xeon7500_cbox_0", "llc_hits.all");
+	int gate, counts, samples, cpu, i;
+
+	start();
+	cpu = package_cpu(1);
+	gate = event_open("xeon7500_package", "gate", cpu, -1);
+	counts = event_open_attr(&attr, cpu, -1);
+	attr.sample_period = 1ull << 40;
+	samples = event_open_attr(&attr, cpu, -1);
+	perf_enable(counts);
+	perf_enable(samples);
+	perf_enable(gate);
+	for (i = 0; i < 4; i++) {
+		cpu = package_cpu(1);
+		sleep_us(1000);
+		set_online(cpu, false);
+		sleep_us(1000);
+		set_online(cpu, true);
+	}
+	perf_disable(gate);
+	ktap_check(perf_count(counts).value &&
+		   perf_count(counts).value == perf_count(samples).value, "%llu and %llu",
+		   (ull)perf_count(counts).value, (ull)perf_count(samples).value);
+}
+
 /* A package that loses all its CPUs loses its gates; coming back it is free of them. */
 static void hotplug_all(void)
 {
@@ -496,4 +527,5 @@ SILICON_MAIN({ "all boxes start and stop at one cycle", zero_skew },
 	     { "gates alone", gates_alone },
 	     { "an open gate and hotplug", hotplug_open },
 	     { "a closed gate and hotplug", hotplug_closed },
-	     { "a package goes and comes back", hotplug_all })
+	     { "a package goes and comes back", hotplug_all },
+	     { "an open gate, hotplug and a self-test", hotplug_tested })

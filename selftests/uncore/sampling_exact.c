@@ -324,8 +324,7 @@ static void throttled_group(void)
 
 /*
  * Likewise, and the other one is the leader. Since perf starts the group again by its leader
- * alone, that must be as perf has left it: its sample comes when it goes on. They freeze, so
- * that they stay in step.
+ * alone, that must be as perf has left it. They freeze, so that they stay in step.
  */
 static void throttled_with_leader(void)
 {
@@ -374,6 +373,42 @@ static void throttled_with_leader(void)
 	ktap_check(rings[0].throttles + rings[1].throttles >= 2, "never throttled");
 	check_books("throttled with the leader");
 	msr_write(cpu, SYN_TRAFFIC_RESET, 1);
+}
+
+/*
+ * Likewise with a leader that has a frequency: perf stops it at each tick and gives it a new
+ * period. No sample is lost by that.
+ */
+static void throttled_by_frequency(void)
+{
+	int cpu = package_cpu(0), leader, fd, i;
+	struct perf_event_attr attr;
+	uint64_t per_1000;
+
+	start();
+	per_1000 = rate("xeon7500_wbox", "c_cycles_turbo.c_all", cpu);
+	for (i = 0; i < 8; i++) {
+		start();
+		sampling_limit(5000);
+		attr = sampling_attr("xeon7500_wbox", "uncore_clock", 5000);
+		attr.freq = 1;
+		attr.disabled = 1;
+		leader = event_open_attr(&attr, cpu, -1);
+		event_ring(leader, attr.sample_type, 64);
+		attr = sampling_attr("xeon7500_wbox", "c_cycles_turbo.c_all", per_1000 * 150 + i);
+		attr.disabled = 0;
+		fd = event_open_attr(&attr, cpu, leader);
+		event_ring(fd, attr.sample_type, 64);
+		run_on(cpu);
+		gates_install();
+		perf_enable(leader);
+		gates_open();
+		spin_us(200000);
+		gates_close();
+		perf_disable(leader);
+		run_on(-1);
+		check_books("a leader with a frequency");
+	}
 }
 
 /*
@@ -689,6 +724,7 @@ SILICON_MAIN({ "each kind of box, package 0, with freeze", each_kind_first },
 	     { "periods too small to serve", tiny_periods },
 	     { "a throttled group", throttled_group },
 	     { "a group throttled as its leader overflows", throttled_with_leader },
+	     { "a throttled group whose leader has a frequency", throttled_by_frequency },
 	     { "a period longer than a counter", long_period },
 	     { "all kinds of boxes of two packages at once", all_kinds_at_once },
 	     { "all counters of two boxes", all_counters_of_a_box },
