@@ -97,8 +97,12 @@ static int uncore_check_interrupts(struct perf_event *event, struct uncore_packa
 	if (!ue->config.claim.counters)
 		return uncore_refuse(event, -EOPNOTSUPP, "its counter cannot interrupt");
 	err = uncore_self_test_require(pkg, is_sampling_event(event));
+	if (err == -EBUSY)
+		return uncore_refuse(event, -EBUSY, "no free counter for the self-test of PMIs");
+	if (err == -ENODEV)
+		return uncore_refuse(event, -ENODEV, "CPU %d has gone", event->cpu);
 	if (err)
-		return uncore_refuse(event, err, "its overflow cannot interrupt (self-test: %d)", err);
+		return uncore_refuse(event, -EOPNOTSUPP, "overflows do not interrupt");
 	return 0;
 }
 

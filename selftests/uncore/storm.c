@@ -278,7 +278,7 @@ static void left_over(void)
 static void beside_sampling(void)
 {
 	struct perf_event_attr attr = sampling_attr("xeon7500_mbox_0", "mbox_cycles", 1000003);
-	uint64_t val[5], truth, scaled;
+	uint64_t val[5] = {}, truth, scaled;
 	char pmu[32];
 	int i, leader, clock;
 	struct ring *r;
