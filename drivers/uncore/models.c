@@ -7,17 +7,16 @@
 
 const struct uncore_model *uncore_model;
 
-/* The boxes of a side, of which there are two, beside these C-Boxes */
-#define SIDE(side, cboxes)	((cboxes) | BIT(UNCORE_SBOX + (side)) | BIT(UNCORE_BBOX + (side)) | \
-				 BIT(UNCORE_MBOX + (side)) | BIT(UNCORE_RBOX + (side)))
+/* The boxes of side 0, beside C-Boxes; one bit higher are those of side 1 */
+#define SIDE_0	(BIT(UNCORE_SBOX) | BIT(UNCORE_BBOX) | BIT(UNCORE_MBOX) | BIT(UNCORE_RBOX))
 
 const struct uncore_model uncore_nehalem_ex = {
 	.identifier	= "nehalem-ex",
 	.bit		= UNCORE_NEHALEM_EX,
 	.boxes		= GENMASK(UNCORE_NUM_BOXES - 1, 0) &
 			  ~GENMASK(UNCORE_CBOX + 9, UNCORE_CBOX + 8),
-	.sides		= { SIDE(0, GENMASK(UNCORE_CBOX + 3, UNCORE_CBOX)),
-			    SIDE(1, GENMASK(UNCORE_CBOX + 7, UNCORE_CBOX + 4)) },
+	.sides		= { SIDE_0 | GENMASK(UNCORE_CBOX + 3, UNCORE_CBOX),
+			    SIDE_0 << 1 | GENMASK(UNCORE_CBOX + 7, UNCORE_CBOX + 4) },
 };
 
 const struct uncore_model uncore_westmere_ex = {
@@ -25,6 +24,6 @@ const struct uncore_model uncore_westmere_ex = {
 	.bit		= UNCORE_WESTMERE_EX,
 	.boxes		= GENMASK(UNCORE_NUM_BOXES - 1, 0),
 	/* Where ten C-Boxes report is in no source: any of them to any side. */
-	.sides		= { SIDE(0, GENMASK(UNCORE_CBOX + 9, UNCORE_CBOX)),
-			    SIDE(1, GENMASK(UNCORE_CBOX + 9, UNCORE_CBOX)) },
+	.sides		= { SIDE_0 | GENMASK(UNCORE_CBOX + 9, UNCORE_CBOX),
+			    SIDE_0 << 1 | GENMASK(UNCORE_CBOX + 9, UNCORE_CBOX) },
 };
