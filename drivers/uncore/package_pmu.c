@@ -19,7 +19,7 @@
  * unless the module parameter unprivileged_hold says otherwise.
  *
  * frozen: how long the package was stopped because an overflow was being handled, ns,
- * from the entry of the handler on. What passed between the overflow and the handler
+ * from when the handler has locked the package. What passed between the overflow and that
  * is not in it.
  *
  * lost: overflows of sampling events that gave no sample, because perf was just taking

@@ -4,7 +4,7 @@
  *
  * counter -> box STATUS -> S SUMMARY -> U GLOBAL_STATUS -> PMI (Uncore Programming Guide,
  * section 2.1). IA32_DEBUGCTL bit 13 lets the PMI in, U_GLOBAL_CTL says to which cores it
- * goes, and the local APIC makes an NMI of it. The handler goes back the same way.
+ * goes, and the local APIC makes an NMI of it. The handler goes back, but for S SUMMARY.
  *
  * Whether an event has a sample to give is in its count, not in a STATUS bit: these only
  * say where to look. So nothing is lost when an NMI comes early, late, twice or not at all.

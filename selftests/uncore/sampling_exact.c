@@ -255,6 +255,43 @@ static void note_pause(const struct ring *r, const struct sample *s, void *arg)
 	pause_until(arg, s->time);
 }
 
+/* Open one of a group. Returns its leader. */
+static int throttled_open(const char *pmu, const char *event, uint64_t period, int cpu, int leader)
+{
+	struct perf_event_attr attr = sampling_attr(pmu, event, period);
+	int fd;
+
+	attr.disabled = leader < 0;
+	attr.use_clockid = 1;
+	attr.clockid = CLOCK_MONOTONIC;
+	fd = event_open_attr(&attr, cpu, leader);
+	event_ring(fd, attr.sample_type, 16);
+	return leader < 0 ? fd : leader;
+}
+
+/* Let the group run, with its CPU busy, and find the pauses of each. */
+static void throttled_run(struct pause *pause, int num, int leader, int cpu, unsigned int us)
+{
+	uint64_t begun, ended;
+	int i;
+
+	run_on(cpu);
+	gates_install();
+	perf_enable(leader);
+	begun = clock_ns();
+	gates_open();
+	spin_us(us);
+	gates_close();
+	ended = clock_ns();
+	perf_disable(leader);
+	run_on(-1);
+	for (i = 0; i < num; i++) {
+		pause[i] = (struct pause){ .last = begun };
+		ring_drain(&rings[i], note_pause, &pause[i]);
+		pause_until(&pause[i], ended);
+	}
+}
+
 static void throttled_group_by(const char *event, uint64_t period, unsigned int apart)
 {
 	const uint64_t periods[6] = {
@@ -262,7 +299,6 @@ static void throttled_group_by(const char *event, uint64_t period, unsigned int 
 	};
 	int cpu = package_cpu(0), leader = -1, i;
 	struct pause pause[6];
-	uint64_t begun, ended;
 	char what[80];
 	struct books b;
 
@@ -270,33 +306,9 @@ static void throttled_group_by(const char *event, uint64_t period, unsigned int 
 	/* Until an even number of samples in a tick of 4 ms. */
 	sampling_limit(5000);
 	snprintf(what, sizeof(what), "%s every %llu and %u more", event, (ull)period, apart);
-	for (i = 0; i < 6; i++) {
-		struct perf_event_attr attr = sampling_attr("xeon7500_cbox_4", event, periods[i]);
-		int fd;
-
-		attr.disabled = !i;
-		attr.use_clockid = 1;
-		attr.clockid = CLOCK_MONOTONIC;
-		fd = event_open_attr(&attr, cpu, leader);
-		event_ring(fd, attr.sample_type, 16);
-		if (!i)
-			leader = fd;
-	}
-	run_on(cpu);
-	gates_install();
-	perf_enable(leader);
-	begun = clock_ns();
-	gates_open();
-	spin_us(18000);
-	gates_close();
-	ended = clock_ns();
-	perf_disable(leader);
-	run_on(-1);
-	for (i = 0; i < 6; i++) {
-		pause[i] = (struct pause){ .last = begun };
-		ring_drain(&rings[i], note_pause, &pause[i]);
-		pause_until(&pause[i], ended);
-	}
+	for (i = 0; i < 6; i++)
+		leader = throttled_open("xeon7500_cbox_4", event, periods[i], cpu, leader);
+	throttled_run(pause, 6, leader, cpu, 18000);
 	b = check_books(what);
 	ktap_check(b.rings.throttles >= 2, "%s: %llu throttles", what, (ull)b.rings.throttles);
 	/*
@@ -331,40 +343,17 @@ static void throttled_with_leader(void)
 	static const char * const events[2] = { "early_ack,freeze=1", "drsq_occupancy,freeze=1" };
 	int cpu = package_cpu(0), leader = -1, i;
 	struct pause pause[2];
-	uint64_t begun, ended;
 
 	SKIP_ON_DEBUG_KERNEL();
 	start();
 	sampling_limit(5000);
 	silicon_traffic(cpu, SYN_SEL(SYN_BOX_B, SYN_ANY, SYN_ANY_CODE, SYN_ANY),
 			SYN_PATTERN(0, 0, 1, 1));
+	for (i = 0; i < 2; i++)
+		leader = throttled_open("xeon7500_bbox_0", events[i], i ? 70000 : 140000, cpu,
+					leader);
+	throttled_run(pause, 2, leader, cpu, 100000);
 	for (i = 0; i < 2; i++) {
-		struct perf_event_attr attr = sampling_attr("xeon7500_bbox_0", events[i],
-							    i ? 70000 : 140000);
-		int fd;
-
-		attr.disabled = !i;
-		attr.use_clockid = 1;
-		attr.clockid = CLOCK_MONOTONIC;
-		fd = event_open_attr(&attr, cpu, leader);
-		event_ring(fd, attr.sample_type, 16);
-		if (!i)
-			leader = fd;
-	}
-	run_on(cpu);
-	gates_install();
-	perf_enable(leader);
-	begun = clock_ns();
-	gates_open();
-	spin_us(100000);
-	gates_close();
-	ended = clock_ns();
-	perf_disable(leader);
-	run_on(-1);
-	for (i = 0; i < 2; i++) {
-		pause[i] = (struct pause){ .last = begun };
-		ring_drain(&rings[i], note_pause, &pause[i]);
-		pause_until(&pause[i], ended);
 		ktap_note("%s: %llu samples, longest pause %llu ns", events[i],
 			  (ull)rings[i].samples, (ull)pause[i].longest);
 		/* 6.12 starts no other than the leader again. */
