@@ -107,16 +107,6 @@ static inline u64 perf_attr_config_rest(const struct perf_event_attr *attr)
 	return rest;
 }
 
-/* How many perf_pmu_disable() have had no perf_pmu_enable() yet, on this CPU. */
-static inline int *perf_pmu_disable_depth(struct pmu *pmu)
-{
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 15, 0)
-	return this_cpu_ptr(pmu->pmu_disable_count);
-#else
-	return &(*this_cpu_ptr(pmu->cpu_pmu_context))->pmu_disable_count;
-#endif
-}
-
 /* Exported, but declared for the kernel alone. */
 void rcu_expedite_gp(void);
 void rcu_unexpedite_gp(void);

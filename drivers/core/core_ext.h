@@ -217,24 +217,18 @@ int core_ext_check_precise(const struct core_ext_model *model, struct perf_event
 int core_ext_pdir_start(struct pmu *core, const struct core_ext_model *model);
 void core_ext_pdir_catch_up(void);
 void core_ext_pdir_stop(void);
-unsigned long core_ext_pdir_turns(void);
 unsigned long core_ext_pdir_disturbed(void);
 int core_ext_pdir_check_group(struct perf_event *event);
 int core_ext_pdir_add(struct perf_event *event, int flags);
 void core_ext_pdir_del(struct perf_event *event, int flags);
 
 /* data_src.c: what an event says about the access */
-bool core_ext_data_src_known(const struct core_ext_model *model);
 int core_ext_data_src_start(const struct core_ext_model *model);
 int core_ext_data_src_init(struct perf_event *event, int (*event_init)(struct perf_event *event));
 
 /* ds_guard.c: PEBS index out of bounds */
-bool core_ext_ds_guard_useful(const struct core_ext_model *model);
 int core_ext_ds_guard_start(const struct core_ext_model *model);
 void core_ext_ds_guard_stop(void);
-bool core_ext_ds_guard_active(void);
-bool core_ext_ds_guard_due(void);
-void core_ext_ds_guard_check(void);
 unsigned long core_ext_ds_guard_repairs(void);
 
 #endif /* CORE_EXT_H */

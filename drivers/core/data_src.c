@@ -5,11 +5,9 @@
  * an event that asks for PERF_SAMPLE_DATA_SRC get just that; what the event does not
  * say stays N/A.
  *
- * Silvermont's record does not even have the address of the access, though the kernel takes one
- * from where others have it. Such samples get the address 0.
- *
- * Nor has it a latency. The kernel takes the weight of a sample from the field where other
- * CPUs have that of a transaction, and an Atom has none. So there is no weight.
+ * The record has no latency and no transaction either. The kernel takes weight and transaction
+ * of a sample from the field where other CPUs have them, so both are cleared. Silvermont's
+ * record does not even have the address of the access, and it is cleared as well.
  *
  * Nothing is allocated or looked up per sample. The handler only needs to know where the
  * sample goes next, which is one of two functions of perf: events that have another handler
@@ -88,6 +86,7 @@ static void data_src_overflow(struct perf_event *event, struct perf_sample_data 
 		data->sample_flags |= PERF_SAMPLE_DATA_SRC;
 	}
 	data->weight.full = 0;
+	data->txn = 0;
 	if (data_src_model->no_address)
 		data->addr = 0;
 	data_src_output[is_write_backward(event)](event, data, regs);
@@ -136,7 +135,7 @@ static bool data_src_wanted(const struct perf_event *event)
 	u64 type = event->attr.sample_type;
 
 	return event->attr.precise_ip &&
-	       (type & PERF_SAMPLE_WEIGHT_TYPE ||
+	       (type & (PERF_SAMPLE_WEIGHT_TYPE | PERF_SAMPLE_TRANSACTION) ||
 		(data_src_model->no_address && type & ADDR_TYPE) ||
 		(type & PERF_SAMPLE_DATA_SRC && data_src_of(event)));
 }
@@ -175,17 +174,6 @@ static noinline int data_src_init(struct perf_event *event,
 int core_ext_data_src_init(struct perf_event *event, int (*event_init)(struct perf_event *event))
 {
 	return data_src_wanted(event) ? data_src_init(event, event_init) : event_init(event);
-}
-
-/**
- * core_ext_data_src_known() - does any event say something?
- * @model: the CPU
- *
- * Return: false if data_src is not needed: the record has the data source.
- */
-bool core_ext_data_src_known(const struct core_ext_model *model)
-{
-	return model->precise;
 }
 
 /**

@@ -20,13 +20,9 @@
  *
  *	echo module intel_core_ext +p >/sys/kernel/debug/dynamic_debug/control
  *
- * What is in effect, of this CPU's:
+ * What is in effect, of this CPU's, and what has happened since the module was loaded:
  *
- *	cat /sys/bus/event_source/devices/intel_core_ext/caps/enforce
- *
- * Beside caps/ are numbers, where there is something to count: ds_repairs, how often the guard
- * had to act; pdir_turns, how often PDIR went from one thread of a core to another; and
- * pdir_disturbed, how often something came to run beside it.
+ *	grep -r . /sys/bus/event_source/devices/cpu/intel_core_ext
  *
  * See goldmont.md, silvermont.md and sandybridge.md in Documentation.
  */
@@ -34,6 +30,7 @@
 
 #include <linux/device.h>
 #include <linux/err.h>
+#include <linux/kernfs.h>
 #include <linux/module.h>
 #include <linux/sched.h>
 #include <asm/cpu_device_id.h>
@@ -81,95 +78,53 @@ static struct {
 	bool ds_guard;
 } core_ext;
 
+static DEVICE_BOOL_ATTR(enforce, 0444, core_ext.enforce);
+static DEVICE_BOOL_ATTR(data_src, 0444, core_ext.data_src);
+static DEVICE_BOOL_ATTR(ds_guard, 0444, core_ext.ds_guard);
+
+/* How often the guard had to act */
 static ssize_t ds_repairs_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
 	return sysfs_emit(buf, "%lu\n", core_ext_ds_guard_repairs());
 }
 static DEVICE_ATTR_RO(ds_repairs);
 
-static ssize_t pdir_turns_show(struct device *dev, struct device_attribute *attr, char *buf)
-{
-	return sysfs_emit(buf, "%lu\n", core_ext_pdir_turns());
-}
-static DEVICE_ATTR_RO(pdir_turns);
-
+/* How often something came to run beside PDIR */
 static ssize_t pdir_disturbed_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
 	return sysfs_emit(buf, "%lu\n", core_ext_pdir_disturbed());
 }
 static DEVICE_ATTR_RO(pdir_disturbed);
 
-static struct attribute *core_ext_own_attrs[] = {
+static struct attribute *core_ext_attrs[] = {
+	&dev_attr_enforce.attr.attr,
+	&dev_attr_data_src.attr.attr,
+	&dev_attr_ds_guard.attr.attr,
 	&dev_attr_ds_repairs.attr,
-	&dev_attr_pdir_turns.attr,
 	&dev_attr_pdir_disturbed.attr,
 	NULL
 };
 
-/* Where there is something to be counted */
-static umode_t core_ext_own_visible(struct kobject *kobj, struct attribute *attr, int i)
-{
-	bool visible = core_ext.enforce && core_ext.model->pdir;
-
-	if (attr == &dev_attr_ds_repairs.attr)
-		visible = core_ext.ds_guard;
-	return visible ? attr->mode : 0;
-}
-
-static const struct attribute_group core_ext_own_group = {
-	.attrs = core_ext_own_attrs,
-	.is_visible = core_ext_own_visible,
-};
-
-static DEVICE_BOOL_ATTR(enforce, 0444, core_ext.enforce);
-static DEVICE_BOOL_ATTR(data_src, 0444, core_ext.data_src);
-static DEVICE_BOOL_ATTR(ds_guard, 0444, core_ext.ds_guard);
-
-static struct attribute *core_ext_caps_attrs[] = {
-	&dev_attr_enforce.attr.attr,
-	&dev_attr_data_src.attr.attr,
-	&dev_attr_ds_guard.attr.attr,
-	NULL
-};
-
-/* What this CPU can have at all */
-static umode_t core_ext_caps_visible(struct kobject *kobj, struct attribute *attr, int i)
+/* What this CPU can have at all, and numbers where there is something to count. */
+static umode_t core_ext_visible(struct kobject *kobj, struct attribute *attr, int i)
 {
 	bool visible = true;
 
 	if (attr == &dev_attr_data_src.attr.attr)
-		visible = core_ext_data_src_known(core_ext.model);
+		visible = core_ext.model->precise;
 	else if (attr == &dev_attr_ds_guard.attr.attr)
-		visible = core_ext_ds_guard_useful(core_ext.model);
+		visible = core_ext.model->guarded;
+	else if (attr == &dev_attr_ds_repairs.attr)
+		visible = core_ext.ds_guard;
+	else if (attr == &dev_attr_pdir_disturbed.attr)
+		visible = core_ext.enforce && core_ext.model->pdir;
 	return visible ? attr->mode : 0;
 }
 
-static const struct attribute_group core_ext_caps_group = {
-	.name = "caps",
-	.attrs = core_ext_caps_attrs,
-	.is_visible = core_ext_caps_visible,
-};
-
-static const struct attribute_group *core_ext_own_groups[] = {
-	&core_ext_own_group,
-	&core_ext_caps_group,
-	NULL
-};
-
-static int core_ext_no_events(struct perf_event *event)
-{
-	return -ENOENT;
-}
-
-/*
- * A PMU of our own, without events. It is where our sysfs files are, and taking it
- * away waits for everybody who is inside some PMU's event_init, add or del.
- */
-static struct pmu core_ext_own = {
-	.module = THIS_MODULE,
-	.task_ctx_nr = perf_invalid_context,
-	.event_init = core_ext_no_events,
-	.attr_groups = core_ext_own_groups,
+static const struct attribute_group core_ext_group = {
+	.name = "intel_core_ext",
+	.attrs = core_ext_attrs,
+	.is_visible = core_ext_visible,
 };
 
 /* The PMU that takes raw events is the core PMU; an event of it knows it. */
@@ -193,13 +148,21 @@ static struct pmu *core_ext_find_core(void)
 }
 
 /* By a module of another name: the kernel refuses only the same name. */
-static bool core_ext_loaded_twice(void)
+static bool __init core_ext_loaded_twice(void)
 {
-	struct device *dev;
+	struct kernfs_node *kn;
 
-	dev = bus_find_device_by_name(core_ext_cpu_dev->bus, NULL, "intel_core_ext");
-	put_device(dev);
-	return dev;
+	kn = kernfs_find_and_get(core_ext_cpu_dev->kobj.sd, core_ext_group.name);
+	kernfs_put(kn);
+	return kn;
+}
+
+static bool __init core_ext_useful(const char *parameter, bool wanted, bool useful)
+{
+	if (wanted && !useful)
+		pr_warn("%s=1 has no effect: %s does not need it\n", parameter,
+			core_ext.model->name);
+	return wanted && useful;
 }
 
 static int __init core_ext_start(struct pmu *core, const struct core_ext_model *model)
@@ -212,19 +175,21 @@ static int __init core_ext_start(struct pmu *core, const struct core_ext_model *
 	}
 	core_ext.model = model;
 	core_ext.enforce = enforce;
-	core_ext.data_src = data_src && core_ext_data_src_known(model);
-	core_ext.ds_guard = ds_guard && core_ext_ds_guard_useful(model);
-	err = perf_pmu_register(&core_ext_own, "intel_core_ext", -1);
+	core_ext.data_src = core_ext_useful("data_src", data_src, model->precise);
+	core_ext.ds_guard = core_ext_useful("ds_guard", ds_guard,
+					    model->guarded && boot_cpu_has(X86_FEATURE_DS));
+	err = sysfs_create_group(&core_ext_cpu_dev->kobj, &core_ext_group);
 	if (err)
 		return err;
 	err = core_ext_discovery_start(core_ext_cpu_dev, model);
 	if (err)
-		goto unregister;
+		goto remove;
 	if (core_ext.ds_guard) {
 		err = core_ext_ds_guard_start(model);
 		if (err)
 			goto undiscover;
 	}
+	/* Last: nothing is hooked if it fails. */
 	err = core_ext_hooks_start(core, model, core_ext.enforce, core_ext.data_src);
 	if (err)
 		goto unguard;
@@ -234,11 +199,12 @@ static int __init core_ext_start(struct pmu *core, const struct core_ext_model *
 	return 0;
 
 unguard:
-	core_ext_ds_guard_stop();
+	if (core_ext.ds_guard)
+		core_ext_ds_guard_stop();
 undiscover:
 	core_ext_discovery_stop(core_ext_cpu_dev);
-unregister:
-	perf_pmu_unregister(&core_ext_own);
+remove:
+	sysfs_remove_group(&core_ext_cpu_dev->kobj, &core_ext_group);
 	return err;
 }
 
@@ -252,7 +218,7 @@ static int __init core_ext_init(void)
 		return -ENODEV;
 	core = core_ext_find_core();
 	if (!core) {
-		pr_err("no core PMU to extend\n");
+		pr_info("no core PMU to extend\n");
 		return -ENODEV;
 	}
 	core_ext_cpu_dev = get_device(core->dev);
@@ -266,11 +232,10 @@ module_init(core_ext_init);
 static void __exit core_ext_exit(void)
 {
 	core_ext_hooks_stop();
+	if (core_ext.ds_guard)
+		core_ext_ds_guard_stop();
 	core_ext_discovery_stop(core_ext_cpu_dev);
-	perf_pmu_unregister(&core_ext_own);
-	/* Until then a hook may have called them. */
-	core_ext_pdir_stop();
-	core_ext_ds_guard_stop();
+	sysfs_remove_group(&core_ext_cpu_dev->kobj, &core_ext_group);
 	put_device(core_ext_cpu_dev);
 }
 module_exit(core_ext_exit);
