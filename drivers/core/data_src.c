@@ -29,8 +29,6 @@
 /* What is made of the address of the access. */
 #define ADDR_TYPE	(PERF_SAMPLE_ADDR | PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_DATA_PAGE_SIZE)
 
-#define UNKNOWN(_what)	PERF_MEM_S(_what, NA)
-
 static const struct core_ext_model *data_src_model;
 
 /* perf's own handlers: forward, backward */
@@ -52,15 +50,15 @@ static u64 data_src_complete(u64 source)
 	union perf_mem_data_src src = { .val = source };
 
 	if (!src.mem_lvl)
-		src.val |= UNKNOWN(LVL);
+		src.val |= PERF_MEM_S(LVL, NA);
 	if (!src.mem_lvl_num)
-		src.val |= UNKNOWN(LVLNUM);
+		src.val |= PERF_MEM_S(LVLNUM, NA);
 	if (!src.mem_snoop)
-		src.val |= UNKNOWN(SNOOP);
+		src.val |= PERF_MEM_S(SNOOP, NA);
 	if (!src.mem_lock)
-		src.val |= UNKNOWN(LOCK);
+		src.val |= PERF_MEM_S(LOCK, NA);
 	if (!src.mem_dtlb)
-		src.val |= UNKNOWN(TLB);
+		src.val |= PERF_MEM_S(TLB, NA);
 	return src.val;
 }
 

@@ -11,10 +11,8 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/atomic.h>
 #include <linux/irq_work.h>
 #include <linux/minmax.h>
-#include <linux/percpu.h>
 #include <asm/cpu_entry_area.h>
 #include <asm/intel_ds.h>
 #include <asm/msr.h>
@@ -41,10 +39,7 @@ static struct {
 	u32 counter_msr;	/* that takes all of them */
 } ds_guard;
 
-static DEFINE_PER_CPU(struct debug_store *, ds_guard_ds);
-static DEFINE_PER_CPU(unsigned long, ds_guard_count);
-
-static atomic_t ds_guard_said;
+atomic_long_t core_ext_ds_repairs;
 
 /* Not from the NMI */
 static void ds_guard_say(struct irq_work *work)
@@ -103,9 +98,8 @@ static void ds_guard_put_right(struct debug_store *ds, u64 enabled)
 			wrmsrq(ds_guard.counter_msr + idx,
 			       ds_guard_reload(ds->pebs_event_reset[idx], val));
 	}
-	this_cpu_inc(ds_guard_count);
 	/* Once is enough: the count says how often. */
-	if (!atomic_xchg(&ds_guard_said, 1))
+	if (atomic_long_inc_return(&core_ext_ds_repairs) == 1)
 		irq_work_queue(&ds_guard_report);
 }
 
@@ -132,27 +126,12 @@ static noinline void ds_guard_repair(struct debug_store *ds)
 
 static int ds_guard_nmi(unsigned int type, struct pt_regs *regs)
 {
-	struct debug_store *ds = this_cpu_read(ds_guard_ds);
+	struct debug_store *ds = &get_cpu_entry_area(smp_processor_id())->cpu_debug_store;
 
 	if (ds_guard_out_of_bounds(ds))
 		ds_guard_repair(ds);
 	/* Whose interrupt it was is for the kernel to say. */
 	return NMI_DONE;
-}
-
-/**
- * core_ext_ds_guard_repairs() - how often the guard had work to do
- *
- * Return: the sum over all CPUs.
- */
-unsigned long core_ext_ds_guard_repairs(void)
-{
-	unsigned long sum = 0;
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		sum += READ_ONCE(per_cpu(ds_guard_count, cpu));
-	return sum;
 }
 
 /**
@@ -166,7 +145,6 @@ int core_ext_ds_guard_start(const struct core_ext_model *model)
 	union cpuid10_eax eax = { .full = cpuid_eax(10) };
 	unsigned int width = eax.split.bit_width;
 	u64 caps = 0;
-	int cpu;
 
 	if (boot_cpu_has(X86_FEATURE_PDCM))
 		rdmsrq(MSR_IA32_PERF_CAPABILITIES, caps);
@@ -176,9 +154,6 @@ int core_ext_ds_guard_start(const struct core_ext_model *model)
 	ds_guard.counter_msr = MSR_ARCH_PERFMON_PERFCTR0;
 	if (caps & PERF_CAP_FULL_WIDTH_WRITE)
 		ds_guard.counter_msr = MSR_IA32_PMC0;
-	for_each_possible_cpu(cpu)
-		per_cpu(ds_guard_ds, cpu) = &get_cpu_entry_area(cpu)->cpu_debug_store;
-
 	return register_nmi_handler(NMI_LOCAL, ds_guard_nmi, NMI_FLAG_FIRST, KBUILD_MODNAME);
 }
 

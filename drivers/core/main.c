@@ -20,23 +20,33 @@
  *
  *	echo module intel_core_ext +p >/sys/kernel/debug/dynamic_debug/control
  *
- * What is in effect, of this CPU's, and what has happened since the module was loaded:
+ * What is in effect on this CPU, and what has happened since the module was loaded:
  *
- *	grep -r . /sys/bus/event_source/devices/cpu/intel_core_ext
+ *	cat /sys/module/intel_core_ext/parameters/enforce
+ *	cat /sys/bus/event_source/devices/cpu/intel_core_ext/pdir_disturbed
+ *
+ * Hooks are pointers in the core PMU's struct pmu, exchanged atomically and given back only while
+ * they are still ours. If another module has put its own hook on top of ours, unloading waits
+ * until that hook is gone.
  *
  * See goldmont.md, silvermont.md and sandybridge.md in Documentation.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/delay.h>
 #include <linux/device.h>
 #include <linux/err.h>
 #include <linux/kernfs.h>
 #include <linux/module.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
+#include <linux/srcu.h>
 #include <asm/cpu_device_id.h>
 
+#include "compat.h"
 #include "core_ext.h"
 
+/* Less than was asked for where the CPU does not need it. */
 static bool enforce;
 module_param(enforce, bool, 0444);
 MODULE_PARM_DESC(enforce, "refuse events that the hardware would count as zero or imprecisely");
@@ -67,57 +77,40 @@ static const struct x86_cpu_id core_ext_cpus[] = {
 };
 MODULE_DEVICE_TABLE(x86cpu, core_ext_cpus);
 
-/* The core PMU's device, held while our names are in it. */
-static struct device *core_ext_cpu_dev;
+static const struct core_ext_model *core_ext_model;
 
-/* What is in effect: less than was asked for where the CPU does not need it. */
-static struct {
-	const struct core_ext_model *model;
-	bool enforce;
-	bool data_src;
-	bool ds_guard;
-} core_ext;
+/* The core PMU. It is never unregistered, nor is its device. */
+static struct pmu *core_ext_core;
 
-static DEVICE_BOOL_ATTR(enforce, 0444, core_ext.enforce);
-static DEVICE_BOOL_ATTR(data_src, 0444, core_ext.data_src);
-static DEVICE_BOOL_ATTR(ds_guard, 0444, core_ext.ds_guard);
+/* The core PMU's own event_init; NULL: it is not hooked. */
+static int (*core_ext_found_init)(struct perf_event *event);
 
-/* How often the guard had to act */
+DEFINE_STATIC_SRCU(core_ext_srcu);
+
 static ssize_t ds_repairs_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
-	return sysfs_emit(buf, "%lu\n", core_ext_ds_guard_repairs());
+	return sysfs_emit(buf, "%ld\n", atomic_long_read(&core_ext_ds_repairs));
 }
 static DEVICE_ATTR_RO(ds_repairs);
 
-/* How often something came to run beside PDIR */
 static ssize_t pdir_disturbed_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
-	return sysfs_emit(buf, "%lu\n", core_ext_pdir_disturbed());
+	return sysfs_emit(buf, "%ld\n", atomic_long_read(&core_ext_pdir_disturbed));
 }
 static DEVICE_ATTR_RO(pdir_disturbed);
 
 static struct attribute *core_ext_attrs[] = {
-	&dev_attr_enforce.attr.attr,
-	&dev_attr_data_src.attr.attr,
-	&dev_attr_ds_guard.attr.attr,
 	&dev_attr_ds_repairs.attr,
 	&dev_attr_pdir_disturbed.attr,
 	NULL
 };
 
-/* What this CPU can have at all, and numbers where there is something to count. */
+/* Where there is something to be counted */
 static umode_t core_ext_visible(struct kobject *kobj, struct attribute *attr, int i)
 {
-	bool visible = true;
+	bool visible = attr == &dev_attr_ds_repairs.attr ? ds_guard :
+							    enforce && core_ext_model->pdir;
 
-	if (attr == &dev_attr_data_src.attr.attr)
-		visible = core_ext.model->precise;
-	else if (attr == &dev_attr_ds_guard.attr.attr)
-		visible = core_ext.model->guarded;
-	else if (attr == &dev_attr_ds_repairs.attr)
-		visible = core_ext.ds_guard;
-	else if (attr == &dev_attr_pdir_disturbed.attr)
-		visible = core_ext.enforce && core_ext.model->pdir;
 	return visible ? attr->mode : 0;
 }
 
@@ -126,6 +119,80 @@ static const struct attribute_group core_ext_group = {
 	.attrs = core_ext_attrs,
 	.is_visible = core_ext_visible,
 };
+
+/* Most events meet no rule, and to find that out is all that they pay. */
+static int core_ext_checked_init(struct perf_event *event)
+{
+	/*
+	 * An inherited event is a copy of one that was accepted, perhaps before the module was
+	 * loaded. If it were refused, fork() would fail.
+	 */
+	bool check = enforce && !event->parent;
+	bool offcore = check && core_ext_is_offcore(core_ext_model, event);
+	int err = 0;
+
+	if (offcore)
+		err = core_ext_check_offcore(core_ext_model, event);
+	if (err)
+		return err;
+	err = data_src ? core_ext_data_src_init(event, core_ext_found_init) :
+			 core_ext_found_init(event);
+	if (err || !check)
+		return err;
+	if (event->attr.precise_ip)
+		err = core_ext_check_precise(core_ext_model, event);
+	if (!err && offcore && event->group_leader != event)
+		err = core_ext_check_latency(core_ext_model, event);
+	if (!err && core_ext_model->pdir)
+		err = core_ext_pdir_check_group(event);
+	return err;
+}
+
+static int core_ext_event_init(struct perf_event *event)
+{
+	int err, idx = srcu_read_lock(&core_ext_srcu);
+
+	err = core_ext_checked_init(event);
+	srcu_read_unlock(&core_ext_srcu, idx);
+	return err;
+}
+
+static int __init core_ext_hook_core(void)
+{
+	int err = 0;
+
+	if (data_src)
+		err = core_ext_data_src_start(core_ext_model);
+	if (!err && enforce && core_ext_model->pdir)
+		err = core_ext_pdir_start(core_ext_core, core_ext_model);
+	if (!err && (enforce || data_src))
+		core_ext_hook(&core_ext_core->event_init, &core_ext_found_init,
+			      core_ext_event_init);
+	return err;
+}
+
+/*
+ * After the pointers are given back a call may still be in our code. perf calls add and del
+ * with interrupts off, so RCU waits for them. event_init sleeps: it is an SRCU section, and
+ * RCU-tasks waits for the instructions before and after that section.
+ */
+static void core_ext_unhook_core(void)
+{
+	if (!core_ext_found_init)
+		return;
+	while (!core_ext_unhook(&core_ext_core->event_init, core_ext_found_init, core_ext_event_init) ||
+	       !core_ext_pdir_unhook()) {
+		pr_warn_once("another module has hooked the core PMU on top of us, waiting for it\n");
+		msleep(100);
+	}
+	rcu_expedite_gp();
+	synchronize_rcu();
+	synchronize_rcu_tasks();
+	synchronize_srcu(&core_ext_srcu);
+	synchronize_rcu_tasks();
+	rcu_unexpedite_gp();
+	core_ext_pdir_stop();
+}
 
 /* The PMU that takes raw events is the core PMU; an event of it knows it. */
 static struct pmu *core_ext_find_core(void)
@@ -148,11 +215,10 @@ static struct pmu *core_ext_find_core(void)
 }
 
 /* By a module of another name: the kernel refuses only the same name. */
-static bool __init core_ext_loaded_twice(void)
+static bool __init core_ext_loaded_twice(const struct device *dev)
 {
-	struct kernfs_node *kn;
+	struct kernfs_node *kn = kernfs_find_and_get(dev->kobj.sd, core_ext_group.name);
 
-	kn = kernfs_find_and_get(core_ext_cpu_dev->kobj.sd, core_ext_group.name);
 	kernfs_put(kn);
 	return kn;
 }
@@ -161,82 +227,72 @@ static bool __init core_ext_useful(const char *parameter, bool wanted, bool usef
 {
 	if (wanted && !useful)
 		pr_warn("%s=1 has no effect: %s does not need it\n", parameter,
-			core_ext.model->name);
+			core_ext_model->name);
 	return wanted && useful;
-}
-
-static int __init core_ext_start(struct pmu *core, const struct core_ext_model *model)
-{
-	int err;
-
-	if (core_ext_loaded_twice()) {
-		pr_err("these extensions are loaded already\n");
-		return -EEXIST;
-	}
-	core_ext.model = model;
-	core_ext.enforce = enforce;
-	core_ext.data_src = core_ext_useful("data_src", data_src, model->precise);
-	core_ext.ds_guard = core_ext_useful("ds_guard", ds_guard,
-					    model->guarded && boot_cpu_has(X86_FEATURE_DS));
-	err = sysfs_create_group(&core_ext_cpu_dev->kobj, &core_ext_group);
-	if (err)
-		return err;
-	err = core_ext_discovery_start(core_ext_cpu_dev, model);
-	if (err)
-		goto remove;
-	if (core_ext.ds_guard) {
-		err = core_ext_ds_guard_start(model);
-		if (err)
-			goto undiscover;
-	}
-	/* Last: nothing is hooked if it fails. */
-	err = core_ext_hooks_start(core, model, core_ext.enforce, core_ext.data_src);
-	if (err)
-		goto unguard;
-	pr_info("%s: names added to PMU %s%s%s%s\n", model->name, dev_name(core_ext_cpu_dev),
-		core_ext.enforce ? ", enforce" : "", core_ext.data_src ? ", data_src" : "",
-		core_ext.ds_guard ? ", ds_guard" : "");
-	return 0;
-
-unguard:
-	if (core_ext.ds_guard)
-		core_ext_ds_guard_stop();
-undiscover:
-	core_ext_discovery_stop(core_ext_cpu_dev);
-remove:
-	sysfs_remove_group(&core_ext_cpu_dev->kobj, &core_ext_group);
-	return err;
 }
 
 static int __init core_ext_init(void)
 {
 	const struct x86_cpu_id *id = x86_match_cpu(core_ext_cpus);
-	struct pmu *core;
+	const struct core_ext_model *model;
+	struct device *dev;
 	int err;
 
 	if (!id)
 		return -ENODEV;
-	core = core_ext_find_core();
-	if (!core) {
+	core_ext_core = core_ext_find_core();
+	if (!core_ext_core) {
 		pr_info("no core PMU to extend\n");
 		return -ENODEV;
 	}
-	core_ext_cpu_dev = get_device(core->dev);
-	err = core_ext_start(core, (const struct core_ext_model *)id->driver_data);
+	dev = core_ext_core->dev;
+	if (core_ext_loaded_twice(dev)) {
+		pr_err("these extensions are loaded already\n");
+		return -EEXIST;
+	}
+	model = (const struct core_ext_model *)id->driver_data;
+	core_ext_model = model;
+	data_src = core_ext_useful("data_src", data_src, model->precise);
+	ds_guard = core_ext_useful("ds_guard", ds_guard,
+				   model->guarded && boot_cpu_has(X86_FEATURE_DS));
+	err = sysfs_create_group(&dev->kobj, &core_ext_group);
 	if (err)
-		put_device(core_ext_cpu_dev);
+		return err;
+	err = core_ext_discovery_start(dev, model);
+	if (err)
+		goto remove;
+	if (ds_guard) {
+		err = core_ext_ds_guard_start(model);
+		if (err)
+			goto undiscover;
+	}
+	/* Last: nothing is hooked if it fails. */
+	err = core_ext_hook_core();
+	if (err)
+		goto unguard;
+	pr_info("%s: names added to PMU %s%s%s%s\n", model->name, dev_name(dev),
+		enforce ? ", enforce" : "", data_src ? ", data_src" : "",
+		ds_guard ? ", ds_guard" : "");
+	return 0;
+
+unguard:
+	if (ds_guard)
+		core_ext_ds_guard_stop();
+undiscover:
+	core_ext_discovery_stop(dev);
+remove:
+	sysfs_remove_group(&dev->kobj, &core_ext_group);
 	return err;
 }
 module_init(core_ext_init);
 
 static void __exit core_ext_exit(void)
 {
-	core_ext_hooks_stop();
-	if (core_ext.ds_guard)
+	core_ext_unhook_core();
+	if (ds_guard)
 		core_ext_ds_guard_stop();
-	core_ext_discovery_stop(core_ext_cpu_dev);
-	sysfs_remove_group(&core_ext_cpu_dev->kobj, &core_ext_group);
-	put_device(core_ext_cpu_dev);
+	core_ext_discovery_stop(core_ext_core->dev);
+	sysfs_remove_group(&core_ext_core->dev->kobj, &core_ext_group);
 }
 module_exit(core_ext_exit);
 

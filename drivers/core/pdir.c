@@ -56,27 +56,23 @@ enum pdir_kind {
 /**
  * struct pdir_cpu - the events on a CPU
  * @event: each of them; there can be no more than the CPU has counters
- * @order: where each of them comes
- * @kind: what each of them needs
+ * @noted: which of @on counts it; NULL: none
  * @num: how many
- * @on: how many of those that need a programmable counter. The other thread reads it.
+ * @on: how many need a programmable counter. The other thread reads it.
  * @ask: what the other thread shall make room for. It reads it.
  * @waited: ns for which events here have waited for events of the same order. It reads it.
  * @last: when that was counted, ns
  * @again: schedules the events of this CPU again. Only the other thread queues it.
- * @disturbed: how often something came to run beside PDIR
  */
 struct pdir_cpu {
 	struct perf_event *event[X86_PMC_IDX_MAX];
-	u8 order[X86_PMC_IDX_MAX];
-	u8 kind[X86_PMC_IDX_MAX];
+	unsigned int *noted[X86_PMC_IDX_MAX];
 	unsigned int num;
 	unsigned int on[PDIR_NUM_ORDERS][PDIR_NUM_PROGRAMMABLE];
 	u64 ask;
 	u64 waited;
 	u64 last;
 	call_single_data_t again;
-	unsigned long disturbed;
 };
 
 static DEFINE_PER_CPU(struct pdir_cpu, pdir_cpus);
@@ -86,7 +82,12 @@ static struct {
 	u16 select;
 	/* The kernel's own way to have the events of a CPU scheduled again. Not exported. */
 	void (*resched)(struct pmu *pmu);
+	/* What was there; NULL: nothing is hooked. */
+	int (*add)(struct perf_event *event, int flags);
+	void (*del)(struct perf_event *event, int flags);
 } pdir;
+
+atomic_long_t core_ext_pdir_disturbed;
 
 /* By which the kernel finds the counters of an event. ANY is not a part of it. */
 static enum pdir_kind pdir_kind(const struct perf_event *event)
@@ -134,16 +135,21 @@ static enum pdir_order pdir_order(const struct perf_event *event)
 	return event->attach_state & PERF_ATTACH_TASK ? PDIR_TASK : PDIR_CPU;
 }
 
-/* The first in the order of those on a CPU that an event of this kind cannot run beside; -1: none */
+/* How many events of an order on a CPU one of this kind cannot run beside */
+static unsigned int pdir_conflicts(const struct pdir_cpu *c, enum pdir_order order,
+				   enum pdir_kind kind)
+{
+	return READ_ONCE(c->on[order][PDIR_EVENT]) +
+	       (kind == PDIR_EVENT ? READ_ONCE(c->on[order][PDIR_OTHER]) : 0);
+}
+
+/* The first order of those that an event of this kind waits for on a CPU; -1: none */
 static int pdir_conflict(const struct pdir_cpu *c, enum pdir_kind kind)
 {
-	int order;
+	int order = PDIR_CPU;
 
-	for (order = PDIR_CPU; order >= PDIR_TASK; order--) {
-		if (READ_ONCE(c->on[order][PDIR_EVENT]) ||
-		    (kind == PDIR_EVENT && READ_ONCE(c->on[order][PDIR_OTHER])))
-			break;
-	}
+	while (order >= PDIR_TASK && !pdir_conflicts(c, order, kind))
+		order--;
 	return order;
 }
 
@@ -218,32 +224,22 @@ static void pdir_again(void *unused)
 	}
 }
 
-/* Only a pinned event can run beside PDIR, or be a PDIR that others run beside. */
-static bool pdir_disturbs(void)
+/* Has an event come to run beside PDIR? Only if one of the two is pinned. */
+static bool pdir_disturbs(enum pdir_order order, enum pdir_kind kind)
 {
-	unsigned int on[PDIR_NUM_PROGRAMMABLE] = {}, pinned = 0;
-	int cpu, order, kind;
+	int cpu, self = smp_processor_id();
+	int other;
 
-	for_each_cpu(cpu, topology_sibling_cpumask(smp_processor_id())) {
-		const struct pdir_cpu *c = &per_cpu(pdir_cpus, cpu);
+	for_each_cpu(cpu, topology_sibling_cpumask(self)) {
+		for (other = order == PDIR_PINNED ? 0 : PDIR_PINNED; other < PDIR_NUM_ORDERS; other++) {
+			/* It is not beside itself. */
+			bool itself = cpu == self && other == order && kind == PDIR_EVENT;
 
-		for (kind = 0; kind < PDIR_NUM_PROGRAMMABLE; kind++) {
-			for (order = 0; order < PDIR_NUM_ORDERS; order++)
-				on[kind] += READ_ONCE(c->on[order][kind]);
-			pinned += READ_ONCE(c->on[PDIR_PINNED][kind]);
+			if (pdir_conflicts(&per_cpu(pdir_cpus, cpu), other, kind) > itself)
+				return true;
 		}
 	}
-	return pinned && on[PDIR_EVENT] && on[PDIR_EVENT] + on[PDIR_OTHER] > 1;
-}
-
-static void pdir_count_on(struct pdir_cpu *c, unsigned int i, int more)
-{
-	unsigned int *on;
-
-	if (c->kind[i] >= PDIR_NUM_PROGRAMMABLE)
-		return;
-	on = &c->on[c->order[i]][c->kind[i]];
-	WRITE_ONCE(*on, *on + more);
+	return false;
 }
 
 static void pdir_forget(struct pdir_cpu *c, const struct perf_event *event)
@@ -255,26 +251,20 @@ static void pdir_forget(struct pdir_cpu *c, const struct perf_event *event)
 		;
 	if (i == c->num)
 		return;
-	pdir_count_on(c, i, -1);
+	if (c->noted[i])
+		WRITE_ONCE(*c->noted[i], *c->noted[i] - 1);
 	c->num--;
 	c->event[i] = c->event[c->num];
-	c->order[i] = c->order[c->num];
-	c->kind[i] = c->kind[c->num];
+	c->noted[i] = c->noted[c->num];
 }
 
-/**
- * core_ext_pdir_add() - around the core PMU's add
- * @event: event to put on this CPU
- * @flags: PERF_EF_START
- *
- * Return: what the core PMU says, or -EAGAIN: not now.
- */
-int core_ext_pdir_add(struct perf_event *event, int flags)
+static int pdir_add(struct perf_event *event, int flags)
 {
 	struct pdir_cpu *c = this_cpu_ptr(&pdir_cpus);
 	enum pdir_order order = pdir_order(event);
 	enum pdir_kind kind = pdir_kind_on(c, event);
-	bool may_wait = kind < PDIR_NUM_PROGRAMMABLE && order < PDIR_PINNED;
+	unsigned int *noted = kind < PDIR_FIXED ? &c->on[order][kind] : NULL;
+	bool may_wait = noted && order < PDIR_PINNED;
 	int err;
 
 	/* What has to wait anyway is not noted, so that the other thread never waits for it. */
@@ -283,27 +273,22 @@ int core_ext_pdir_add(struct perf_event *event, int flags)
 	if (WARN_ON_ONCE(c->num == ARRAY_SIZE(c->event)))
 		return -EAGAIN;
 	c->event[c->num] = event;
-	c->order[c->num] = order;
-	c->kind[c->num] = kind;
-	pdir_count_on(c, c->num++, 1);
+	c->noted[c->num++] = noted;
+	if (noted)
+		WRITE_ONCE(*noted, *noted + 1);
 	/* Ours is noted before the other thread's are read. Pairs with itself over there. */
 	smp_mb();
-	err = may_wait && pdir_waits(c, order, kind) ? -EAGAIN : core_ext_orig_add(event, flags);
+	err = may_wait && pdir_waits(c, order, kind) ? -EAGAIN : pdir.add(event, flags);
 	if (err)
 		pdir_forget(c, event);
-	else if (kind < PDIR_NUM_PROGRAMMABLE && pdir_disturbs())
-		c->disturbed++;
+	else if (noted && pdir_disturbs(order, kind))
+		atomic_long_inc(&core_ext_pdir_disturbed);
 	return err;
 }
 
-/**
- * core_ext_pdir_del() - around the core PMU's del
- * @event: event to take off this CPU
- * @flags: as perf gives them
- */
-void core_ext_pdir_del(struct perf_event *event, int flags)
+static void pdir_del(struct perf_event *event, int flags)
 {
-	core_ext_orig_del(event, flags);
+	pdir.del(event, flags);
 	pdir_forget(this_cpu_ptr(&pdir_cpus), event);
 }
 
@@ -345,27 +330,17 @@ int core_ext_pdir_check_group(struct perf_event *event)
 		"PDIR and another programmable counter in one group"));
 }
 
-/**
- * core_ext_pdir_disturbed() - how often something came to run beside PDIR
- *
- * Return: the sum over all CPUs.
- */
-unsigned long core_ext_pdir_disturbed(void)
+static void pdir_resched_here(void *unused)
 {
-	unsigned long sum = 0;
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		sum += READ_ONCE(per_cpu(pdir_cpus, cpu).disturbed);
-	return sum;
+	pdir.resched(pdir.core);
 }
 
 /**
- * core_ext_pdir_start() - before the first event is added through us
+ * core_ext_pdir_start() - put our functions around add and del
  * @core: the core PMU
  * @model: the CPU
  *
- * Return: 0, or an errno if threads could not take turns.
+ * Return: 0, or an errno: nothing is hooked.
  */
 int core_ext_pdir_start(struct pmu *core, const struct core_ext_model *model)
 {
@@ -380,26 +355,23 @@ int core_ext_pdir_start(struct pmu *core, const struct core_ext_model *model)
 	pdir.select = model->pdir;
 	for_each_possible_cpu(cpu)
 		INIT_CSD(&per_cpu(pdir_cpus, cpu).again, pdir_again, NULL);
+	/* del first: it must see whatever add has noted. */
+	core_ext_hook(&core->del, &pdir.del, pdir_del);
+	core_ext_hook(&core->add, &pdir.add, pdir_add);
+	/* The events that are on already are added again, now through us. */
+	on_each_cpu(pdir_resched_here, NULL, 1);
 	return 0;
 }
 
-static void pdir_resched_here(void *unused)
-{
-	pdir.resched(pdir.core);
-}
-
 /**
- * core_ext_pdir_catch_up() - note the events that are on already
+ * core_ext_pdir_unhook() - give add and del back
  *
- * They are scheduled again, now through us.
+ * Return: false if another module has hooked them on top of us: try again.
  */
-void core_ext_pdir_catch_up(void)
+bool core_ext_pdir_unhook(void)
 {
-	on_each_cpu(pdir_resched_here, NULL, 1);
-}
-
-static void pdir_nothing(void *unused)
-{
+	return core_ext_unhook(&pdir.core->add, pdir.add, pdir_add) &&
+	       core_ext_unhook(&pdir.core->del, pdir.del, pdir_del);
 }
 
 /**
@@ -410,8 +382,8 @@ void core_ext_pdir_stop(void)
 	int pass;
 
 	/* A CPU runs what has been queued in one interrupt. The second is for what the first queues. */
-	for (pass = 0; pass < 2; pass++) {
-		on_each_cpu(pdir_nothing, NULL, 1);
+	for (pass = 0; pdir.add && pass < 2; pass++) {
+		kick_all_cpus_sync();
 		synchronize_rcu();
 	}
 }

@@ -136,6 +136,19 @@ static inline long ext_number(const char *name)
 	return n;
 }
 
+/* Is a parameter of the module in effect? */
+static inline bool ext_effect(const char *name)
+{
+	char path[96], value = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/module/intel_core_ext/parameters/%s", name);
+	f = fopen(path, "r");
+	ktap_require(f && fscanf(f, "%c", &value) == 1 && strchr("YN", value), "%s", path);
+	fclose(f);
+	return value == 'Y';
+}
+
 /* How often the guard has put a PEBS index right. */
 static inline unsigned long repairs(void)
 {

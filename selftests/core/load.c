@@ -386,15 +386,15 @@ static void nothing_left_behind(void)
 static void in_effect(void)
 {
 	ext_load("");
-	ktap_check(!ext_number("enforce") && !ext_number("data_src") &&
-		   !ext_number("ds_guard") && ext_number("ds_repairs") == -1);
+	ktap_check(!ext_effect("enforce") && !ext_effect("data_src") && !ext_effect("ds_guard") &&
+		   ext_number("ds_repairs") == -1);
 	ext_load("enforce=1 data_src=1 ds_guard=1");
-	ktap_check(ext_number("enforce") == 1 && ext_number("data_src") == 1 &&
-		   ext_number("ds_guard") == 1 && !ext_number("ds_repairs"));
+	ktap_check(ext_effect("enforce") && ext_effect("data_src") && ext_effect("ds_guard") &&
+		   !ext_number("ds_repairs"));
 }
 
 CORE_MAIN("5c 5f",
-	{ "caps say what is in effect", in_effect },
+	{ "parameters say what is in effect", in_effect },
 	{ "unload with an event open", unload_with_event_open },
 	{ "an event with a data source keeps the module", data_src_keeps_module },
 	{ "loaded twice", load_twice },

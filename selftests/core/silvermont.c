@@ -99,6 +99,7 @@ static void addresses(void)
 		{ L2_HITS, PERF_SAMPLE_IP | PERF_SAMPLE_ADDR },
 		{ BRANCHES, PERF_SAMPLE_IP | PERF_SAMPLE_ADDR },
 		{ L2_HITS, PERF_SAMPLE_IP | PERF_SAMPLE_WEIGHT },
+		{ L2_HITS, PERF_SAMPLE_IP | PERF_SAMPLE_TRANSACTION },
 		{ L2_HITS, PERF_SAMPLE_IP | PERF_SAMPLE_PHYS_ADDR },
 	};
 	unsigned int i;
@@ -203,7 +204,7 @@ static void unloading(void)
 
 CORE_MAIN("37 4a 4c 4d 5a",
 	{ "data sources, and no address", sources },
-	{ "no address, no weight", addresses },
+	{ "no address, no weight, no transaction", addresses },
 	{ "the kernel alone", kernel_alone },
 	{ "caps and precision", in_effect },
 	{ "unload with an event open", unloading })
