@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Data source: the PEBS record of an Atom has none, but the event that was sampled
- * says something about the access: a load, from the L2, say. Samples of
- * an event that asks for PERF_SAMPLE_DATA_SRC get just that; what the event does not
- * say stays N/A.
+ * Data source: the PEBS record of an Atom has none, but the event that was sampled says something
+ * about the access: a load from the L2, for example. Samples of an event that asks for
+ * PERF_SAMPLE_DATA_SRC get just that; what the event does not say stays N/A.
  *
  * The record has no latency and no transaction either. The kernel takes weight and transaction
  * of a sample from the field where other CPUs have them, so both are cleared. Silvermont's

@@ -22,6 +22,7 @@
 
 #include <linux/bitfield.h>
 #include <linux/cpumask.h>
+#include <linux/jiffies.h>
 #include <linux/ktime.h>
 #include <linux/minmax.h>
 #include <linux/percpu.h>
@@ -117,9 +118,8 @@ static enum pdir_kind pdir_kind_on(const struct pdir_cpu *c, const struct perf_e
 	if (event->hw.idx >= 0 && event->hw.idx < INTEL_PMC_IDX_FIXED)
 		return PDIR_OTHER;
 	/*
-	 * A second one of its kind needs a programmable counter. Which of the two gets that
-	 * may change with every event that comes or goes, whatever has been noted of the
-	 * other.
+	 * A second one of its kind needs a programmable counter. Which of the two gets it may
+	 * change with every event that comes or goes.
 	 */
 	for (i = 0; i < c->num; i++) {
 		if (pdir_kind(c->event[i]) == kind)
@@ -164,7 +164,7 @@ static int pdir_asked(const struct pdir_cpu *c, enum pdir_kind kind, u64 now)
 {
 	u64 ask = READ_ONCE(c->ask);
 
-	if (!ask || now - ask > pdir_interval())
+	if (!ask || time_after64(now, ask + pdir_interval()))
 		return -1;
 	if (kind != PDIR_EVENT && !(ask & PDIR_ASK_KIND))
 		return -1;

@@ -153,13 +153,13 @@ static void kernel_alone(void)
 static void in_effect(void)
 {
 	ext_load("");
-	ktap_check(!ext_number("enforce") && !ext_number("data_src") &&
-		   ext_number("ds_guard") == -1 && ext_number("ds_repairs") == -1);
+	ktap_check(!ext_effect("enforce") && !ext_effect("data_src") &&
+		   !ext_effect("ds_guard") && ext_number("ds_repairs") == -1);
 	ktap_check(!try_open(0x00c0, 0, 1) && !try_open(LD_SPLITS, 0, 2) &&
 		   try_open(LD_SPLITS, 0, 3) == -EOPNOTSUPP);
 	ext_load("enforce=1 data_src=1 ds_guard=1");
-	ktap_check(ext_number("enforce") == 1 && ext_number("data_src") == 1 &&
-		   ext_number("ds_guard") == -1 && ext_number("ds_repairs") == -1);
+	ktap_check(ext_effect("enforce") && ext_effect("data_src") &&
+		   !ext_effect("ds_guard") && ext_number("ds_repairs") == -1);
 	ktap_check(try_open(0x00c0, 0, 1) == -EOPNOTSUPP && !try_open(LD_SPLITS, 0, 2) &&
 		   try_open(LD_SPLITS, 0, 3) == -EOPNOTSUPP);
 }
