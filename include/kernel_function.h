@@ -5,30 +5,33 @@
 #ifndef KERNEL_FUNCTION_H
 #define KERNEL_FUNCTION_H
 
+#include <linux/kallsyms.h>
 #include <linux/kprobes.h>
-
-/* ENDBR64, four bytes */
-#define KERNEL_FUNCTION_ENDBR	0xfa1e0ff3
 
 /**
  * kernel_function() - find a function that the kernel does not export
  * @name: its name
  *
- * A kprobe on a name is placed behind the ENDBR with which the function may begin. A call must
- * go to the ENDBR: in front of it is what kCFI checks.
+ * A kprobe on a name is placed behind the ENDBR with which the function may begin, or behind what
+ * the kernel has put there since. A call must go to the beginning: in front of it is what kCFI
+ * checks. Our CPUs have no IBT, which would want the ENDBR itself.
  *
  * Return: its address; NULL if there is none, or no kprobes.
  */
 static inline void *kernel_function(const char *name)
 {
 	struct kprobe probe = { .symbol_name = name };
-	u32 *addr;
+	char symbol[KSYM_SYMBOL_LEN];
+	unsigned long offset = 0;
 
 	if (register_kprobe(&probe))
 		return NULL;
-	addr = (u32 *)probe.addr;
 	unregister_kprobe(&probe);
-	return addr[-1] == KERNEL_FUNCTION_ENDBR ? addr - 1 : addr;
+	/* name+0x4/0x1a0 */
+	sprint_symbol(symbol, (unsigned long)probe.addr);
+	if (sscanf(symbol + strlen(name), "+%lx", &offset) != 1)
+		return NULL;
+	return (void *)probe.addr - offset;
 }
 
 #endif /* KERNEL_FUNCTION_H */

@@ -57,6 +57,15 @@ twin() {
 	rmmod intel_core_ext && insmod "$here/twin.ko" && rmmod intel_core_two
 }
 
+# Where a call must go, not behind the ENDBR of a function
+entry() {
+	rest && insmod "$here/neighbour.ko" || return 1
+	found=$(printf %016x "$(cat /sys/module/neighbour/parameters/resched)")
+	grep " perf_pmu_resched$" /proc/kallsyms
+	echo "found $found"
+	grep -q "^$found T perf_pmu_resched$" /proc/kallsyms && rmmod neighbour
+}
+
 quiet() { ! dmesg | grep -e 'Call Trace' -e 'BUG:' -e 'sysfs: cannot'; }
 
 ktap "another hook below" below
@@ -64,5 +73,6 @@ ktap "unloading waits for a hook on top" on_top hook=1
 ktap "unloading waits for a late hook on top" on_top late=0
 ktap "names that are there already" names
 ktap "the same module under another name" twin
+ktap "the entry of a function that is not exported" entry
 ktap "no complaint of the kernel" quiet
 ktap_end
