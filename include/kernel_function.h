@@ -20,7 +20,7 @@
  */
 static inline void *kernel_function(const char *name)
 {
-	struct kprobe probe = { .symbol_name = name };
+	struct kprobe probe = { .symbol_name = name, .flags = KPROBE_FLAG_DISABLED };
 	char symbol[KSYM_SYMBOL_LEN];
 	unsigned long offset = 0;
 

@@ -201,13 +201,14 @@ do {									\
 	*(_found) = READ_ONCE(*(_slot));				\
 } while (!try_cmpxchg(_slot, _found, _ours))
 
-/* It is put back, if it was replaced. False if another module has hooked the slot on top of us. */
+/* Puts the original back, if it was replaced. Waits for a module that has hooked on top of us. */
 #define core_ext_unhook(_slot, _found, _ours)				\
-({									\
-	typeof(_found) __was = (_found) ? cmpxchg(_slot, _ours, _found) : NULL; \
-									\
-	__was == (_found) || __was == (_ours);				\
-})
+do {									\
+	while ((_found) && cmpxchg(_slot, _ours, _found) != (_ours)) {	\
+		pr_warn_once("another module has hooked the core PMU on top of us, waiting\n"); \
+		msleep(100);						\
+	}								\
+} while (0)
 
 /* rules.c: what an event may ask for */
 int core_ext_refuse(const struct perf_event *event, int err, const char *why);
@@ -217,7 +218,7 @@ int core_ext_check_precise(const struct core_ext_model *model, struct perf_event
 
 /* pdir.c: nothing beside PDIR */
 int core_ext_pdir_start(struct pmu *core, const struct core_ext_model *model);
-bool core_ext_pdir_unhook(void);
+void core_ext_pdir_unhook(void);
 void core_ext_pdir_stop(void);
 int core_ext_pdir_check_group(struct perf_event *event);
 

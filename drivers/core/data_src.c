@@ -131,10 +131,9 @@ static bool data_src_wanted(const struct perf_event *event)
 {
 	u64 type = event->attr.sample_type;
 
-	return event->attr.precise_ip &&
-	       (type & (PERF_SAMPLE_WEIGHT_TYPE | PERF_SAMPLE_TRANSACTION) ||
-		(data_src_model->no_address && type & ADDR_TYPE) ||
-		(type & PERF_SAMPLE_DATA_SRC && data_src_of(event)));
+	return type & (PERF_SAMPLE_WEIGHT_TYPE | PERF_SAMPLE_TRANSACTION) ||
+	       (data_src_model->no_address && type & ADDR_TYPE) ||
+	       (type & PERF_SAMPLE_DATA_SRC && data_src_of(event));
 }
 
 static noinline int data_src_init(struct perf_event *event,
@@ -163,7 +162,7 @@ static noinline int data_src_init(struct perf_event *event,
 
 /**
  * core_ext_data_src_init() - event_init, and the data source if it is wanted
- * @event: a new event
+ * @event: a new event with precise_ip
  * @event_init: the core PMU's own event_init
  *
  * Return: 0 or an errno.

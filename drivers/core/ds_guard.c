@@ -2,8 +2,8 @@
 /*
  * DS buffer guard: Goldmont sets OvfDSBuffer also when the PEBS index is out of bounds. It then
  * writes no record, clears the overflow bit of the counter and does not reload it (SDM, section
- * 18.7.1.3). The kernel resets the index, or reads past the buffer first, and the counter is
- * silent until it wraps.
+ * 18.7.1.3). The kernel resets the index, or reads past the buffer first, and the counter of a
+ * fixed period is silent until it wraps.
  *
  * So the guard looks at the index in the PMU's interrupt, before the kernel does. It puts the
  * index back and reloads the counter, as the hardware would have; one sample is lost. In every
@@ -24,7 +24,7 @@
 
 /*
  * Where the kernel reloads the counter itself, the DS area holds 0. The counter then gets this
- * far from its overflow. The kernel counts from what it loaded last, and it never loads less: a
+ * far before its overflow. The kernel counts from what it loaded last, and it never loads less: a
  * counter behind that looks like 2^48 events.
  */
 #define DS_GUARD_SHORT_PERIOD	2
@@ -38,6 +38,8 @@ static struct {
 	u64 mask;		/* of its bits */
 	u32 counter_msr;	/* that takes all of them */
 } ds_guard;
+
+static DEFINE_PER_CPU(struct debug_store *, ds_guard_ds);
 
 atomic_long_t core_ext_ds_repairs;
 
@@ -126,7 +128,7 @@ static noinline void ds_guard_repair(struct debug_store *ds)
 
 static int ds_guard_nmi(unsigned int type, struct pt_regs *regs)
 {
-	struct debug_store *ds = &get_cpu_entry_area(smp_processor_id())->cpu_debug_store;
+	struct debug_store *ds = this_cpu_read(ds_guard_ds);
 
 	if (ds_guard_out_of_bounds(ds))
 		ds_guard_repair(ds);
@@ -145,7 +147,10 @@ int core_ext_ds_guard_start(const struct core_ext_model *model)
 	union cpuid10_eax eax = { .full = cpuid_eax(10) };
 	unsigned int width = eax.split.bit_width;
 	u64 caps = 0;
+	int cpu;
 
+	for_each_possible_cpu(cpu)
+		per_cpu(ds_guard_ds, cpu) = &get_cpu_entry_area(cpu)->cpu_debug_store;
 	if (boot_cpu_has(X86_FEATURE_PDCM))
 		rdmsrq(MSR_IA32_PERF_CAPABILITIES, caps);
 	ds_guard.counters = model->guarded;

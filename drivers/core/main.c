@@ -25,10 +25,6 @@
  *	cat /sys/module/intel_core_ext/parameters/enforce
  *	cat /sys/bus/event_source/devices/cpu/intel_core_ext/pdir_disturbed
  *
- * Hooks are pointers in the core PMU's struct pmu, exchanged atomically and given back only while
- * they are still ours. If another module has put its own hook on top of ours, unloading waits
- * until that hook is gone.
- *
  * See goldmont.md, silvermont.md and sandybridge.md in Documentation.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -40,13 +36,11 @@
 #include <linux/module.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
-#include <linux/srcu.h>
 #include <asm/cpu_device_id.h>
 
-#include "compat.h"
 #include "core_ext.h"
 
-/* Less than was asked for where the CPU does not need it. */
+/* Cleared at load where the CPU has no use for it */
 static bool enforce;
 module_param(enforce, bool, 0444);
 MODULE_PARM_DESC(enforce, "refuse events that the hardware would count as zero or imprecisely");
@@ -85,7 +79,8 @@ static struct pmu *core_ext_core;
 /* The core PMU's own event_init; NULL: it is not hooked. */
 static int (*core_ext_found_init)(struct perf_event *event);
 
-DEFINE_STATIC_SRCU(core_ext_srcu);
+/* Calls of ours that perf is in; of one CPU, the difference of those that began and ended there. */
+static DEFINE_PER_CPU(long, core_ext_inside);
 
 static ssize_t ds_repairs_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
@@ -120,24 +115,22 @@ static const struct attribute_group core_ext_group = {
 	.is_visible = core_ext_visible,
 };
 
-/* Most events meet no rule, and to find that out is all that they pay. */
-static int core_ext_checked_init(struct perf_event *event)
+static int core_ext_orig_init(struct perf_event *event)
 {
-	/*
-	 * An inherited event is a copy of one that was accepted, perhaps before the module was
-	 * loaded. If it were refused, fork() would fail.
-	 */
-	bool check = enforce && !event->parent;
-	bool offcore = check && core_ext_is_offcore(core_ext_model, event);
-	int err = 0;
+	if (event->attr.precise_ip && data_src)
+		return core_ext_data_src_init(event, core_ext_found_init);
+	return core_ext_found_init(event);
+}
 
-	if (offcore)
-		err = core_ext_check_offcore(core_ext_model, event);
+/* Most events meet no rule, and to find that out is all that they pay. */
+static int core_ext_enforce_init(struct perf_event *event)
+{
+	bool offcore = core_ext_is_offcore(core_ext_model, event);
+	int err = offcore ? core_ext_check_offcore(core_ext_model, event) : 0;
+
+	if (!err)
+		err = core_ext_orig_init(event);
 	if (err)
-		return err;
-	err = data_src ? core_ext_data_src_init(event, core_ext_found_init) :
-			 core_ext_found_init(event);
-	if (err || !check)
 		return err;
 	if (event->attr.precise_ip)
 		err = core_ext_check_precise(core_ext_model, event);
@@ -150,10 +143,18 @@ static int core_ext_checked_init(struct perf_event *event)
 
 static int core_ext_event_init(struct perf_event *event)
 {
-	int err, idx = srcu_read_lock(&core_ext_srcu);
+	int err;
 
-	err = core_ext_checked_init(event);
-	srcu_read_unlock(&core_ext_srcu, idx);
+	this_cpu_inc(core_ext_inside);
+	/*
+	 * An inherited event is a copy of one that was accepted, perhaps before the module was
+	 * loaded. If it were refused, fork() would fail.
+	 */
+	if (enforce && !event->parent)
+		err = core_ext_enforce_init(event);
+	else
+		err = core_ext_orig_init(event);
+	this_cpu_dec(core_ext_inside);
 	return err;
 }
 
@@ -171,26 +172,33 @@ static int __init core_ext_hook_core(void)
 	return err;
 }
 
+/* No call begins any more, so the sum falls only, and at 0 there is none left. */
+static bool core_ext_is_inside(void)
+{
+	long sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu(core_ext_inside, cpu));
+	return sum;
+}
+
 /*
- * After the pointers are given back a call may still be in our code. perf calls add and del
- * with interrupts off, so RCU waits for them. event_init sleeps: it is an SRCU section, and
- * RCU-tasks waits for the instructions before and after that section.
+ * After the pointers are given back a call may still be in our code. perf calls add and del with
+ * interrupts off, so RCU waits for them. event_init may sleep: RCU-tasks waits for those who are
+ * about to be counted, and in the end for those who have been.
  */
 static void core_ext_unhook_core(void)
 {
 	if (!core_ext_found_init)
 		return;
-	while (!core_ext_unhook(&core_ext_core->event_init, core_ext_found_init, core_ext_event_init) ||
-	       !core_ext_pdir_unhook()) {
-		pr_warn_once("another module has hooked the core PMU on top of us, waiting for it\n");
-		msleep(100);
-	}
-	rcu_expedite_gp();
+	core_ext_unhook(&core_ext_core->event_init, core_ext_found_init, core_ext_event_init);
+	core_ext_pdir_unhook();
 	synchronize_rcu();
 	synchronize_rcu_tasks();
-	synchronize_srcu(&core_ext_srcu);
+	while (core_ext_is_inside())
+		msleep(1);
 	synchronize_rcu_tasks();
-	rcu_unexpedite_gp();
 	core_ext_pdir_stop();
 }
 
@@ -214,15 +222,6 @@ static struct pmu *core_ext_find_core(void)
 	return core->dev && !strcmp(dev_name(core->dev), "cpu") ? core : NULL;
 }
 
-/* By a module of another name: the kernel refuses only the same name. */
-static bool __init core_ext_loaded_twice(const struct device *dev)
-{
-	struct kernfs_node *kn = kernfs_find_and_get(dev->kobj.sd, core_ext_group.name);
-
-	kernfs_put(kn);
-	return kn;
-}
-
 static bool __init core_ext_useful(const char *parameter, bool wanted, bool useful)
 {
 	if (wanted && !useful)
@@ -235,6 +234,7 @@ static int __init core_ext_init(void)
 {
 	const struct x86_cpu_id *id = x86_match_cpu(core_ext_cpus);
 	const struct core_ext_model *model;
+	struct kernfs_node *twin;
 	struct device *dev;
 	int err;
 
@@ -246,7 +246,9 @@ static int __init core_ext_init(void)
 		return -ENODEV;
 	}
 	dev = core_ext_core->dev;
-	if (core_ext_loaded_twice(dev)) {
+	twin = kernfs_find_and_get(dev->kobj.sd, core_ext_group.name);
+	kernfs_put(twin);
+	if (twin) {
 		pr_err("these extensions are loaded already\n");
 		return -EEXIST;
 	}

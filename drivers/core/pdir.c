@@ -4,16 +4,17 @@
  * programmable counter of the core runs (SDM, section 18.9.4.4). Fixed counters do not disturb.
  *
  * So an event that would run beside PDIR, or PDIR that would run beside an event, is refused
- * at add. perf then multiplexes them. The order is perf's own, for both threads of a core:
+ * at add. perf then multiplexes them. The priority is perf's own, for both threads of a core:
  *
  *	pinned		cannot wait: perf would give the event up for good. It never waits and
  *			nothing waits for it. If it runs beside PDIR, this is counted.
  *	CPU-wide	waits only for CPU-wide events
  *	task		waits for both
  *
- * On one CPU perf adds the events in this order. Between the threads of a core, the event that
- * comes first asks the other thread to schedule its events again, which then wait for it. Of two
- * events of the same order that one comes first whose thread has waited longer for the other.
+ * On one CPU perf adds the events by this priority. Between the threads of a core, an event of a
+ * higher priority asks the other thread to schedule its events again, which then wait for it. So
+ * does an event of the same priority, once those of the other thread have had a turn. perf often
+ * takes CPU-wide events off just to add them again, so tasks of the other thread wait a while.
  *
  * Each CPU notes its own events before it looks at the other thread's, so of two CPUs that add
  * events at the same time at least one sees the other.
@@ -22,9 +23,9 @@
 
 #include <linux/bitfield.h>
 #include <linux/cpumask.h>
+#include <linux/delay.h>
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
-#include <linux/minmax.h>
 #include <linux/percpu.h>
 #include <linux/smp.h>
 #include <linux/topology.h>
@@ -49,8 +50,8 @@ enum pdir_kind {
 	PDIR_NUM_KINDS = PDIR_FIXED + PDIR_NUM_FIXED
 };
 
-/* What an event asks the other thread for; above it the time, on which the request expires */
-#define PDIR_ASK_KIND	BIT_ULL(0)
+/* What is asked for, and when in the upper bits. A request expires after an interval. */
+#define PDIR_ASK_KIND	BIT_ULL(0)	/* set: PDIR_EVENT */
 #define PDIR_ASK_ORDER	BIT_ULL(1)
 #define PDIR_ASK_BITS	2
 
@@ -61,8 +62,9 @@ enum pdir_kind {
  * @num: how many
  * @on: how many need a programmable counter. The other thread reads it.
  * @ask: what the other thread shall make room for. It reads it.
- * @waited: ns for which events here have waited for events of the same order. It reads it.
- * @last: when that was counted, ns
+ * @since: when events here came to run that had waited, ns. The other thread reads it.
+ * @waits: events here have waited since
+ * @left: when CPU-wide events last left their counters, ns. The other thread reads it.
  * @again: schedules the events of this CPU again. Only the other thread queues it.
  */
 struct pdir_cpu {
@@ -71,8 +73,9 @@ struct pdir_cpu {
 	unsigned int num;
 	unsigned int on[PDIR_NUM_ORDERS][PDIR_NUM_PROGRAMMABLE];
 	u64 ask;
-	u64 waited;
-	u64 last;
+	u64 since;
+	bool waits;
+	u64 left[PDIR_NUM_PROGRAMMABLE];
 	call_single_data_t again;
 };
 
@@ -153,10 +156,19 @@ static int pdir_conflict(const struct pdir_cpu *c, enum pdir_kind kind)
 	return order;
 }
 
-/* perf tries an event that waits again at least this often, and that long is a turn. ns */
+/* How often perf tries again to add an event that waits, ns */
 static u64 pdir_interval(void)
 {
 	return (u64)pdir.core->hrtimer_interval_ms * NSEC_PER_MSEC;
+}
+
+/* Has a CPU-wide event that one of this kind cannot run beside left a CPU just now? */
+static bool pdir_left(const struct pdir_cpu *c, enum pdir_kind kind, u64 now)
+{
+	u64 while_ago = now - 10 * pdir_interval();
+
+	return time_after64(READ_ONCE(c->left[PDIR_EVENT]), while_ago) ||
+	       (kind == PDIR_EVENT && time_after64(READ_ONCE(c->left[PDIR_OTHER]), while_ago));
 }
 
 /* The order of what a CPU asks for, if an event of this kind cannot run beside it; -1: none */
@@ -179,7 +191,7 @@ static void pdir_ask(struct pdir_cpu *c, enum pdir_order order, enum pdir_kind k
 	smp_call_function_single_async(cpu, &per_cpu(pdir_cpus, cpu).again);
 }
 
-/* Must an event wait for the other thread? If it comes first, the other is asked to make room. */
+/* Must an event wait for the other thread? If it need not, the other is asked to make room. */
 static bool pdir_waits(struct pdir_cpu *c, enum pdir_order order, enum pdir_kind kind)
 {
 	u64 now = ktime_get_mono_fast_ns();
@@ -187,17 +199,20 @@ static bool pdir_waits(struct pdir_cpu *c, enum pdir_order order, enum pdir_kind
 
 	for_each_cpu(cpu, topology_sibling_cpumask(self)) {
 		const struct pdir_cpu *other = &per_cpu(pdir_cpus, cpu);
-		int runs = pdir_conflict(other, kind);
-		int asked = pdir_asked(other, kind, now);
+		int runs, asked;
 
-		if (cpu == self || (runs < 0 && asked < (int)order))
+		if (cpu == self)
 			continue;
-		if (max(runs, asked) == order) {
-			WRITE_ONCE(c->waited, c->waited + min(now - c->last, pdir_interval()));
-			c->last = now;
-		}
+		runs = pdir_conflict(other, kind);
+		asked = order == PDIR_TASK && pdir_left(other, kind, now) ?
+			PDIR_CPU : pdir_asked(other, kind, now);
+		if (runs < 0 && asked < (int)order)
+			return false;
+		c->waits = true;
+		/* perf's timers tick at the same time on all CPUs: so a turn is an interval. */
 		if (asked < (int)order && (runs < (int)order ||
-					   (runs == order && c->waited > READ_ONCE(other->waited))))
+					   (runs == order && time_after64(now, READ_ONCE(other->since) +
+									  pdir_interval() / 2))))
 			pdir_ask(c, order, kind, now, cpu);
 		return true;
 	}
@@ -211,7 +226,6 @@ static void pdir_again(void *unused)
 	int cpu, self = smp_processor_id();
 	u64 ask = c->ask;
 
-	c->last = ktime_get_mono_fast_ns();
 	pdir.resched(pdir.core);
 	/* Answered, unless it has been asked again just now. */
 	if (c->ask == ask)
@@ -244,15 +258,20 @@ static bool pdir_disturbs(enum pdir_order order, enum pdir_kind kind)
 
 static void pdir_forget(struct pdir_cpu *c, const struct perf_event *event)
 {
-	unsigned int i;
+	unsigned int i, kind;
 
 	/* An event that was there before us has not been noted. */
 	for (i = 0; i < c->num && c->event[i] != event; i++)
 		;
 	if (i == c->num)
 		return;
-	if (c->noted[i])
+	if (c->noted[i]) {
+		for (kind = 0; kind < PDIR_NUM_PROGRAMMABLE; kind++) {
+			if (c->noted[i] == &c->on[PDIR_CPU][kind])
+				WRITE_ONCE(c->left[kind], ktime_get_mono_fast_ns());
+		}
 		WRITE_ONCE(*c->noted[i], *c->noted[i] - 1);
+	}
 	c->num--;
 	c->event[i] = c->event[c->num];
 	c->noted[i] = c->noted[c->num];
@@ -279,24 +298,23 @@ static int pdir_add(struct perf_event *event, int flags)
 	/* Ours is noted before the other thread's are read. Pairs with itself over there. */
 	smp_mb();
 	err = may_wait && pdir_waits(c, order, kind) ? -EAGAIN : pdir.add(event, flags);
-	if (err)
+	if (err) {
 		pdir_forget(c, event);
-	else if (noted && pdir_disturbs(order, kind))
+		return err;
+	}
+	if (noted && c->waits) {
+		c->waits = false;
+		WRITE_ONCE(c->since, ktime_get_mono_fast_ns());
+	}
+	if (noted && pdir_disturbs(order, kind))
 		atomic_long_inc(&core_ext_pdir_disturbed);
-	return err;
+	return 0;
 }
 
 static void pdir_del(struct perf_event *event, int flags)
 {
 	pdir.del(event, flags);
 	pdir_forget(this_cpu_ptr(&pdir_cpus), event);
-}
-
-static void pdir_count(unsigned int *of_kind, const struct perf_event *event,
-		       const struct pmu *core)
-{
-	if (event->pmu == core)
-		of_kind[pdir_kind(event)]++;
 }
 
 /**
@@ -308,18 +326,19 @@ static void pdir_count(unsigned int *of_kind, const struct perf_event *event,
  */
 int core_ext_pdir_check_group(struct perf_event *event)
 {
-	unsigned int of_kind[PDIR_NUM_KINDS] = {};
-	struct perf_event *leader = event->group_leader;
-	unsigned int programmable;
-	struct perf_event *other;
+	unsigned int of_kind[PDIR_NUM_KINDS] = {}, programmable;
+	struct perf_event *leader = event->group_leader, *other;
 	int i;
 
 	if (leader == event)
 		return 0;
-	pdir_count(of_kind, event, event->pmu);
-	pdir_count(of_kind, leader, event->pmu);
-	for_each_sibling_event(other, leader)
-		pdir_count(of_kind, other, event->pmu);
+	of_kind[pdir_kind(event)]++;
+	if (leader->pmu == event->pmu)
+		of_kind[pdir_kind(leader)]++;
+	for_each_sibling_event(other, leader) {
+		if (other->pmu == event->pmu)
+			of_kind[pdir_kind(other)]++;
+	}
 
 	programmable = of_kind[PDIR_OTHER] + of_kind[PDIR_EVENT];
 	for (i = 0; i < PDIR_NUM_FIXED; i++)
@@ -351,6 +370,12 @@ int core_ext_pdir_start(struct pmu *core, const struct core_ext_model *model)
 		pr_err("cannot find perf_pmu_resched(), which enforce needs\n");
 		return -ENOENT;
 	}
+	for_each_online_cpu(cpu) {
+		if (cpumask_weight(topology_sibling_cpumask(cpu)) > 2) {
+			pr_err("enforce does not know cores of more than two threads\n");
+			return -EOPNOTSUPP;
+		}
+	}
 	pdir.core = core;
 	pdir.select = model->pdir;
 	for_each_possible_cpu(cpu)
@@ -365,13 +390,11 @@ int core_ext_pdir_start(struct pmu *core, const struct core_ext_model *model)
 
 /**
  * core_ext_pdir_unhook() - give add and del back
- *
- * Return: false if another module has hooked them on top of us: try again.
  */
-bool core_ext_pdir_unhook(void)
+void core_ext_pdir_unhook(void)
 {
-	return core_ext_unhook(&pdir.core->add, pdir.add, pdir_add) &&
-	       core_ext_unhook(&pdir.core->del, pdir.del, pdir_del);
+	core_ext_unhook(&pdir.core->add, pdir.add, pdir_add);
+	core_ext_unhook(&pdir.core->del, pdir.del, pdir_del);
 }
 
 /**
@@ -381,7 +404,10 @@ void core_ext_pdir_stop(void)
 {
 	int pass;
 
-	/* A CPU runs what has been queued in one interrupt. The second is for what the first queues. */
+	/*
+	 * What has been queued runs in an interrupt, for the end of which RCU waits. The second pass
+	 * is for what the first has queued.
+	 */
 	for (pass = 0; pdir.add && pass < 2; pass++) {
 		kick_all_cpus_sync();
 		synchronize_rcu();

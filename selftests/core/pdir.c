@@ -267,13 +267,17 @@ static void tasks_wait(void)
 
 /* ---- users without privileges beside root ---- */
 
-enum attack { STEADY, SWITCHED, ENABLED, OPENED, NUM_ATTACKS };
+enum attack { STEADY, SWITCHED, ENABLED, OPENED, PINNED, NUM_ATTACKS };
 
 static const char *const attack_name[] = {
 	"counts", "sleeps and wakes", "enables and disables", "opens and closes",
+	"enables and disables beside a pinned event",
 };
 
-/* PDIR of a task on this CPU, for ever */
+/*
+ * PDIR of a task on this CPU, for ever. A pinned event makes perf take root's off and add them again;
+ * it needs no programmable counter.
+ */
 static void attack(enum attack how, int cpu)
 {
 	struct perf_event_attr attr = core_attr(PDIR, 0, 2);
@@ -282,6 +286,10 @@ static void attack(enum attack how, int cpu)
 	on_cpu(cpu);
 	if (setuid(65534))
 		_exit(1);
+	if (how == PINNED && !cpu) {
+		attr = core_attr(0x00c0, 0, 0);
+		attr.pinned = 1;
+	}
 	attr.disabled = 0;
 	attr.exclude_kernel = 1;
 	fd = open_task(&attr, -1);
@@ -293,6 +301,7 @@ static void attack(enum attack how, int cpu)
 			usleep(1);
 			break;
 		case ENABLED:
+		case PINNED:
 			perf_disable(fd);
 			perf_enable(fd);
 			break;
@@ -325,7 +334,7 @@ static double share(enum attack how, unsigned int cpus, int events)
 	usleep(20000);
 	for (i = 0; i < events; i++)
 		fd[i] = open_on(BRANCHES, 0, 0);
-	usleep(20000);
+	usleep(100000);
 	for (i = 0; i < events; i++)
 		before[i] = perf_count(fd[i]);
 	usleep(soak() ? 3000000 : 400000);
@@ -371,6 +380,38 @@ static void roots_share(void)
 		}
 	}
 	ktap_check(!ext_number("pdir_disturbed"));
+}
+
+/* What tasks have waited for each other before gives no thread more of root's turns. */
+static void no_debt(void)
+{
+	struct perf_count count[2];
+	pid_t pid[2];
+	int fd[2], i;
+
+	ext_load("enforce=1");
+	on_cpu(2);
+	for (i = 0; i < 2; i++) {
+		pid[i] = fork();
+		ktap_require(pid[i] >= 0, "fork: %s", strerror(errno));
+		if (!pid[i])
+			attack(i ? STEADY : SWITCHED, i);
+	}
+	sleep(soak() ? 20 : 2);
+	for (i = 0; i < 2; i++) {
+		kill(pid[i], SIGKILL);
+		waitpid(pid[i], NULL, 0);
+	}
+	for (i = 0; i < 2; i++)
+		fd[i] = open_on(PDIR, 2, i);
+	usleep(500000);
+	for (i = 0; i < 2; i++) {
+		count[i] = perf_count(fd[i]);
+		ktap_check(4 * count[i].running > count[i].enabled, "CPU %d: %llu of %llu ns", i,
+			   (unsigned long long)count[i].running,
+			   (unsigned long long)count[i].enabled);
+		close(fd[i]);
+	}
 }
 
 /* Tasks on the two threads of a core multiplex. */
@@ -720,6 +761,7 @@ CORE_MAIN("2a 2d",
 	{ "tasks wait for CPU-wide events", tasks_wait },
 	{ "tasks of two threads", tasks_share },
 	{ "root's share beside tasks of users", roots_share },
+	{ "no debt of tasks in root's turns", no_debt },
 	{ "pinned events wait for nobody", pinned },
 	{ "another core does not matter", other_core },
 	{ "fixed counters do not matter", fixed_counters },
