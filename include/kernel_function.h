@@ -31,7 +31,7 @@ static inline void *kernel_function(const char *name)
 	sprint_symbol(symbol, (unsigned long)probe.addr);
 	if (sscanf(symbol + strlen(name), "+%lx", &offset) != 1)
 		return NULL;
-	return (void *)probe.addr - offset;
+	return probe.addr - offset;
 }
 
 #endif /* KERNEL_FUNCTION_H */

@@ -197,7 +197,7 @@ static void core_ext_unhook_core(void)
 	synchronize_rcu();
 	synchronize_rcu_tasks();
 	while (core_ext_is_inside())
-		msleep(1);
+		msleep(20);
 	synchronize_rcu_tasks();
 	core_ext_pdir_stop();
 }

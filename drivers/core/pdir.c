@@ -200,6 +200,7 @@ static bool pdir_waits(struct pdir_cpu *c, enum pdir_order order, enum pdir_kind
 	for_each_cpu(cpu, topology_sibling_cpumask(self)) {
 		const struct pdir_cpu *other = &per_cpu(pdir_cpus, cpu);
 		int runs, asked;
+		bool had_turn;
 
 		if (cpu == self)
 			continue;
@@ -210,9 +211,8 @@ static bool pdir_waits(struct pdir_cpu *c, enum pdir_order order, enum pdir_kind
 			return false;
 		c->waits = true;
 		/* perf's timers tick at the same time on all CPUs: so a turn is an interval. */
-		if (asked < (int)order && (runs < (int)order ||
-					   (runs == order && time_after64(now, READ_ONCE(other->since) +
-									  pdir_interval() / 2))))
+		had_turn = time_after64(now, READ_ONCE(other->since) + pdir_interval() / 2);
+		if (asked < (int)order && runs < (int)order + had_turn)
 			pdir_ask(c, order, kind, now, cpu);
 		return true;
 	}
@@ -241,11 +241,12 @@ static void pdir_again(void *unused)
 /* Has an event come to run beside PDIR? Only if one of the two is pinned. */
 static bool pdir_disturbs(enum pdir_order order, enum pdir_kind kind)
 {
+	int first = order == PDIR_PINNED ? 0 : PDIR_PINNED;
 	int cpu, self = smp_processor_id();
 	int other;
 
 	for_each_cpu(cpu, topology_sibling_cpumask(self)) {
-		for (other = order == PDIR_PINNED ? 0 : PDIR_PINNED; other < PDIR_NUM_ORDERS; other++) {
+		for (other = first; other < PDIR_NUM_ORDERS; other++) {
 			/* It is not beside itself. */
 			bool itself = cpu == self && other == order && kind == PDIR_EVENT;
 
@@ -405,8 +406,8 @@ void core_ext_pdir_stop(void)
 	int pass;
 
 	/*
-	 * What has been queued runs in an interrupt, for the end of which RCU waits. The second pass
-	 * is for what the first has queued.
+	 * What has been queued runs in an interrupt, for the end of which RCU waits. The second
+	 * pass is for what the first has queued.
 	 */
 	for (pass = 0; pdir.add && pass < 2; pass++) {
 		kick_all_cpus_sync();
