@@ -198,13 +198,21 @@ void core_ext_discovery_stop(struct device *dev);
  */
 #define core_ext_hook(_slot, _found, _ours)				\
 do {									\
-	*(_found) = READ_ONCE(*(_slot));				\
-} while (!try_cmpxchg(_slot, _found, _ours))
+	typeof(_slot) __slot = (_slot);					\
+	typeof(_found) __found = (_found);				\
+									\
+	*__found = READ_ONCE(*__slot);					\
+	while (!try_cmpxchg(__slot, __found, _ours))			\
+		;							\
+} while (0)
 
 /* Puts the original back, if it was replaced. Waits for a module that has hooked on top of us. */
 #define core_ext_unhook(_slot, _found, _ours)				\
 do {									\
-	while ((_found) && cmpxchg(_slot, _ours, _found) != (_ours)) {	\
+	typeof(_slot) __slot = (_slot);					\
+	typeof(_found) __found = (_found), __ours = (_ours);		\
+									\
+	while (__found && cmpxchg(__slot, __ours, __found) != __ours) {	\
 		pr_warn_once("another module has hooked the core PMU on top of us, waiting\n"); \
 		msleep(100);						\
 	}								\

@@ -79,8 +79,9 @@ static struct pmu *core_ext_core;
 /* The core PMU's own event_init; NULL: it is not hooked. */
 static int (*core_ext_found_init)(struct perf_event *event);
 
-/* Calls of ours that perf is in; of one CPU, the difference of those that began and ended there. */
-static DEFINE_PER_CPU(long, core_ext_inside);
+/* How many calls of our event_init have begun and ended on each CPU */
+static DEFINE_PER_CPU(unsigned long, core_ext_begun);
+static DEFINE_PER_CPU(unsigned long, core_ext_ended);
 
 static ssize_t ds_repairs_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
@@ -145,7 +146,7 @@ static int core_ext_event_init(struct perf_event *event)
 {
 	int err;
 
-	this_cpu_inc(core_ext_inside);
+	this_cpu_inc(core_ext_begun);
 	/*
 	 * An inherited event is a copy of one that was accepted, perhaps before the module was
 	 * loaded. If it were refused, fork() would fail.
@@ -154,7 +155,7 @@ static int core_ext_event_init(struct perf_event *event)
 		err = core_ext_enforce_init(event);
 	else
 		err = core_ext_orig_init(event);
-	this_cpu_dec(core_ext_inside);
+	this_cpu_inc(core_ext_ended);
 	return err;
 }
 
@@ -172,33 +173,42 @@ static int __init core_ext_hook_core(void)
 	return err;
 }
 
-/* No call begins any more, so the sum falls only, and at 0 there is none left. */
-static bool core_ext_is_inside(void)
+static unsigned long core_ext_sum(const unsigned long __percpu *count)
 {
-	long sum = 0;
+	unsigned long sum = 0;
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		sum += READ_ONCE(per_cpu(core_ext_inside, cpu));
+		sum += READ_ONCE(*per_cpu_ptr(count, cpu));
 	return sum;
 }
 
 /*
  * After the pointers are given back a call may still be in our code. perf calls add and del with
- * interrupts off, so RCU waits for them. event_init may sleep: RCU-tasks waits for those who are
- * about to be counted, and in the end for those who have been.
+ * interrupts off, so RCU waits for them. event_init may sleep: nobody is between its two counts,
+ * and RCU-tasks waits for those who are before or behind them. If one of these was before, it
+ * has been counted meanwhile.
  */
 static void core_ext_unhook_core(void)
 {
+	unsigned long begun, ended;
+
 	if (!core_ext_found_init)
 		return;
 	core_ext_unhook(&core_ext_core->event_init, core_ext_found_init, core_ext_event_init);
 	core_ext_pdir_unhook();
 	synchronize_rcu();
-	synchronize_rcu_tasks();
-	while (core_ext_is_inside())
-		msleep(20);
-	synchronize_rcu_tasks();
+	do {
+		for (;;) {
+			/* In this order: a call that is inside is never taken for one that has ended. */
+			ended = core_ext_sum(&core_ext_ended);
+			begun = core_ext_sum(&core_ext_begun);
+			if (begun == ended)
+				break;
+			msleep(20);
+		}
+		synchronize_rcu_tasks();
+	} while (core_ext_sum(&core_ext_begun) != begun);
 	core_ext_pdir_stop();
 }
 
