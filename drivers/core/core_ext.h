@@ -226,7 +226,6 @@ int core_ext_check_precise(const struct core_ext_model *model, struct perf_event
 
 /* pdir.c: nothing beside PDIR */
 int core_ext_pdir_start(struct pmu *core, const struct core_ext_model *model);
-void core_ext_pdir_unhook(void);
 void core_ext_pdir_stop(void);
 int core_ext_pdir_check_group(struct perf_event *event);
 

@@ -184,10 +184,9 @@ static unsigned long core_ext_sum(const unsigned long __percpu *count)
 }
 
 /*
- * After the pointers are given back a call may still be in our code. perf calls add and del with
- * interrupts off, so RCU waits for them. event_init may sleep: nobody is between its two counts,
- * and RCU-tasks waits for those who are before or behind them. If one of these was before, it
- * has been counted meanwhile.
+ * After the pointer is given back a call may still be in our code. RCU-tasks waits for those who are
+ * before or behind the two counts; nobody must be between them, where a call may sleep. Who was
+ * before them has been counted meanwhile.
  */
 static void core_ext_unhook_core(void)
 {
@@ -195,9 +194,8 @@ static void core_ext_unhook_core(void)
 
 	if (!core_ext_found_init)
 		return;
+	core_ext_pdir_stop();
 	core_ext_unhook(&core_ext_core->event_init, core_ext_found_init, core_ext_event_init);
-	core_ext_pdir_unhook();
-	synchronize_rcu();
 	do {
 		for (;;) {
 			/* In this order: a call that is inside is never taken for one that has ended. */
@@ -209,7 +207,6 @@ static void core_ext_unhook_core(void)
 		}
 		synchronize_rcu_tasks();
 	} while (core_ext_sum(&core_ext_begun) != begun);
-	core_ext_pdir_stop();
 }
 
 /* The PMU that takes raw events is the core PMU; an event of it knows it. */

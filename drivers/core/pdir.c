@@ -390,26 +390,23 @@ int core_ext_pdir_start(struct pmu *core, const struct core_ext_model *model)
 }
 
 /**
- * core_ext_pdir_unhook() - give add and del back
- */
-void core_ext_pdir_unhook(void)
-{
-	core_ext_unhook(&pdir.core->add, pdir.add, pdir_add);
-	core_ext_unhook(&pdir.core->del, pdir.del, pdir_del);
-}
-
-/**
- * core_ext_pdir_stop() - when no event is added through us any more
+ * core_ext_pdir_stop() - give add and del back
+ *
+ * Afterwards no CPU is in a function of this file that perf called through them.
  */
 void core_ext_pdir_stop(void)
 {
 	int pass;
 
+	if (!pdir.add)
+		return;
+	core_ext_unhook(&pdir.core->add, pdir.add, pdir_add);
+	core_ext_unhook(&pdir.core->del, pdir.del, pdir_del);
 	/*
-	 * What has been queued runs in an interrupt, for the end of which RCU waits. The second
-	 * pass is for what the first has queued.
+	 * perf calls them with interrupts off, so RCU waits for them. What they have queued runs in
+	 * an interrupt, for which the second pass waits, and the third for what that has queued.
 	 */
-	for (pass = 0; pdir.add && pass < 2; pass++) {
+	for (pass = 0; pass < 3; pass++) {
 		kick_all_cpus_sync();
 		synchronize_rcu();
 	}
