@@ -184,8 +184,8 @@ static unsigned long core_ext_sum(const unsigned long __percpu *count)
 }
 
 /*
- * After the pointer is given back a call may still be in our code. RCU-tasks waits for those who are
- * before or behind the two counts; nobody must be between them, where a call may sleep. Who was
+ * After the pointer is given back a call may still be in our code. RCU-tasks waits for a call that
+ * is before or behind the two counts. None may be between them, where it can sleep; a call that was
  * before them has been counted meanwhile.
  */
 static void core_ext_unhook_core(void)
@@ -198,7 +198,7 @@ static void core_ext_unhook_core(void)
 	core_ext_unhook(&core_ext_core->event_init, core_ext_found_init, core_ext_event_init);
 	do {
 		for (;;) {
-			/* In this order: a call that is inside is never taken for one that has ended. */
+			/* In this order, so that no call inside is taken for one that has ended */
 			ended = core_ext_sum(&core_ext_ended);
 			begun = core_ext_sum(&core_ext_begun);
 			if (begun == ended)
