@@ -20,10 +20,12 @@
  *
  *	echo module intel_core_ext +p >/sys/kernel/debug/dynamic_debug/control
  *
- * What is in effect on this CPU, and what has happened since the module was loaded:
+ * What is in effect on this CPU:
  *
  *	cat /sys/module/intel_core_ext/parameters/enforce
- *	cat /sys/bus/event_source/devices/cpu/intel_core_ext/pdir_disturbed
+ *
+ * The directory intel_core_ext of the PMU "cpu" has ds_repairs, how often the guard had to act,
+ * and pdir_disturbed, how often an event came to run beside PDIR.
  *
  * See goldmont.md, silvermont.md and sandybridge.md in Documentation.
  */
