@@ -232,9 +232,13 @@ static void other_thread(void)
 /* A task's event that waits, beside one on all of a CPU, which does not. */
 static void task_waits(int task, int cpu_wide)
 {
-	struct progress p = progress(task, cpu_wide, LONG);
+	struct progress p;
 	int i;
 
+	/* The threads have to talk to each other first. */
+	for (i = 0; i < 100 && (!i || !always(&p.b)); i++)
+		p = progress(task, cpu_wide, 0.02);
+	p = progress(task, cpu_wide, LONG);
 	ktap_check(!p.a.running && p.a.enabled && always(&p.b), "%llu of %llu ns, %llu of %llu ns",
 		   (unsigned long long)p.a.running, (unsigned long long)p.a.enabled,
 		   (unsigned long long)p.b.running, (unsigned long long)p.b.enabled);
@@ -373,9 +377,11 @@ static void roots_share(void)
 				ktap_note("%d events, %s on CPUs %#x: %.2f %% of %.2f %%",
 					  events[i], attack_name[how], cpus, 100 * beside,
 					  100 * alone);
-				/* They are read one after the other: a wide margin for many. */
-				ktap_check(beside >= (events[i] == 1 || soak() ? 0.99 : 0.95) *
-						     alone);
+				/*
+				 * What perf multiplexes is read one after the other, while it
+				 * goes on: a wide margin for many.
+				 */
+				ktap_check(beside >= (events[i] == 1 ? 0.99 : 0.8) * alone);
 			}
 		}
 	}
