@@ -9,6 +9,7 @@
 #define CORE_EXT_H
 
 #include <linux/atomic.h>
+#include <linux/delay.h>
 #include <linux/perf_event.h>
 #include <linux/types.h>
 

@@ -31,7 +31,6 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/delay.h>
 #include <linux/device.h>
 #include <linux/err.h>
 #include <linux/kernfs.h>
@@ -42,11 +41,11 @@
 
 #include "core_ext.h"
 
-/* Cleared at load where the CPU has no use for it */
 static bool enforce;
 module_param(enforce, bool, 0444);
 MODULE_PARM_DESC(enforce, "refuse events that the hardware would count as zero or imprecisely");
 
+/* This and the next are cleared at load where the CPU has no use for them. */
 static bool data_src;
 module_param(data_src, bool, 0444);
 MODULE_PARM_DESC(data_src, "add the data source that an event implies to its samples");
@@ -234,8 +233,7 @@ static struct pmu *core_ext_find_core(void)
 static bool __init core_ext_useful(const char *parameter, bool wanted, bool useful)
 {
 	if (wanted && !useful)
-		pr_warn("%s=1 has no effect: %s does not need it\n", parameter,
-			core_ext_model->name);
+		pr_warn("%s=1 has no effect on %s\n", parameter, core_ext_model->name);
 	return wanted && useful;
 }
 

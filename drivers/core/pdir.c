@@ -23,7 +23,6 @@
 
 #include <linux/bitfield.h>
 #include <linux/cpumask.h>
-#include <linux/delay.h>
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
 #include <linux/percpu.h>
@@ -146,7 +145,7 @@ static unsigned int pdir_conflicts(const struct pdir_cpu *c, enum pdir_order ord
 	       (kind == PDIR_EVENT ? READ_ONCE(c->on[order][PDIR_OTHER]) : 0);
 }
 
-/* The first order of those that an event of this kind waits for on a CPU; -1: none */
+/* The highest order of events on a CPU that one of this kind cannot run beside; -1: none */
 static int pdir_conflict(const struct pdir_cpu *c, enum pdir_kind kind)
 {
 	int order = PDIR_CPU;
@@ -191,7 +190,10 @@ static void pdir_ask(struct pdir_cpu *c, enum pdir_order order, enum pdir_kind k
 	smp_call_function_single_async(cpu, &per_cpu(pdir_cpus, cpu).again);
 }
 
-/* Must an event wait for the other thread? If it need not, the other is asked to make room. */
+/*
+ * Must an event wait for the other thread? An event that has priority asks it to make room, and is
+ * added again when it has.
+ */
 static bool pdir_waits(struct pdir_cpu *c, enum pdir_order order, enum pdir_kind kind)
 {
 	u64 now = ktime_get_mono_fast_ns();

@@ -213,14 +213,6 @@ static void stop(struct busy *b)
 	waitpid(b->pid, NULL, 0);
 }
 
-static double seconds(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec + ts.tv_nsec * 1e-9;
-}
-
 /* As often as said, and until each of the others has come around. */
 static void load_often(const char *const *parameters, int num, int times, const enum work *work)
 {

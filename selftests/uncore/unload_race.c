@@ -197,12 +197,18 @@ static void start_hotplug(void)
 	start_loop(switch_cpu, 3);
 }
 
+/* Two programs that open events, one of them software events, and hotplug */
+static void start_others(int type, uint64_t config, int uid)
+{
+	start_loop(open_often, type, config, uid);
+	start_loop(open_often, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, NOBODY);
+	start_hotplug();
+}
+
 static void software_events(void)
 {
 	start(false);
-	start_loop(open_often, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, NOBODY);
-	start_loop(open_often, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, NOBODY);
-	start_hotplug();
+	start_others(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, NOBODY);
 	run_all(times(), false);
 }
 
@@ -217,9 +223,7 @@ static void and_tracepoints(void)
 		ktap_skip("needs tracepoints");
 	ktap_require(fscanf(f, "%d", &id) == 1);
 	fclose(f);
-	start_loop(open_often, PERF_TYPE_TRACEPOINT, id, 0);
-	start_loop(open_often, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, NOBODY);
-	start_hotplug();
+	start_others(PERF_TYPE_TRACEPOINT, id, 0);
 	run_all(times(), false);
 }
 
@@ -227,9 +231,7 @@ static void and_tracepoints(void)
 static void refused_load(void)
 {
 	start(true);
-	start_loop(open_often, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, NOBODY);
-	start_loop(open_often, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, NOBODY);
-	start_hotplug();
+	start_others(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, NOBODY);
 	run_all(times(), true);
 	ktap_check(!unload(MAINLINE));
 	ktap_check(!load_ours(), "cannot be loaded");
