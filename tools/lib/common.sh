@@ -40,15 +40,25 @@ need_packages() {
 	say "installing ${missing[*]}"
 	mkdir -p "$CACHE"
 	(
-		# apt-get does not wait for another one that installs.
 		once install
-		if ! DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
-			"${missing[@]}" >"$CACHE/apt-install.log" 2>&1; then
-			apt-get update >"$CACHE/apt-update.log" 2>&1 || true
-			DEBIAN_FRONTEND=noninteractive run_logged "$CACHE/apt-install.log" \
-				apt-get install -y --no-install-recommends "${missing[@]}"
-		fi
+		set -- "$CACHE/apt-install.log" install --no-install-recommends "${missing[@]}"
+		apt_get "$@" || { apt_get "$CACHE/apt-update.log" update || true; apt_get "$@"; } ||
+			{ tail -n 30 "$1" >&2; die "cannot install ${missing[*]} (whole log: $1)"; }
 	) || exit
+}
+
+# apt_get LOG ARGUMENT...: apt-get, once no other program holds one of its locks. Its own
+# DPkg::Lock::Timeout waits for dpkg's alone.
+apt_get() {
+	local log=$1 lock="" last=""
+	shift
+	while ! DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get -y "$@" >"$log" 2>&1 </dev/null; do
+		lock=$(sed -n 's/^E: Could not get lock/waiting for/p' "$log")
+		[ -n "$lock" ] || return 1
+		[ "$lock" = "$last" ] || say "$lock"
+		last=$lock
+		sleep 2
+	done
 }
 
 # The Debian mirror this machine already uses.

@@ -1,0 +1,57 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What needs packages waits while another program holds a lock of apt or dpkg, and says so.
+#
+# KERNELS: 6.1
+# TIER: soak
+#
+# shellcheck disable=SC2317 # the tests are called by name
+set -u
+# Locks and packages are those of an overlay, which ends with this process.
+[ -n "${MOUNTS:-}" ] || [ "$(id -u)" != 0 ] || MOUNTS=own exec unshare -m "$0"
+. "$(dirname "$0")/../lib/ktap.sh"
+[ "$(id -u)" = 0 ] || ktap_skip_all "for root only"
+
+DIR=$(mktemp -d)
+mount -t tmpfs tmpfs "$DIR" && trap 'umount -l "$DIR" && rm -r "$DIR"' EXIT
+for d in usr etc var; do
+	mkdir "$DIR/$d" "$DIR/$d.work"
+	mount -t overlay overlay "/$d" -o "lowerdir=/$d,upperdir=$DIR/$d,workdir=$DIR/$d.work" ||
+		ktap_skip_all "no overlay can be mounted here"
+done
+export XEON7500_PMU_CACHE=$DIR/cache
+. "$(dirname "$0")/../../tools/lib/common.sh"
+
+# waits LOCK: installs hello while another program holds it, which it does until it is told of.
+waits() {
+	apt-get remove -y hello >"$DIR/removed" 2>&1
+	mkfifo "$DIR/let-go" "$DIR/held"
+	: >"$DIR/said"
+	python3 -c 'import fcntl, sys
+lock = open(sys.argv[1], "a")
+fcntl.lockf(lock, fcntl.LOCK_EX)
+open(sys.argv[2], "w").close()
+open(sys.argv[3]).read()' "$1" "$DIR/held" "$DIR/let-go" &
+	cat "$DIR/held"
+	need_packages hello 2>"$DIR/said" &
+	until grep "waiting for" "$DIR/said" || ! kill -0 $! 2>/dev/null; do sleep 0.2; done
+	: >"$DIR/let-go"
+	rm "$DIR/let-go" "$DIR/held"
+	wait $!
+	local status=$?
+	cat "$DIR/said"
+	grep -q "waiting for $1.*python3" "$DIR/said" && [ $status = 0 ] && hello
+}
+fails() {
+	! (need_packages no-such-package) 2>"$DIR/said" && cat "$DIR/said" && grep -q "Unable to locate" "$DIR/said"
+}
+
+for lock in lib/dpkg/lock-frontend cache/apt/archives/lock; do
+	ktap "/var/$lock" waits /var/$lock
+done
+# Nothing is known of any package, so that the lists are fetched first.
+rm -rf /var/lib/apt/lists/*
+ktap "the lists" waits /var/lib/apt/lists/lock
+ktap "what cannot be installed is said" fails
+ktap_end
