@@ -36,6 +36,16 @@ MODULES := drivers/uncore/xeon7500_uncore.ko drivers/core/intel_core_ext.ko
 
 all: modules
 
+# What is missing is said before anything is built or written.
+needs:
+	@tools/need $(NEEDS)
+modules install-conf install-man install-metrics dkms-source: needs
+ifeq ($(KERNEL),)
+modules: NEEDS = kernel=$(KDIR)
+endif
+install: NEEDS = kernel=$(KDIR) metrics
+dkms-install: NEEDS = kernel=$(KDIR) metrics dkms
+
 modules:
 ifeq ($(KERNEL),)
 	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
@@ -67,13 +77,15 @@ soak-newest:
 check:
 	tools/check
 
-hwcheck:
+hwcheck: NEEDS = kernel=$(KDIR) hwcheck
+hwcheck: needs
 	$(MAKE) -C tools/hwcheck all module
 
 silicon-dist:
 	tools/silicon/dist
 
-export:
+export: NEEDS = metrics
+export: needs
 	$(MAKE) -s -C tools/metrics export
 	@ls build/metrics/export/*
 
@@ -92,15 +104,15 @@ install-man:
 	install -d $(DESTDIR)$(PREFIX)/share/man/man4
 	install -m 644 Documentation/man/*.4 $(DESTDIR)$(PREFIX)/share/man/man4/
 
-install: modules install-conf install-man install-metrics
+install: needs modules install-conf install-man install-metrics
 	$(MAKE) -C $(KDIR) M=$(CURDIR) INSTALL_MOD_PATH=$(INSTALL_MOD_PATH) modules_install
 
 dkms-source: install-conf
 	install -d $(DESTDIR)/usr/src/xeon7500-pmu-$(VERSION)
-	cp -r Kbuild dkms.conf Makefile COPYING include drivers \
+	cp -r Kbuild dkms.conf COPYING include drivers \
 		$(DESTDIR)/usr/src/xeon7500-pmu-$(VERSION)/
 
-dkms-install: dkms-source install-man install-metrics
+dkms-install: needs dkms-source install-man install-metrics
 	dkms install xeon7500-pmu/$(VERSION)
 
 # Modules of the kernel of KDIR; dkms knows where it has put its own.
@@ -112,10 +124,10 @@ uninstall:
 		$(DESTDIR)$(PREFIX)/share/man/man4/xeon7500_uncore.4 \
 		$(DESTDIR)$(PREFIX)/share/man/man4/intel_core_ext.4
 	$(MAKE) -C tools/metrics uninstall
-	release=$$(sed -n 's/^#define UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h) && \
-		find $(INSTALL_MOD_PATH)/lib/modules/$$release -name xeon7500_uncore.ko -delete \
-			-o -name intel_core_ext.ko -delete && \
-		{ [ -n "$(INSTALL_MOD_PATH)" ] || depmod $$release; }
+	release=$$(cat $(KDIR)/include/config/kernel.release 2>/dev/null || uname -r); \
+	modules=$(INSTALL_MOD_PATH)/lib/modules/$$release; [ ! -d $$modules ] || { \
+		find $$modules -name xeon7500_uncore.ko -delete -o -name intel_core_ext.ko -delete && \
+		{ [ -n "$(INSTALL_MOD_PATH)" ] || depmod $$release; }; }
 
 deb:
 	tools/deb
@@ -125,7 +137,7 @@ help:
 
 clean:
 	rm -rf build
-	-$(MAKE) -C $(KDIR) M=$(CURDIR) clean
+	[ ! -e $(KDIR)/Makefile ] || $(MAKE) -C $(KDIR) M=$(CURDIR) clean
 
-.PHONY: all modules demo shell test-quick test test-debug soak soak-newest check hwcheck silicon-dist export bench \
+.PHONY: all needs modules demo shell test-quick test test-debug soak soak-newest check hwcheck silicon-dist export bench \
 	install-conf install-man install-metrics install dkms-source dkms-install uninstall deb help clean

@@ -43,8 +43,7 @@ machine() {
 		mount -t overlay overlay "/$d" \
 			-o "lowerdir=$DIR/$1/$d:/$d,upperdir=$DIR/$1.upper/$d,workdir=$DIR/$1.work/$d" || return
 	done
-	mkdir -p "/usr/src/$name-$version"
-	cp -r "$TOP"/{Kbuild,dkms.conf,Makefile,COPYING,include,drivers} "/usr/src/$name-$version/"
+	make -s -C "$TOP" dkms-source DESTDIR=/ || return
 	headers "$older" "$newer"
 }
 headers() {
