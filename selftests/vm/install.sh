@@ -24,7 +24,7 @@ contents() {
 		likwid/westmereEX/MEMORY.txt; do
 		grep -Eqx "$examples/$f(.gz)?" "$DIR/program" || { echo "there is no $f"; return 1; }
 	done
-	for f in sbin/hwcheck share/man/man8/hwcheck.8 share/doc/xeon7500-hwcheck/hwcheck.md \
+	for f in sbin/hwcheck share/man/man8/hwcheck.8 \
 		src/xeon7500-hwcheck/hwcheck_nmi.c; do
 		grep -Eqx "./usr/$f(.gz)?" "$DIR/hwcheck" || { echo "there is no $f"; return 1; }
 	done
@@ -34,7 +34,26 @@ contents() {
 		! dpkg -I "$DIR"/perf-metrics_*.deb | grep 'Depends:.*dkms' &&
 		grep -q '/usr/src/xeon7500-pmu-.*/dkms.conf' "$DIR/dkms" &&
 		grep -q '/usr/src/xeon7500-pmu-.*/drivers/uncore/main.c' "$DIR/dkms" &&
-		dpkg -I "$DIR"/xeon7500-pmu-dkms_*.deb postinst | grep -q dkms
+		dpkg -I "$DIR"/xeon7500-pmu-dkms_*.deb postinst | grep -q dkms &&
+		! ls "$DIR"/*-dbgsym_*.deb
+}
+
+# dead DIRECTORY: links of the pages in it that lead nowhere.
+dead() {
+	local page link
+	find "$1" -name '*.md*' | while read -r page; do
+		grep -o '](\([^)#:]*\)' "$page" | sed 's/](//' | while read -r link; do
+			[ -e "${page%/*}/$link" ] || echo "$page: $link"
+		done
+	done
+}
+# Each PMU has its page, and each page is there with those that it names.
+pages() {
+	local d
+	for d in "$DIR"/*.deb; do dpkg -x "$d" "$DIR/pages"; done
+	ls "$DIR"/pages/usr/share/doc/*/Documentation/{u,c,s,b,m,r,w}box.md || return
+	dead "$DIR/pages" | tee "$DIR/dead"
+	[ ! -s "$DIR/dead" ]
 }
 
 # The module of hwcheck, from the source that is in its package, as hwcheck(8) says.
@@ -97,7 +116,7 @@ fresh() {
 	mmdebstrap --variant=apt --include=dkms,gcc,make,libc6-dev,ca-certificates bookworm "$root" \
 		>"$DIR/fresh.log" 2>&1 || { tail "$DIR/fresh.log"; return 1; }
 	echo "deb $(debian_mirror) bookworm-backports main" >>"$root/etc/apt/sources.list"
-	cp "$DIR"/{xeon7500-pmu-dkms,perf-metrics,xeon7500-hwcheck}_*.deb "$root/root/"
+	cp "$DIR"/*.deb "$root/root/"
 	in_root sh -ec '
 		apt-get update
 		apt-get install -y --no-install-recommends linux-headers-amd64
@@ -128,7 +147,7 @@ loads() {
 }
 
 gone() {
-	in_root apt-get purge -y xeon7500-pmu-dkms perf-metrics xeon7500-hwcheck >"$DIR/purge.log" 2>&1 ||
+	in_root apt-get purge -y 'xeon7500-*' perf-metrics >"$DIR/purge.log" 2>&1 ||
 		{ tail "$DIR/purge.log"; return 1; }
 	in_root sh -c 'find / -xdev -type f | grep -v "^/var\|^/root" | sort' >"$DIR/after"
 	# What depmod writes is the kernel's; what came as a dependency is not ours.
@@ -141,6 +160,7 @@ VERSION=$(sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' "$TOP/dkms.conf")
 make -s -C "$TOP/tools/metrics" >/dev/null
 ktap "packages, and lintian is silent" packages
 ktap "what is in them" contents
+ktap "no page of them names one that is not there" pages
 ktap "the module of hwcheck is built from its package" hwcheck
 ktap "make install and uninstall" directories
 ktap "completion" completion
