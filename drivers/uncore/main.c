@@ -269,7 +269,7 @@ static int uncore_register_all(void)
 	for_each_uncore_package(pkg)
 		present |= pkg->present;
 	if (!(present & BIT(UNCORE_UBOX))) {
-		pr_err("no package with a working U-Box\n");
+		pr_info("no package with a working U-Box\n");
 		return -ENODEV;
 	}
 	/* No CPU may go while a PMU is known to perf but not yet to migration. */

@@ -13,12 +13,14 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "ktap.h"
 
 static int kmsg_fd = -1;
+static int kmsg_level;	/* of the last record: KERN_INFO is 6 */
 
 /* What comes later is for kmsg_next(). */
 static inline void kmsg_mark(void)
@@ -41,6 +43,7 @@ static inline bool kmsg_next(char *line, int size)
 	if (n <= 0)
 		return false;
 	rec[n] = 0;
+	kmsg_level = atoi(rec) & 7;
 	text = strchr(rec, ';');
 	text = text ? text + 1 : rec;
 	text[strcspn(text, "\n")] = 0;

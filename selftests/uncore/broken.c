@@ -8,6 +8,7 @@
  */
 #include "foreign.h"
 #include "kmsg.h"
+#include "module.h"
 
 #define ull	unsigned long long
 
@@ -155,6 +156,27 @@ static void group(void)
 	event_close_all();
 }
 
+/* A virtual machine can have the CPU without its uncore. The alias loads the module there. */
+static void nothing(void)
+{
+	char line[256];
+	int told = 0;
+
+	module_unload();
+	msr_write(0, SYN_GP, SYN_GP_READ(0xc10));
+	kmsg_mark();
+	ktap_check(load_ours() == ENODEV);
+	while (kmsg_next(line, sizeof(line))) {
+		if (!strstr(line, "xeon7500_uncore: no package with a working U-Box"))
+			continue;
+		told++;
+		ktap_check(kmsg_level == 6, "level %d", kmsg_level);
+	}
+	ktap_check(told == 1, "told %d times", told);
+	start(0);
+}
+
 SILICON_MAIN({ "a sub-register that cannot be read takes only its events away", unreadable },
 	     { "a sub-register that cannot be written gives no number", unwritable },
-	     { "nor to a group", group })
+	     { "nor to a group", group },
+	     { "no uncore at all is no error", nothing })
