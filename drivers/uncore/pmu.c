@@ -28,7 +28,8 @@ MODULE_PARM_DESC(unprivileged_hold,
  * uncore_check_attr() - what no uncore PMU can do
  * @event: the event
  *
- * Return: 0; -EOPNOTSUPP for what needs a core, -EINVAL for an event of a task.
+ * Return: 0; -EOPNOTSUPP for what needs a core, -EINVAL for an event of a task, -EACCES where the
+ * user lacks the permission for any event.
  */
 int uncore_check_attr(struct perf_event *event)
 {
@@ -38,8 +39,13 @@ int uncore_check_attr(struct perf_event *event)
 		return uncore_refuse(event, -EOPNOTSUPP, "no core, no precise IP or branches");
 	if (event->cpu < 0 || event->attach_state & PERF_ATTACH_TASK)
 		return uncore_refuse(event, -EINVAL, "counts for a package, not for a task");
+	/*
+	 * Users without the permission to count the kernel have perf try again without it. Tell
+	 * them of the permission: the next attempt must not end with "not supported".
+	 */
 	if (attr->exclude_user || attr->exclude_kernel || attr->exclude_hv || attr->exclude_idle)
-		return uncore_refuse(event, -EOPNOTSUPP, "cannot tell who caused an event");
+		return uncore_refuse(event, perfmon_capable() ? -EOPNOTSUPP : -EACCES,
+				     "cannot tell who caused an event");
 	/* perf sets exclude_guest unasked; only -EINVAL makes it try again without. */
 	if (attr->exclude_host || attr->exclude_guest)
 		return uncore_refuse(event, -EINVAL, "cannot tell host from guest");

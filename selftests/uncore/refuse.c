@@ -372,23 +372,41 @@ static int set_paranoid(int val)
 	return was;
 }
 
-/* Without privileges perf's own rules hold. */
+static int user_opens(struct perf_event_attr *attr)
+{
+	int fd, status = -1;
+
+	if (!fork()) {
+		if (setuid(65534))
+			_exit(100);
+		fd = perf_open(attr, 0, -1);
+		_exit(fd < 0 ? -fd : 0);
+	}
+	wait(&status);
+	return WIFEXITED(status) ? -WEXITSTATUS(status) : -1000;
+}
+
+/*
+ * Without privileges perf's own rules hold. The program perf falls back to user space then, and
+ * has to hear of the permission again.
+ */
 static void unprivileged(void)
 {
 	struct perf_event_attr attr;
-	int fd, status = -1, was;
+	int err, was;
 
 	start();
 	was = set_paranoid(2);
 	attr = event_attr("xeon7500_cbox_0", "llc_misses.all");
-	if (!fork()) {
-		if (setuid(65534))
-			_exit(100);
-		fd = perf_open(&attr, 0, -1);
-		_exit(fd < 0 ? -fd : 0);
-	}
-	wait(&status);
-	ktap_check(WIFEXITED(status) && WEXITSTATUS(status) == EACCES, "status %#x", status);
+	err = user_opens(&attr);
+	ktap_check(err == -EACCES, "%d", err);
+	attr.exclude_kernel = 1;
+	attr.exclude_hv = 1;
+	err = user_opens(&attr);
+	ktap_check(err == -EACCES, "user space: %d", err);
+	attr.sample_period = 100000;
+	err = user_opens(&attr);
+	ktap_check(err == -EACCES, "user space, sampling: %d", err);
 	set_paranoid(was);
 	untouched();
 }

@@ -170,6 +170,26 @@ bad_values() {
 		perf_rejects 'syntax error\|Cannot find PMU\|not found' xeon7500_cbox_8/event=1/
 }
 
+# Without the permission perf tries once more, for user space alone. It has to be told again.
+names_permission() { # COMMAND
+	su somebody -c "$1" >/tmp/out 2>&1 && { echo "$1: counted"; return 1; }
+	grep -q perf_event_paranoid /tmp/out && ! grep -i 'not supported\|support sampling' /tmp/out ||
+		{ echo "$1:"; cat /tmp/out; return 1; }
+}
+
+permission() {
+	cp /etc/passwd /tmp/passwd
+	echo somebody:x:1000:1000::/:/bin/sh >>/etc/passwd
+	echo 2 >/proc/sys/kernel/perf_event_paranoid
+	names_permission "perf stat -a -e xeon7500_cbox_0/llc_misses.all/ true" &&
+		names_permission "perf stat -a -e '{xeon7500_cbox_0/llc_misses.all/,xeon7500_cbox_0/llc_hits.all/}:W' true" &&
+		names_permission "perf stat -a -e xeon7500_package/lost/ true" &&
+		names_permission "perf record -a -o /dev/null -e xeon7500_cbox_0/llc_misses.all/ -c 100000 true"
+	status=$?
+	cp /tmp/passwd /etc/passwd
+	return $status
+}
+
 no_violations() { n=$(silicon violations); [ "$n" = 0 ] || { echo "$n violations"; return 1; }; }
 
 start_of_perf >/tmp/truth
@@ -194,5 +214,6 @@ ktap "per CPU" per_cpu
 ktap "intervals add up" intervals
 ktap "scale and unit" scale_and_unit
 ktap "values perf itself rejects" bad_values
+ktap "who may not is told of the permission" permission
 ktap "no access against the rules of the silicon" no_violations
 ktap_end
