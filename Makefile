@@ -69,7 +69,7 @@ test-debug:
 	selftests/run --kernel debug
 
 soak:
-	selftests/run --tier soak --kernel 6.1 --kernel 6.12 --also debug
+	selftests/run --tier soak --kernel 6.1 --kernel 6.12 --also debug --rt debug-rt
 
 soak-newest:
 	selftests/run --tier soak --also newest

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * VM: --machine goldmont
+ * TIER: rt
  * LONG: each
  *
  * Loading and unloading while others use the PMU.

@@ -4,7 +4,7 @@
  *
  * CPUs 0 and 1 are package 0, 2 and 3 package 1.
  *
- * TIER: quick newest
+ * TIER: quick newest rt
  * VM: --sockets 2 --cores 2
  */
 #include <signal.h>

@@ -3,6 +3,7 @@
  * Loading and unloading: who may, when, and what is left behind.
  *
  * VM: --sockets 2 --cores 2
+ * TIER: rt
  * PUT: ../tools/modprobe.d/xeon7500-uncore.conf ../spec/xeon7500/registers.json ../spec/xeon7500/registers_mw.json
  * LONG: each
  */

@@ -3,7 +3,7 @@
  * Sampling against the truth: every overflow of the silicon is a sample, or one of
  * which perf or the driver says that it is none; and the count is what happened.
  *
- * TIER: quick newest
+ * TIER: quick newest rt
  * VM: --sockets 2 --cores 2 --icount --append nmi_watchdog=0
  * LONG: each
  */
