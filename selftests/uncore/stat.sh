@@ -99,6 +99,17 @@ per_cpu() {
 	done
 }
 
+# -C with a CPU of cpumask is one package.
+one_package() {
+	for s in 0 1; do
+		silicon clear
+		perf stat -C "$(cut -d, -f$((s + 1)) $SYSFS/xeon7500_wbox/cpumask)" -x, \
+			-e xeon7500_wbox/prochot/ sleep 0.05 2>/tmp/out
+		same "socket $s" "$(cut -d, -f1 /tmp/out)" "$(silicon events $s xeon7500_wbox)" ||
+			{ cat /tmp/out; return 1; }
+	done
+}
+
 # What perf has read at the ends of the intervals; the last part comes after that.
 intervals() {
 	silicon clear
@@ -211,6 +222,7 @@ esac
 ktap "JSON" json
 ktap "per socket" per_socket
 ktap "per CPU" per_cpu
+ktap "one package" one_package
 ktap "intervals add up" intervals
 ktap "scale and unit" scale_and_unit
 ktap "values perf itself rejects" bad_values
