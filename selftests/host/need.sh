@@ -58,4 +58,13 @@ enough() {
 	done
 }
 ktap "kernels that they are for" enough
+# So is the kernel's build system.
+space() {
+	mkdir -p "$DIR/with space/tools"
+	cp "$TOP/Makefile" "$TOP/dkms.conf" "$DIR/with space/"
+	cp "$TOP/tools/need" "$DIR/with space/tools/"
+	TOP="$DIR/with space" says "$PATH" "the kernel cannot build modules in a directory with a space in its\
+ name: $DIR/with space" all KDIR="$with"
+}
+ktap "a directory with a space" space
 ktap_end

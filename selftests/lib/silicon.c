@@ -6,6 +6,7 @@
  *	silicon reset			everything as at power on; no driver may be loaded
  *	silicon events PACKAGE PMU	events inside enabled windows, all counters
  *	silicon accesses		reads and writes of uncore registers
+ *	silicon instructions		that the guest has executed
  *	silicon violations		accesses against the rules
  *	silicon readings		those that are not the first answer (spec/readings.json)
  *	silicon reading NAME=ANSWER	it is that from now on
@@ -17,8 +18,8 @@
 
 static int usage(void)
 {
-	fprintf(stderr, "usage: silicon clear|reset|events PACKAGE PMU|accesses|violations|"
-			"readings|reading NAME=ANSWER|answers\n");
+	fprintf(stderr, "usage: silicon clear|reset|events PACKAGE PMU|accesses|instructions|"
+			"violations|readings|reading NAME=ANSWER|answers\n");
 	return 2;
 }
 
@@ -106,6 +107,8 @@ int main(int argc, char **argv)
 							       argv[3]));
 	else if (!strcmp(argv[1], "accesses"))
 		printf("%u\n", silicon_accesses());
+	else if (!strcmp(argv[1], "instructions"))
+		printf("%llu\n", (unsigned long long)msr_read(0, SYN_INSNS));
 	else if (!strcmp(argv[1], "violations"))
 		printf("%llu\n", (unsigned long long)msr_read(0, SYN_VIOLATIONS));
 	else if (!strcmp(argv[1], "readings"))
