@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# make deb, make install and make uninstall. In make soak, also: the packages in a fresh
-# Debian, where dkms builds the modules for both kernels and they load in the virtual machine.
+# make deb, make install and make uninstall. In make soak, also: the packages in a fresh Debian 12
+# and a fresh Debian 13, upgrades of the kernel, the modules in the virtual machine, removal.
 #
 # KERNELS: 6.1
 # LONG: once
@@ -42,7 +42,7 @@ contents() {
 dead() {
 	local page link
 	find "$1" -name '*.md*' | while read -r page; do
-		grep -o '](\([^)#:]*\)' "$page" | sed 's/](//' | while read -r link; do
+		grep -o '](\([^)#:]*\)[)#]' "$page" | sed 's/^](//; s/.$//' | while read -r link; do
 			[ -e "${page%/*}/$link" ] || echo "$page: $link"
 		done
 	done
@@ -106,49 +106,71 @@ completion() {
 # dkms wants /proc; it is gone with the process.
 # shellcheck disable=SC2016 # for the shell inside
 in_root() {
-	unshare -m sh -c 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"' "$DIR/fresh" \
+	unshare -m sh -c 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"' "$DIR/fresh-$SUITE" \
 		env DEBIAN_FRONTEND=noninteractive LC_ALL=C "$@"
 }
+in_root_quietly() { in_root "$@" >"$DIR/root.log" 2>&1 || { tail -n 30 "$DIR/root.log"; return 1; }; }
 
-# A fresh Debian with both kernels' headers, our packages, dkms.
+# A fresh Debian with a kernel's headers, and our packages.
 fresh() {
-	local root=$DIR/fresh release k
-	mmdebstrap --variant=apt --include=dkms,gcc,make,libc6-dev,ca-certificates bookworm "$root" \
-		>"$DIR/fresh.log" 2>&1 || { tail "$DIR/fresh.log"; return 1; }
-	echo "deb $(debian_mirror) bookworm-backports main" >>"$root/etc/apt/sources.list"
+	local root=$DIR/fresh-$SUITE
+	mmdebstrap --variant=apt --include=ca-certificates "$SUITE" "$root" >"$DIR/root.log" 2>&1 ||
+		{ tail "$DIR/root.log"; return 1; }
+	echo "deb $(debian_mirror) $SUITE-backports main" >>"$root/etc/apt/sources.list"
 	cp "$DIR"/*.deb "$root/root/"
-	in_root sh -ec '
+	in_root_quietly sh -ec '
 		apt-get update
 		apt-get install -y --no-install-recommends linux-headers-amd64
-		apt-get install -y --no-install-recommends -t bookworm-backports linux-headers-amd64
-		dpkg-query -W | sort >/root/before
-		find / -xdev -type f | grep -v "^/var\|^/root" | sort >/root/files-before
 		apt-get install -y --no-install-recommends /root/*.deb
-	' >"$DIR/fresh.log" 2>&1 || { tail -n 30 "$DIR/fresh.log"; return 1; }
-	for release in "$root"/lib/modules/*; do
-		release=${release##*/}
-		case $release in 6.1.* | 6.12.*) ;; *) continue ;; esac
-		in_root dkms install "xeon7500-pmu/$VERSION" -k "$release" >"$DIR/dkms.log" 2>&1 ||
-			{ tail -n 30 "$DIR/dkms.log"; return 1; }
-		echo "built for $release"
-		k=${release#6.} k=6.${k%%.*}
-		mkdir -p "$DIR/$k"
-		cp "$root/lib/modules/$release/updates/dkms/"*.ko* "$DIR/$k/"
-	done
-	xz -d -f "$DIR"/6.*/*.xz 2>/dev/null
-	ls "$DIR"/6.1/*.ko "$DIR"/6.12/*.ko
+	'
 }
 
-# The very modules that dkms has built, on a kernel of that release.
+# The releases that dkms has built for.
+built() { (cd "$DIR/fresh-$SUITE/lib/modules" && ls -d ./*/updates/dkms/xeon7500_uncore.ko* 2>/dev/null) | cut -d/ -f2; }
+one_more() {
+	local before after
+	before=$(built | wc -l)
+	"$@" || return
+	built
+	after=$(built | wc -l)
+	[ "$after" = $((before + 1)) ]
+}
+# An upgrade to a kernel that the modules are for: apt alone has them built.
+inside() {
+	in_root_quietly apt-get install -y --no-install-recommends -t "$SUITE-backports" linux-headers-amd64
+}
+# And to one that they are not for.
+# shellcheck disable=SC2016 # for the shell inside
+outside() {
+	local before
+	before=$(built)
+	in_root_quietly sh -ec '
+		release=7.9.0-1-amd64
+		mkdir -p /root/k/DEBIAN /root/k/usr/lib/modules/$release
+		ln -s "$(readlink -f /lib/modules/*/build | tail -n 1)" /root/k/usr/lib/modules/$release/build
+		printf "%s\n" "Package: linux-headers-$release" "Version: 7.9.0-1" "Architecture: amd64" \
+			"Maintainer: nobody <nobody@localhost>" "Description: newer than all" >/root/k/DEBIAN/control
+		printf "%s\n" "#!/bin/sh" "set -e" \
+			"run-parts --exit-on-error --arg=$release /etc/kernel/header_postinst.d" >/root/k/DEBIAN/postinst
+		chmod 755 /root/k/DEBIAN/postinst
+		dpkg-deb --build /root/k /root/k.deb
+		apt-get install -y /root/k.deb
+		dpkg -s linux-headers-$release | grep "^Status: install ok installed"
+	' && [ "$(built)" = "$before" ]
+}
+
+# loads RELEASE: the very modules that dkms has built, on a kernel of that release.
 loads() {
+	mkdir -p "$DIR/$1"
+	cp "$DIR/fresh-$SUITE/lib/modules/$1/updates/dkms"/*.ko* "$DIR/$1/"
+	xz -d -q "$DIR/$1"/*.xz 2>/dev/null
 	vm "loads-$1" --kernel "$1" --driver none --module "$DIR/$1/xeon7500_uncore.ko" -- \
 		perf stat -a -e xeon7500_wbox/uncore_clock/ true
 	ended "loads-$1" 0
 }
 
 gone() {
-	in_root apt-get purge -y 'xeon7500-*' perf-metrics >"$DIR/purge.log" 2>&1 ||
-		{ tail "$DIR/purge.log"; return 1; }
+	in_root_quietly apt-get purge -y 'xeon7500-*' perf-metrics || return
 	in_root sh -c 'find / -xdev -type f | grep -v "^/var\|^/root" | sort' >"$DIR/after"
 	# What depmod writes is the kernel's; what came as a dependency is not ours.
 	grep -i 'xeon7500\|intel_core_ext\|perf-metrics\|hwcheck' "$DIR/after" && return 1
@@ -166,9 +188,14 @@ ktap "make install and uninstall" directories
 ktap "completion" completion
 if [ -n "${SOAK:-}" ] && [ "$(id -u)" = 0 ]; then
 	need_packages mmdebstrap >/dev/null
-	ktap "a fresh Debian builds the modules" fresh
-	ktap "they load on 6.1" loads 6.1
-	ktap "they load on 6.12" loads 6.12
-	ktap "purged, and nothing is left" gone
+	for SUITE in bookworm trixie; do
+		ktap "a fresh $SUITE: the packages are installed" one_more fresh
+		ktap "$SUITE: a kernel that the modules are for" one_more inside
+		ktap "$SUITE: a kernel that they are not for" outside
+		for release in $(built); do
+			ktap "$SUITE: they load on $release" loads "$release"
+		done
+		ktap "$SUITE: purged, and nothing is left" gone
+	done
 fi
 ktap_end
