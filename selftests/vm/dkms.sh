@@ -61,10 +61,10 @@ shown() {
 	return 1
 }
 installed() { (cd /lib/modules && find . -name '*.ko*' | sed 's/[.]ko[.].*/.ko/' | sort); }
-# ours RELEASE...: they are built for these, and for no other.
+# ours RELEASE...: they are built for these, and for no other, and dkms knows them again.
 ours() {
 	diff <(printf './%s\n' "${@/%//updates/dkms/intel_core_ext.ko}" "${@/%//updates/dkms/xeon7500_uncore.ko}" |
-		sort) <(installed)
+		sort) <(installed) && ! dkms status | grep WARNING
 }
 
 # The postinst of our package, and of that of a kernel and its headers.
@@ -93,6 +93,16 @@ lacks() {
 		grep 'perf_pmu_register.* undefined' /var/lib/dkms/"$name/$version"/build/make.log &&
 		[ -z "$(installed)" ]
 }
+# Secure Boot wants a signature. The key that dkms has made is told in install.md.
+signed() {
+	local f
+	for f in /lib/modules/"$release"/updates/dkms/*; do
+		case $f in *.xz) xz -dc "$f" ;; *) cat "$f" ;; esac | tail -c 28 | grep -a "Module signature appended" ||
+			{ echo "$f is not signed"; return 1; }
+	done
+	ls /var/lib/dkms/mok.key /var/lib/dkms/mok.pub
+}
+removed() { shown dkms remove "$name/$version" --all && [ -z "$(installed)" ] && [ -z "$(dkms status)" ]; }
 
 for debian in bookworm trixie; do
 	machine $debian || { ktap "$debian: dkms" false; continue; }
@@ -105,6 +115,7 @@ for debian in bookworm trixie; do
 	headers "$release"
 	ktap "$debian: our package, and a kernel that it is for" package
 	ktap "$debian: the modules are there" ours "$release"
+	ktap "$debian: they are signed" signed
 	for k in $older $newer; do
 		ktap "$debian: $k is installed after it" nothing kernel "$k"
 	done
@@ -112,6 +123,7 @@ for debian in bookworm trixie; do
 	ktap "$debian: a processor of 32 bits" nothing setarch i686 /etc/kernel/postinst.d/dkms "$upgrade"
 	ktap "$debian: another kernel that they are for is installed" kernel "$upgrade"
 	ktap "$debian: the modules are there for both" ours "$release" "$upgrade"
+	ktap "$debian: they can be removed" removed
 	umount -l /usr /etc /var
 done
 ktap_end
