@@ -163,7 +163,7 @@ static void nothing(void)
 	int told = 0;
 
 	module_unload();
-	msr_write(0, SYN_GP, SYN_GP_READ(0xc10));
+	msr_write(0, SYN_GP, SYN_GP_WRITE(0xc00));
 	kmsg_mark();
 	ktap_check(load_ours() == ENODEV);
 	while (kmsg_next(line, sizeof(line))) {
