@@ -124,10 +124,10 @@ uninstall:
 		$(DESTDIR)$(PREFIX)/share/man/man4/xeon7500_uncore.4 \
 		$(DESTDIR)$(PREFIX)/share/man/man4/intel_core_ext.4
 	$(MAKE) -C tools/metrics uninstall
-	release=$$(cat $(KDIR)/include/config/kernel.release 2>/dev/null || uname -r); \
-	modules=$(INSTALL_MOD_PATH)/lib/modules/$$release; [ ! -d $$modules ] || { \
+	release=$$(sed -n 's/^#define UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h 2>/dev/null); \
+	modules=$(INSTALL_MOD_PATH)/lib/modules/$${release:-$$(uname -r)}; [ ! -d $$modules ] || { \
 		find $$modules -name xeon7500_uncore.ko -delete -o -name intel_core_ext.ko -delete && \
-		{ [ -n "$(INSTALL_MOD_PATH)" ] || depmod $$release; }; }
+		{ [ -n "$(INSTALL_MOD_PATH)" ] || depmod "$${modules##*/}"; }; }
 
 deb:
 	tools/deb

@@ -11,7 +11,7 @@ DIR=$(mktemp -d)
 trap 'rm -rf "$DIR"' EXIT
 
 # A path with what each Debian has, and make.
-mkdir -p "$DIR"/{bare,headers,kernel/include/config}
+mkdir -p "$DIR"/{bare,headers,kernel/include/generated}
 for p in bash sh make sed grep uname install cp rm mkdir cat dirname find; do
 	ln -s "$(command -v $p)" "$DIR/bare/"
 done
@@ -20,7 +20,10 @@ printf '#!/bin/sh\nexec %s -nostdinc "$@"\n' "$(command -v cc)" >"$DIR/headers/c
 printf '#!/bin/sh\nexit 1\n' >"$DIR/headers/dkms"
 chmod +x "$DIR"/headers/*
 touch "$DIR/kernel/Makefile"
-echo 6.1.0-99-amd64 >"$DIR/kernel/include/config/kernel.release"
+
+# release NAME: the headers are of that one.
+release() { echo "#define UTS_RELEASE \"$1\"" >"$DIR/kernel/include/generated/utsrelease.h"; }
+release 6.1.0-99-amd64
 
 # says PATH LINE VERB [VARIABLE=VALUE]: make VERB says that and no more, and installs nothing.
 says() {
@@ -44,7 +47,7 @@ done
 ktap "make hwcheck without a compiler" says "$DIR/bare" "$run gcc libc6-dev" hwcheck KDIR="$with"
 ktap "make export without libraries" says "$DIR/headers:$DIR/bare" "$run $libraries" export
 for release in 5.10.0-30-amd64 6.0.12-1-amd64 7.4.0+deb13-amd64; do
-	echo $release >"$DIR/kernel/include/config/kernel.release"
+	release $release
 	for verb in all install dkms-install hwcheck; do
 		ktap "make $verb for $release" says "$PATH" \
 			"the modules are for Linux 6.1 to 7.3, and this is $release" $verb KDIR="$with"
@@ -53,7 +56,7 @@ done
 enough() {
 	local k
 	for k in 6.1.0-99-amd64 6.12.3 6.19.0-rc1 7.3.4+deb13-rt-amd64; do
-		echo $k >"$DIR/kernel/include/config/kernel.release"
+		release $k
 		"$TOP/tools/need" "kernel=$with" || return
 	done
 }
