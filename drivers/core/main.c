@@ -113,6 +113,7 @@ static int core_ext_orig_init(struct perf_event *event)
 	return core_ext_found_init(event);
 }
 
+/* Apart, so that other events save no registers for it */
 static noinline int core_ext_concerned_init(struct perf_event *event)
 {
 	int err;
@@ -130,7 +131,10 @@ static noinline int core_ext_concerned_init(struct perf_event *event)
 		return err;
 	if (event->attr.precise_ip)
 		err = core_ext_check_precise(core_ext_model, event);
-	if (!err && event->group_leader != event)
+	/* A new leader has no siblings, nor the context by which they could be looked at. */
+	if (err || event->group_leader == event)
+		return err;
+	if (core_ext_is_offcore(core_ext_model, event))
 		err = core_ext_check_latency(core_ext_model, event);
 	if (!err && core_ext_model->pdir)
 		err = core_ext_pdir_check_group(event);
@@ -141,7 +145,8 @@ static noinline int core_ext_concerned_init(struct perf_event *event)
 static bool core_ext_concerns(const struct perf_event *event)
 {
 	return event->attr.precise_ip ||
-	       (enforce && (core_ext_model->pdir || core_ext_is_offcore(core_ext_model, event)));
+	       (enforce && ((core_ext_model->pdir && event->group_leader != event) ||
+			    core_ext_is_offcore(core_ext_model, event)));
 }
 
 static int core_ext_event_init(struct perf_event *event)
@@ -254,7 +259,7 @@ static int __init core_ext_init(void)
 		return -EEXIST;
 	}
 	core_ext_model = (const struct core_ext_model *)id->driver_data;
-	data_src = core_ext_useful("data_src", data_src, core_ext_model->precise);
+	data_src = core_ext_useful("data_src", data_src, core_ext_model->precise_from);
 	ds_guard = core_ext_useful("ds_guard", ds_guard,
 				   core_ext_model->guarded && boot_cpu_has(X86_FEATURE_DS));
 	err = sysfs_create_group(&dev->kobj, &core_ext_group);

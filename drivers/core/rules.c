@@ -59,15 +59,12 @@ int core_ext_check_offcore(const struct core_ext_model *model, const struct perf
 	const char *why;
 
 	/* The generic events are the kernel's own selections. */
-	if (event->attr.type != event->pmu->type)
+	if (event->attr.type != event->pmu->type || !core_ext_is_offcore(model, event))
 		return 0;
 	while (reg->select != select) {
-		if (++reg < model->offcore + ARRAY_SIZE(model->offcore))
-			continue;
-		if (!core_ext_is_offcore(model, event))
-			return 0;
 		/* The kernel takes it, and leaves config1 out. */
-		return core_ext_refuse(event, -EINVAL, "offcore: umask of no register");
+		if (++reg == model->offcore + ARRAY_SIZE(model->offcore))
+			return core_ext_refuse(event, -EINVAL, "offcore: umask of no register");
 	}
 	why = core_ext_offcore_fault(reg, event->attr.config1);
 	return why ? core_ext_refuse(event, -EINVAL, why) : 0;
@@ -101,7 +98,7 @@ static bool core_ext_no_quotient(const struct core_ext_model *model, u64 a, u64 
 /**
  * core_ext_check_latency() - is the quotient of the group a latency?
  * @model: the CPU
- * @event: a sibling that the core PMU has just accepted
+ * @event: an offcore sibling that the core PMU has just accepted
  *
  * Requests in flight and requests in one group are for the average latency, which is
  * measured with the same request types in both (section 18.6.3).
