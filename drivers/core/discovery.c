@@ -95,7 +95,7 @@ static int core_ext_group_alloc(struct core_ext_group *g, struct device *dev, co
 
 static void core_ext_group_free(struct core_ext_group *g, struct device *dev)
 {
-	/* It passes over names that have not been merged. */
+	/* sysfs_unmerge_group() passes over names that are not there. */
 	if (g->group.attrs)
 		sysfs_unmerge_group(&dev->kobj, &g->group);
 	while (g->num) {
