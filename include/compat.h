@@ -8,6 +8,7 @@
 #ifndef COMPAT_H
 #define COMPAT_H
 
+#include <linux/capability.h>
 #include <linux/cpu.h>
 #include <linux/hrtimer.h>
 #include <linux/kprobes.h>
@@ -98,6 +99,38 @@ static inline void unregister_syscore(struct syscore *syscore)
 #define syscore_ops	compat_syscore_ops
 #endif
 
+/* The kernel looks the name up before it refuses to probe data. */
+static inline void *compat_find_data(const char *name)
+{
+	struct kprobe probe = { .symbol_name = name };
+
+	return register_kprobe(&probe) ? probe.addr : NULL;
+}
+
+/*
+ * perf_allow_kernel() was inline, and what it reads is not exported. Fixes have changed that in
+ * old kernels, so Kbuild looks for it. No security module uses the argument that it had.
+ */
+#ifdef PERF_ALLOW_KERNEL_INLINE
+static const int *compat_paranoid;
+
+static inline int compat_allow_kernel(void)
+{
+	if (compat_paranoid && READ_ONCE(*compat_paranoid) <= 1)
+		return 0;
+	return perfmon_capable() ? 0 : -EACCES;
+}
+
+#define perf_allow_kernel()	compat_allow_kernel()
+#define perf_allow_kernel_prepare()	\
+	(compat_paranoid = compat_find_data("sysctl_perf_event_paranoid"))
+#else
+#define perf_allow_kernel_prepare()
+#ifdef PERF_ALLOW_KERNEL_ATTR
+#define perf_allow_kernel()	perf_allow_kernel(NULL)
+#endif
+#endif
+
 /*
  * perf_pmu_unregister() waited for the readers of pmus_srcu with pmus_lock held. A task that
  * opens a software event is such a reader and takes pmus_lock: both waited for ever. So did a
@@ -121,14 +154,6 @@ static inline int compat_event_init(struct perf_event *event)
 	if (event->parent || event->attr.type != PERF_TYPE_SOFTWARE)
 		return compat_swevent_init(event);
 	return restart_syscall();
-}
-
-/* The kernel looks the name up before it refuses to probe data. */
-static inline void *compat_find_data(const char *name)
-{
-	struct kprobe probe = { .symbol_name = name };
-
-	return register_kprobe(&probe) ? probe.addr : NULL;
 }
 
 /* Before the first PMU is registered; takes locks that come before that of CPU hotplug. */

@@ -6,6 +6,11 @@ ccflags-y += -I$(compat-include)
 ifneq ($(shell grep 'struct syscore {' $(srctree)/include/linux/syscore_ops.h),)
 ccflags-y += -DHAVE_STRUCT_SYSCORE
 endif
+ifneq ($(shell grep '^static inline int perf_allow_kernel.struct' $(srctree)/include/linux/perf_event.h),)
+ccflags-y += -DPERF_ALLOW_KERNEL_INLINE
+else ifneq ($(shell grep 'int perf_allow_kernel.struct' $(srctree)/include/linux/perf_event.h),)
+ccflags-y += -DPERF_ALLOW_KERNEL_ATTR
+endif
 ifneq ($(shell grep 'struct perf_time_ctx {' $(srctree)/include/linux/perf_event.h),)
 ccflags-y += -DHAVE_PERF_TIME_CTX
 endif

@@ -268,8 +268,13 @@ static int uncore_register_all(void)
 
 	for_each_uncore_package(pkg)
 		present |= pkg->present;
+	/* A virtual machine can have the CPU alone. */
+	if (!present) {
+		pr_info("no uncore\n");
+		return -ENODEV;
+	}
 	if (!(present & BIT(UNCORE_UBOX))) {
-		pr_info("no package with a working U-Box\n");
+		pr_err("no package with a working U-Box\n");
 		return -ENODEV;
 	}
 	/* No CPU may go while a PMU is known to perf but not yet to migration. */
@@ -315,6 +320,7 @@ static int __init uncore_init(void)
 	 * ours.
 	 */
 	perf_pmu_unregister_prepare();
+	uncore_pmu_init();
 	err = perf_pmu_register(&uncore_package_pmu, "xeon7500_package", -1);
 	if (err)
 		goto pmi;

@@ -22,14 +22,20 @@ module_param_named(unprivileged_hold, uncore_unprivileged_hold, bool, 0444);
 MODULE_PARM_DESC(unprivileged_hold,
 		 "let users without CAP_PERFMON open gates and events with freeze=1 (no)");
 
+/** uncore_pmu_init() - get ready to check events; no PMU is registered yet */
+void uncore_pmu_init(void)
+{
+	perf_allow_kernel_prepare();
+}
+
 /* ---- what an event is refused for, beyond what its config says ---- */
 
 /**
  * uncore_check_attr() - what no uncore PMU can do
  * @event: the event
  *
- * Return: 0; -EOPNOTSUPP for what needs a core, -EINVAL for an event of a task, -EACCES where the
- * user lacks the permission for any event.
+ * Return: 0; -EOPNOTSUPP for what needs a core, -EINVAL for an event of a task, -EACCES for an event
+ * of user space where the user may count nothing else.
  */
 int uncore_check_attr(struct perf_event *event)
 {
@@ -40,11 +46,11 @@ int uncore_check_attr(struct perf_event *event)
 	if (event->cpu < 0 || event->attach_state & PERF_ATTACH_TASK)
 		return uncore_refuse(event, -EINVAL, "counts for a package, not for a task");
 	/*
-	 * Users without the permission to count the kernel have perf try again without it. Tell
-	 * them of the permission: the next attempt must not end with "not supported".
+	 * Where a user may not count the kernel, perf tries again without it. This attempt must
+	 * end with the permission as well, not with "not supported".
 	 */
 	if (attr->exclude_user || attr->exclude_kernel || attr->exclude_hv || attr->exclude_idle)
-		return uncore_refuse(event, perfmon_capable() ? -EOPNOTSUPP : -EACCES,
+		return uncore_refuse(event, perf_allow_kernel() ?: -EOPNOTSUPP,
 				     "cannot tell who caused an event");
 	/* perf sets exclude_guest unasked; only -EINVAL makes it try again without. */
 	if (attr->exclude_host || attr->exclude_guest)

@@ -492,6 +492,7 @@ extern bool uncore_unprivileged_hold;
 int uncore_event_open(struct perf_event *event, struct uncore_box *box, bool by_user);
 void uncore_event_close(struct uncore_box *box, bool by_user);
 int uncore_check_attr(struct perf_event *event);
+void uncore_pmu_init(void);
 int uncore_pmu_register(struct uncore_pmu *upmu, const struct uncore_box_type *type,
 			unsigned int instance);
 void uncore_pmu_unregister(struct uncore_pmu *upmu);

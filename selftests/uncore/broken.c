@@ -156,27 +156,39 @@ static void group(void)
 	event_close_all();
 }
 
-/* A virtual machine can have the CPU without its uncore. The alias loads the module there. */
-static void nothing(void)
+/* It is not loaded, and says why once, at this level. */
+static void not_loaded(uint64_t gp, const char *why, int level)
 {
 	char line[256];
 	int told = 0;
 
 	module_unload();
-	msr_write(0, SYN_GP, SYN_GP_WRITE(0xc00));
+	msr_write(0, SYN_GP, gp);
 	kmsg_mark();
 	ktap_check(load_ours() == ENODEV);
 	while (kmsg_next(line, sizeof(line))) {
-		if (!strstr(line, "xeon7500_uncore: no package with a working U-Box"))
+		if (!strstr(line, why))
 			continue;
 		told++;
-		ktap_check(kmsg_level == 6, "level %d", kmsg_level);
+		ktap_check(kmsg_level == level, "%s: level %d", why, kmsg_level);
 	}
-	ktap_check(told == 1, "told %d times", told);
+	ktap_check(told == 1, "%s: told %d times", why, told);
 	start(0);
+}
+
+/* A virtual machine can have the CPU without its uncore. The alias loads the module there. */
+static void nothing(void)
+{
+	not_loaded(SYN_GP_WRITE(0xc00), "xeon7500_uncore: no uncore", 6);
+}
+
+static void no_ubox(void)
+{
+	not_loaded(SYN_GP_READ(0xc11), "xeon7500_uncore: no package with a working U-Box", 3);
 }
 
 SILICON_MAIN({ "a sub-register that cannot be read takes only its events away", unreadable },
 	     { "a sub-register that cannot be written gives no number", unwritable },
 	     { "nor to a group", group },
-	     { "no uncore at all is no error", nothing })
+	     { "no uncore at all is no error", nothing },
+	     { "a broken U-Box is one", no_ubox })

@@ -407,6 +407,16 @@ static void unprivileged(void)
 	attr.sample_period = 100000;
 	err = user_opens(&attr);
 	ktap_check(err == -EACCES, "user space, sampling: %d", err);
+	/* Here perf does not fall back: the user has asked for user space. */
+	set_paranoid(1);
+	err = user_opens(&attr);
+	ktap_check(err == -EOPNOTSUPP, "user space, may count the kernel: %d", err);
+	set_paranoid(-1);
+	err = user_opens(&attr);
+	ktap_check(err == -EOPNOTSUPP, "user space, may count all: %d", err);
+	attr = event_attr("xeon7500_cbox_0", "llc_misses.all");
+	err = user_opens(&attr);
+	ktap_check(!err, "may count all: %d", err);
 	set_paranoid(was);
 	untouched();
 }
