@@ -25,29 +25,31 @@
 #
 # DESTDIR, PREFIX (/usr), INSTALL_MOD_PATH (DESTDIR) and INSTALL_MOD_DIR are honoured.
 
+# dkms and depmod, after su.
+export PATH := $(PATH):/usr/sbin:/sbin
+
 KDIR ?= /lib/modules/$(shell uname -r)/build
 KERNEL ?=
 PREFIX ?= /usr
 INSTALL_MOD_PATH ?= $(DESTDIR)
-MODPROBEDIR ?= /etc/modprobe.d
+UDEVDIR ?= /etc/udev/rules.d
 
 VERSION := $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
+INSTALLED = $(INSTALL_MOD_PATH)/lib/modules/$(RELEASE)
 MODULES := drivers/uncore/xeon7500_uncore.ko drivers/core/intel_core_ext.ko
 
 all: modules
 
-# What is missing is said before anything is built or written.
-needs:
-	@tools/need $(NEEDS)
-modules install-conf install-man install-metrics dkms-source: needs
-ifeq ($(KERNEL),)
-modules: NEEDS = kernel=$(KDIR)
-endif
-install: NEEDS = kernel=$(KDIR) metrics
-dkms-install: NEEDS = kernel=$(KDIR) metrics dkms
+# The release of KDIR; the path tells it where the headers have gone.
+RELEASE = $(or $(shell sed -n 's/^\#define UTS_RELEASE "\(.*\)"/\1/p' \
+	$(KDIR)/include/generated/utsrelease.h 2>/dev/null),$(patsubst \
+	/lib/modules/%/build,%,$(filter /lib/modules/%/build,$(KDIR:/=))))
+# First in a recipe, so that what is missing is named before anything is built or written.
+need = @KDIR=$(KDIR) RELEASE=$(RELEASE) tools/need
 
 modules:
 ifeq ($(KERNEL),)
+	$(need) kernel
 	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
 else
 	tools/build-modules $(KERNEL)
@@ -77,25 +79,25 @@ soak-newest:
 check:
 	tools/check
 
-hwcheck: NEEDS = kernel=$(KDIR) hwcheck
-hwcheck: needs
-	$(MAKE) -C tools/hwcheck all module
+# The program is for any kernel and needs none.
+hwcheck:
+	$(MAKE) -C tools/hwcheck
+	@if [ -e $(KDIR)/Makefile ]; then $(MAKE) -C tools/hwcheck module; \
+	else echo "no hwcheck_nmi.ko, which --pmi needs: no kernel headers in $(KDIR)"; fi
 
 silicon-dist:
 	tools/silicon/dist
 
-export: NEEDS = metrics
-export: needs
+export:
+	$(need) metrics python3
 	$(MAKE) -s -C tools/metrics export
 	@ls build/metrics/export/*
 
 bench:
 	selftests/bench/run
 
-# What is installed beside the modules. A file of the administrator is not overwritten.
-install-conf:
-	install -D -m 644 tools/modprobe.d/xeon7500-uncore.conf \
-		$(DESTDIR)$(MODPROBEDIR)/xeon7500-uncore.conf
+install-rules:
+	install -D -m 644 tools/xeon7500-uncore.rules $(DESTDIR)$(UDEVDIR)/70-xeon7500-uncore.rules
 
 install-metrics:
 	$(MAKE) -C tools/metrics install
@@ -104,30 +106,39 @@ install-man:
 	install -d $(DESTDIR)$(PREFIX)/share/man/man4
 	install -m 644 Documentation/man/*.4 $(DESTDIR)$(PREFIX)/share/man/man4/
 
-install: needs modules install-conf install-man install-metrics
+# All is built before anything is written.
+install:
+	$(need) kernel metrics
+	$(MAKE) modules
+	$(MAKE) -C tools/metrics
+	$(MAKE) install-rules install-man install-metrics
 	$(MAKE) -C $(KDIR) M=$(CURDIR) INSTALL_MOD_PATH=$(INSTALL_MOD_PATH) modules_install
 
-dkms-source: install-conf
+dkms-source: install-rules
 	install -d $(DESTDIR)/usr/src/xeon7500-pmu-$(VERSION)
 	cp -r Kbuild dkms.conf COPYING include drivers \
 		$(DESTDIR)/usr/src/xeon7500-pmu-$(VERSION)/
 
-dkms-install: needs dkms-source install-man install-metrics
+dkms-install:
+	$(need) kernel metrics dkms
+	$(MAKE) -C tools/metrics
+	$(MAKE) dkms-source install-man install-metrics
 	dkms install xeon7500-pmu/$(VERSION)
 
 # Modules of the kernel of KDIR; dkms knows where it has put its own.
 uninstall:
+	@[ -n "$(RELEASE)" ] || { echo "which kernel was $(KDIR)? Its modules are removed with\
+ KDIR=/lib/modules/RELEASE/build" >&2; false; }
 	-[ -n "$(DESTDIR)" ] || ! type dkms >/dev/null 2>&1 || \
 		dkms remove xeon7500-pmu/$(VERSION) --all 2>/dev/null
 	rm -rf $(DESTDIR)/usr/src/xeon7500-pmu-$(VERSION)
-	rm -f $(DESTDIR)$(MODPROBEDIR)/xeon7500-uncore.conf \
+	rm -f $(DESTDIR)$(UDEVDIR)/70-xeon7500-uncore.rules \
 		$(DESTDIR)$(PREFIX)/share/man/man4/xeon7500_uncore.4 \
 		$(DESTDIR)$(PREFIX)/share/man/man4/intel_core_ext.4
 	$(MAKE) -C tools/metrics uninstall
-	release=$$(sed -n 's/^#define UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h 2>/dev/null); \
-	modules=$(INSTALL_MOD_PATH)/lib/modules/$${release:-$$(uname -r)}; [ ! -d $$modules ] || { \
-		find $$modules -name xeon7500_uncore.ko -delete -o -name intel_core_ext.ko -delete && \
-		{ [ -n "$(INSTALL_MOD_PATH)" ] || depmod "$${modules##*/}"; }; }
+	[ ! -d $(INSTALLED) ] || find $(INSTALLED) -name 'xeon7500_uncore.ko*' -print -delete \
+		-o -name 'intel_core_ext.ko*' -print -delete
+	[ -n "$(INSTALL_MOD_PATH)" ] || [ ! -d $(INSTALLED) ] || depmod $(RELEASE)
 
 deb:
 	tools/deb
@@ -137,7 +148,7 @@ help:
 
 clean:
 	rm -rf build
-	[ ! -e $(KDIR)/Makefile ] || $(MAKE) -C $(KDIR) M=$(CURDIR) clean
+	-[ ! -e $(KDIR)/Makefile ] || $(MAKE) -C $(KDIR) M=$(CURDIR) clean
 
-.PHONY: all needs modules demo shell test-quick test test-debug soak soak-newest check hwcheck silicon-dist export bench \
-	install-conf install-man install-metrics install dkms-source dkms-install uninstall deb help clean
+.PHONY: all modules demo shell test-quick test test-debug soak soak-newest check hwcheck silicon-dist export bench \
+	install-rules install-man install-metrics install dkms-source dkms-install uninstall deb help clean

@@ -4,7 +4,7 @@
  *
  * VM: --sockets 2 --cores 2
  * TIER: rt
- * PUT: ../tools/modprobe.d/xeon7500-uncore.conf ../spec/xeon7500/registers.json ../spec/xeon7500/registers_mw.json
+ * PUT: ../spec/xeon7500/registers.json ../spec/xeon7500/registers_mw.json
  * LONG: each
  */
 #include "hotplug.h"
@@ -13,13 +13,6 @@
 #include "silicon.h"
 
 #define MAX_REGS	400
-
-static void run(const char *command)
-{
-	int status = system(command);
-
-	ktap_check(!status, "%s: status %#x", command, status);
-}
 
 /* A case begins with the module loaded and ends with it loaded. */
 static void start(void)
@@ -375,20 +368,6 @@ static void mainline_comes_first(void)
 	ktap_check(!load_ours(), "cannot be loaded");
 }
 
-/* As udev does it, with our file in modprobe.d. */
-static void autoload(void)
-{
-	start();
-	ktap_require(!unload(OURS), "in use");
-	run("mkdir -p /etc/modprobe.d; cp xeon7500-uncore.conf /etc/modprobe.d/");
-	/* Ours is loaded first and refuses the other, which modprobe says. */
-	ktap_check(system("modprobe -b -a \"$(cat /sys/devices/system/cpu/modalias)\""),
-		   "both are loaded");
-	ktap_check(loaded(OURS) && !loaded(MAINLINE));
-	ktap_check(pmu_type("xeon7500_cbox_0") >= 0);
-	run("rm /etc/modprobe.d/xeon7500-uncore.conf");
-}
-
 SILICON_MAIN({ "load and unload leave every register as it was", load_and_unload },
 	     { "use leaves them clean, whatever was in them", leaves_no_trace },
 	     { "so it does on a package that was away", leaves_no_trace_of_a_package },
@@ -397,5 +376,4 @@ SILICON_MAIN({ "load and unload leave every register as it was", load_and_unload
 	     { "an open event holds the module", event_open_holds_it },
 	     { "load and unload many times", many_times },
 	     { "intel_uncore is refused beside us", mainline_comes_second },
-	     { "we are refused beside intel_uncore", mainline_comes_first },
-	     { "loaded by modalias", autoload })
+	     { "we are refused beside intel_uncore", mainline_comes_first })

@@ -75,7 +75,7 @@ directories() {
 		{ tail -n 30 "$DIR/install.log"; return 1; }
 	(cd "$DIR/root" && find . -type f | sort) | tee "$DIR/installed"
 	grep -q '/lib/modules/.*/xeon7500_uncore.ko' "$DIR/installed" &&
-		grep -q '/etc/modprobe.d/' "$DIR/installed" && grep -q /usr/bin/perf-metrics "$DIR/installed" &&
+		grep -q '/etc/udev/rules.d/' "$DIR/installed" && grep -q /usr/bin/perf-metrics "$DIR/installed" &&
 		[ "$("$DIR/root/usr/bin/perf-metrics" --version)" = "perf metrics $VERSION" ] || return 1
 	make -s -C "$DIR/tree" KDIR="$kdir" DESTDIR="$DIR/root" uninstall >"$DIR/install.log" 2>&1 ||
 		{ tail -n 30 "$DIR/install.log"; return 1; }
@@ -111,17 +111,22 @@ in_root() {
 }
 in_root_quietly() { in_root "$@" >"$DIR/root.log" 2>&1 || { tail -n 30 "$DIR/root.log"; return 1; }; }
 
-# A fresh Debian with a kernel's headers, and our packages.
+# A fresh Debian makes our packages, and installs them with what they recommend: kernel headers.
 fresh() {
 	local root=$DIR/fresh-$SUITE
 	mmdebstrap --variant=apt --include=ca-certificates "$SUITE" "$root" >"$DIR/root.log" 2>&1 ||
 		{ tail "$DIR/root.log"; return 1; }
 	echo "deb $(debian_mirror) $SUITE-backports main" >>"$root/etc/apt/sources.list"
-	cp "$DIR"/*.deb "$root/root/"
+	mkdir "$root/root/tree"
+	(cd "$TOP" && git ls-files -coz --exclude-standard | xargs -0 cp --parents -t "$root/root/tree")
 	in_root_quietly sh -ec '
 		apt-get update
-		apt-get install -y --no-install-recommends linux-headers-amd64
-		apt-get install -y --no-install-recommends /root/*.deb
+		apt-get install -y --no-install-recommends make git
+		cd /root/tree
+		git init -q .
+		make deb
+		[ -z "$(ls -d /lib/modules/*/build 2>/dev/null)" ]
+		apt-get install -y /root/tree/build/deb/*.deb
 	'
 }
 
