@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What needs packages waits while another program holds a lock of apt or dpkg, and says so.
+# What needs packages waits while another program holds a lock of apt or dpkg, and says so; not for
+# ever, and not for what does not end.
 #
 # KERNELS: 6.1
 # TIER: soak
@@ -46,6 +47,37 @@ open(sys.argv[3]).read()' "$1" "$DIR/held" "$DIR/let-go" &
 fails() {
 	! (need_packages no-such-package) 2>"$DIR/said" && cat "$DIR/said" && grep -q "Unable to locate" "$DIR/said"
 }
+# pretends OUTPUT: need_packages where apt-get says that and each wait takes half a minute.
+pretends() {
+	(
+		said=$1
+		apt-get() { echo "$said"; return 100; }
+		sleep() { echo waits; SECONDS=$((SECONDS + 30)); }
+		need_packages no-such-package
+	) >"$DIR/said" 2>&1 && return 1
+	sort "$DIR/said" | uniq -c
+}
+never() {
+	pretends "E: Could not get lock /l - open (37: No locks available)" &&
+		grep "No locks available" "$DIR/said" && ! grep -q waits "$DIR/said"
+}
+for_ever() {
+	pretends "E: Could not get lock /l. It is held by process 1 (init)" &&
+		[ "$(grep -c "waiting for /l. It is held by process 1 (init)" "$DIR/said")" = 30 ] &&
+		grep "waited half an hour for /l" "$DIR/said"
+}
+second() {
+	mkfifo "$DIR/let-go"
+	flock "$CACHE/locks/install" cat "$DIR/let-go" &
+	(
+		apt-get() { :; }
+		until ! flock -n "$CACHE/locks/install" true; do sleep 0.2; done
+		need_packages no-such-package
+	) 2>"$DIR/said" &
+	until grep "waiting for another program" "$DIR/said" || ! kill -0 $! 2>/dev/null; do sleep 0.2; done
+	: >"$DIR/let-go"
+	wait $! && grep -q "waiting for another program" "$DIR/said"
+}
 
 for lock in lib/dpkg/lock-frontend cache/apt/archives/lock; do
 	ktap "/var/$lock" waits /var/$lock
@@ -54,4 +86,7 @@ done
 rm -rf /var/lib/apt/lists/*
 ktap "the lists" waits /var/lib/apt/lists/lock
 ktap "what cannot be installed is said" fails
+ktap "a lock that cannot be had at all" never
+ktap "a lock that is held for ever" for_ever
+ktap "another program of this project installs packages" second
 ktap_end

@@ -40,23 +40,24 @@ need_packages() {
 	say "installing ${missing[*]}"
 	mkdir -p "$CACHE"
 	(
-		once install
+		once install "waiting for another program of this project that installs packages"
 		set -- "$CACHE/apt-install.log" install --no-install-recommends "${missing[@]}"
 		apt_get "$@" || { apt_get "$CACHE/apt-update.log" update || true; apt_get "$@"; } ||
 			{ tail -n 30 "$1" >&2; die "cannot install ${missing[*]} (whole log: $1)"; }
 	) || exit
 }
 
-# apt_get LOG ARGUMENT...: apt-get, once no other program holds one of its locks. Its own
-# DPkg::Lock::Timeout waits for dpkg's alone.
+# apt_get LOG ARGUMENT...: apt-get, once no other program holds one of its locks; half an hour at
+# most. Its own DPkg::Lock::Timeout waits for dpkg's alone.
 apt_get() {
-	local log=$1 lock="" last=""
+	local log=$1 lock next=$SECONDS end=$((SECONDS + 1800))
 	shift
 	while ! DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get -y "$@" >"$log" 2>&1 </dev/null; do
-		lock=$(sed -n 's/^E: Could not get lock/waiting for/p' "$log")
+		# Another error than that it is held will not go away.
+		lock=$(sed -n 's/^E: Could not get lock \(.* held by .*\)/\1/p' "$log")
 		[ -n "$lock" ] || return 1
-		[ "$lock" = "$last" ] || say "$lock"
-		last=$lock
+		[ $SECONDS -lt $end ] || die "waited half an hour for $lock"
+		[ $SECONDS -lt $next ] || { say "waiting for $lock"; next=$((SECONDS + 60)); }
 		sleep 2
 	done
 }
@@ -125,9 +126,10 @@ unpack_closure() (
 # content_key FILE...: a name for what was built from these files.
 content_key() { sha256sum "$@" | awk '{ print $1 }' | sha256sum | cut -c1-16; }
 
-# once LOCK: let one process at a time build a thing; call it in a subshell.
+# once LOCK [TEXT]: let one process at a time build a thing; call it in a subshell. The text tells
+# that there is another one.
 once() {
 	mkdir -p "$CACHE/locks"
 	exec 9>"$CACHE/locks/$1"
-	flock 9
+	flock -n 9 || { [ -z "${2:-}" ] || say "$2"; flock 9; }
 }
