@@ -177,7 +177,7 @@ u32 uncore_package_commit(struct uncore_package *pkg, struct uncore_box *box, bo
 	u32 left = uncore_box_prepare(box, program);
 
 	uncore_package_apply(pkg, BIT(uncore_box_id(box)));
-	uncore_box_finish(box, left, pkg->ticks);
+	uncore_box_finish(box, left);
 	return left;
 }
 
@@ -203,16 +203,14 @@ static void uncore_package_idle(struct uncore_package *pkg)
  */
 void uncore_package_release(struct uncore_package *pkg, struct uncore_box *box, u32 left)
 {
-	bool froze = pkg->pmi.freezing;
 	int idx;
 
 	for_each_uncore_bit(idx, left) {
 		uncore_event_commit_period(box->counter[idx].event);
 		uncore_package_forget(pkg, &box->counter[idx]);
 	}
-	/* It may be frozen by an overflow whose NMI never came. */
-	if (froze && !pkg->pmi.freezing)
-		uncore_package_write_ctl(pkg);
+	/* Without the last event that freezes: it may be frozen, and its NMI have got lost. */
+	uncore_package_apply(pkg, 0);
 	if (!pkg->active)
 		uncore_package_idle(pkg);
 }
