@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The self-test of PMIs. That an overflow interrupts is nowhere in the guide in so many
- * words, so it is tried when the first event is opened that needs it, and once more on each
- * CPU that a package moves to.
+ * words, so it is tried when the first event is opened that needs it, and again after the package
+ * has moved to another CPU.
  *
  *	cat /sys/bus/event_source/devices/xeon7500_package/caps/pmi
  *
@@ -190,21 +190,6 @@ int uncore_self_test_require(struct uncore_package *pkg, bool sampling)
 	if (state == UNCORE_PMI_YES)
 		return 0;
 	return state == UNCORE_PMI_UNTESTED ? -EBUSY : -EOPNOTSUPP;
-}
-
-/**
- * uncore_self_test_moved() - the package has come to this CPU
- * @pkg: the package, locked; nothing interrupts
- *
- * If overflows do not interrupt here, the watch is all that the events have that exist.
- */
-void uncore_self_test_moved(struct uncore_package *pkg)
-{
-	bool again = pkg->pmi.state == UNCORE_PMI_YES;
-
-	pkg->pmi.state = UNCORE_PMI_UNTESTED;
-	if (again)
-		uncore_self_test(pkg);
 }
 
 /** uncore_self_test_worst() - the worst that is known of any package */

@@ -484,7 +484,6 @@ bool uncore_pmi_samples(void);
 
 /* self_test.c */
 int uncore_self_test_require(struct uncore_package *pkg, bool sampling);
-void uncore_self_test_moved(struct uncore_package *pkg);
 enum uncore_pmi_state uncore_self_test_worst(void);
 
 /* pmu.c */
