@@ -84,7 +84,7 @@ static void uncore_package_set_ctl(struct uncore_package *pkg, u32 ctl)
 {
 	pkg->global_ctl = ctl;
 	wrmsrq(U_MSR_PMON_GLOBAL_CTL, ctl);
-	uncore_stopwatch_run(&pkg->held, uncore_package_is_held(pkg));
+	uncore_stopwatch_run(&pkg->held, uncore_package_is_held(pkg), NULL);
 }
 
 /** uncore_package_write_ctl() - write U_GLOBAL_CTL as it is to be, whatever it was */
@@ -115,7 +115,7 @@ void uncore_package_apply(struct uncore_package *pkg, unsigned long boxes)
 	if (ctl != pkg->global_ctl)
 		uncore_package_set_ctl(pkg, ctl);
 	else
-		uncore_stopwatch_run(&pkg->held, uncore_package_is_held(pkg));
+		uncore_stopwatch_run(&pkg->held, uncore_package_is_held(pkg), NULL);
 }
 
 /**

@@ -19,7 +19,6 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/module.h>
 #include <linux/percpu.h>
 #include <asm/apic.h>
 #include <asm/irq_regs.h>
@@ -205,25 +204,16 @@ static bool uncore_just_unlock(struct uncore_package *pkg)
 
 /* ---- samples ---- */
 
-/* An address in the driver tells nobody anything. */
-static bool uncore_regs_useful(struct pt_regs *regs)
-{
-	return regs && (user_mode(regs) || !within_module(regs->ip, THIS_MODULE));
-}
-
 /*
- * What a sample belongs to: what was interrupted. Where that is not known, or is the driver
- * itself, it belongs to the program that the CPU works for, or else to perf, with no more
- * registers and callers than that.
+ * What a sample belongs to: what was interrupted. Where that is not known it belongs to perf, with
+ * no more registers than that; perf finds the callers in user space.
  */
 static struct pt_regs *uncore_sample_regs(struct pt_regs *regs, struct pt_regs *room)
 {
 	if (!regs)
 		regs = get_irq_regs();
-	if (uncore_regs_useful(regs))
+	if (regs)
 		return regs;
-	if (current->mm && user_mode(task_pt_regs(current)))
-		return task_pt_regs(current);
 	*room = (struct pt_regs){
 		.ip	= (unsigned long)uncore_overflow,
 		.cs	= __KERNEL_CS,
@@ -260,8 +250,6 @@ static void uncore_deliver_sample(struct uncore_package *pkg, struct uncore_box 
 			event->hw.interrupts = interrupts;
 		uncore_lock(pkg);
 	}
-	if (c->event != event)
-		return;
 	box->due &= ~BIT(idx);
 	if (stop && c->state == UNCORE_RUNNING) {
 		uncore_event_commit_period(event);
@@ -276,16 +264,10 @@ static void uncore_deliver(struct uncore_package *pkg, struct uncore_box *box, s
 	int idx;
 
 	pkg->pmi.delivering = true;
-	for_each_uncore_bit(idx, box->due) {
-		/* It may have left for another CPU while the package was unlocked. */
-		if (!(box->due & BIT(idx)))
-			continue;
+	for_each_uncore_bit(idx, box->due)
 		uncore_deliver_sample(pkg, box, idx, regs);
-	}
 	pkg->pmi.delivering = false;
-	for_each_uncore_bit(idx, box->waits)
-		uncore_stopwatch_run(&to_uncore_event(box->counter[idx].event)->waits, false);
-	box->waits = 0;
+	uncore_box_go_on(box);
 }
 
 static void uncore_event_wait(struct uncore_box *box, const struct pmu *pmu,
@@ -296,7 +278,7 @@ static void uncore_event_wait(struct uncore_box *box, const struct pmu *pmu,
 	if (!c)
 		return;
 	box->waits |= BIT(c - box->counter);
-	uncore_stopwatch_run(&to_uncore_event(event)->waits, true);
+	uncore_stopwatch_run(&to_uncore_event(event)->waits, true, &uncore_box_package(box)->held);
 }
 
 /* What is due waits for the watch, with its whole group, so that the counts stay together. */
