@@ -3,8 +3,8 @@
  * S-Box: four alike counters, each with a 7-bit tally that follows the queue
  * of an occupancy event and is added every cycle. The tally keeps what it held
  * when its counter stopped. Software has to set reset_occ_cnt in the write
- * that enables the counter; otherwise the left-over is added every cycle (it
- * is taken to be at least 1, so that the slip always shows in the count).
+ * that enables the counter; otherwise the left-over is added every cycle
+ * [s_no_reset] (it is taken to be at least 1, so that the slip always shows in the count).
  * reset_occ_cnt reads back as written; it acts when written.
  *
  * TO_R_PROG_EV counts outgoing packets by MATCH and MASK while MM_CFG bit 63

@@ -124,7 +124,7 @@ static bool same_core(const struct core *a, const struct core *b)
 
 /*
  * PDIR wants the other programmable counters of the core silent, those of its other
- * thread as well [snb_pdir_scope]. Said once per setting, not each time an interrupt handler
+ * thread as well. Said once per setting, not each time an interrupt handler
  * stops and starts everything.
  */
 static void check_pdir_of(struct core *k)
@@ -134,8 +134,7 @@ static void check_pdir_of(struct core *k)
 	for (int cpu = 0; cpu < SILICON_CPUS; cpu++) {
 		const struct core *o = core_peek(cpu);
 
-		if (!o || !same_core(k, o) ||
-		    (o != k && reading(RD_SNB_PDIR_SCOPE) == RD_SNB_PDIR_SCOPE_THREAD))
+		if (!o || !same_core(k, o))
 			continue;
 		for (int i = 0; i < CORE_GP; i++) {
 			if (o == k && i == 1)

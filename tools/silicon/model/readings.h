@@ -31,7 +31,6 @@ enum reading {
 	RD_W_FIXED_PMI,
 	RD_W_ERRATUM,
 	RD_W_ERRATUM_WHICH,
-	RD_SNB_PDIR_SCOPE,
 	READINGS
 };
 
@@ -62,7 +61,6 @@ enum { RD_FLITS_SENT_DATA, RD_FLITS_SENT_ALL };
 enum { RD_W_FIXED_PMI_BIT_2, RD_W_FIXED_PMI_NONE };
 enum { RD_W_ERRATUM_EVERY, RD_W_ERRATUM_COUNTED, RD_W_ERRATUM_NONE };
 enum { RD_W_ERRATUM_WHICH_ALL, RD_W_ERRATUM_WHICH_EVENTS, RD_W_ERRATUM_WHICH_FIXED };
-enum { RD_SNB_PDIR_SCOPE_CORE, RD_SNB_PDIR_SCOPE_THREAD };
 
 #define READING_ANSWERS	4	/* at most */
 
@@ -100,7 +98,6 @@ static const struct reading_names reading_names[] __attribute__((unused)) = {
 	[RD_W_FIXED_PMI] = { "w_fixed_pmi", { "bit_2", "none" }, 1 },
 	[RD_W_ERRATUM] = { "w_erratum", { "every", "counted", "none" }, 1 },
 	[RD_W_ERRATUM_WHICH] = { "w_erratum_which", { "all", "events", "fixed" }, 1 },
-	[RD_SNB_PDIR_SCOPE] = { "snb_pdir_scope", { "core", "thread" }, 0 },
 };
 
 #endif

@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""What is cited of the manuals is there: the section, and the words in quotation marks.
+
+spec/citations.json has the sections and tables that are cited anywhere, with their titles, and
+the readings the phrases they rest on (`says`) and those whose absence they claim (`lacks`).
+With MANUALS, a directory with the text of the manuals, each is looked up in it.
+
+TIER: quick
+"""
+import glob
+import json
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
+from ktap import Ktap
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+MANUALS = os.environ.get('MANUALS')
+CITED = re.compile(r'(?<![\w.-])([Tt]ables? (?:2|18)-\d+|2\.[1-9]\.\d+(?:\.\d+)*|18\.\d+(?:\.\d+)*)(?![\w.]*\d)')
+WHERE = ('Documentation', 'spec', 'metrics', 'drivers', 'tools')
+
+
+def text_of(path):
+    """A file of the project."""
+    with open(os.path.join(TOP, path), encoding='utf-8', errors='replace') as f:
+        return f.read()
+
+
+def sources():
+    """(path, text) of all that may cite."""
+    for where in WHERE:
+        for root, _, files in os.walk(f'{TOP}/{where}'):
+            for name in sorted(files):
+                path = os.path.relpath(os.path.join(root, name), TOP)
+                if re.search(r'\.(md|json|metric|c|h|py)$', name) and not path.endswith('citations.json'):
+                    yield path, text_of(path)
+
+
+def flat(text):
+    """Without line breaks, and with plain quotation marks."""
+    for a, b in ('“"', '”"', "’'", "‘'"):
+        text = text.replace(a, b)
+    return re.sub(r'\s+', ' ', text)
+
+
+def unknown(texts, sections):
+    """Sections and tables that are cited and in no list."""
+    for path, text in texts:
+        # A version of a program is no section: only behind the name of a manual, or a table.
+        for found in CITED.finditer(text):
+            name = re.sub('^[Tt]ables?', 'Table', found.group(1))
+            before = text[max(0, found.start() - 60):found.start()]
+            manual = name.startswith('Table') or re.search(r'(?i)guide|SDM|section|manual', before)
+            if manual and name not in sections:
+                yield f'{path}: no {name} in spec/citations.json'
+
+
+class Manual:
+    """Its text, cut at the titles that are known."""
+
+    def __init__(self, text, sections):
+        self.text = flat(text)
+        self.sections = sections
+        self.at = {name: self.text.find(f'{name}{"." * name.startswith("Table")} {flat(title)}')
+                   for name, title in sections.items() if title}
+
+    def missing(self):
+        """Titles that it lacks."""
+        return [f'no {name} {self.sections[name]}' for name, at in self.at.items() if at < 0]
+
+    def of(self, name):
+        """A section with those below it; a table to whatever is next."""
+        start = self.at[name]
+        ends = [at for other, at in self.at.items() if at > start and (
+            name.startswith('Table') or not other.startswith(('Table', f'{name}.')))]
+        return self.text[start:min(ends, default=None)]
+
+
+def wrong_phrases(rows, manual):
+    """Phrases that are not where they are said to be."""
+    for row in rows:
+        for kind in ('says', 'lacks'):
+            for name, phrase in row.get(kind, []):
+                if name not in manual.at:
+                    yield f'{row["name"]}: the text of {name} is not known'
+                elif (flat(phrase) in manual.of(name)) != (kind == 'says'):
+                    yield f'{row["name"]}: {name} {"lacks" if kind == "says" else "says"} "{phrase}"'
+
+
+def no_phrase(rows):
+    """Readings that name a section and not what it says, or quote what they do not list."""
+    for row in rows:
+        listed = {name for kind in ('says', 'lacks') for name, _ in row.get(kind, [])}
+        names = [re.sub('^[Tt]ables?', 'Table', n) for n in CITED.findall(row.get('source', ''))]
+        yield from (f'{row["name"]}: {n} without a phrase' for n in names
+                    if n not in listed and 'lost' not in row['source'] and 'not readable' not in row['source'])
+        said = [flat(phrase) for _, phrase in row.get('says', [])]
+        yield from (f'{row["name"]}: quotes "{q}"' for q in re.findall('"([^"]+)"', row.get('source', ''))
+                    if q not in said)
+
+
+ktap = Ktap()
+data = json.loads(text_of('spec/citations.json'))
+sections = {name: title for manual in data['manuals'].values() for name, title in manual.items()}
+rows = json.loads(text_of('spec/readings.json'))['readings'] + data['quotes']
+
+ktap.result('every section and table that is cited is listed', unknown(sources(), sections))
+ktap.result('one that is not is found',
+            [] if list(unknown([('x', 'guide section 2.9.7')], sections)) else ['nothing is found'])
+ktap.result('every reading has the words that it rests on', no_phrase(rows))
+ktap.result('quotations that are none of the manual are found', [] if list(no_phrase(
+    [{'name': 'x', 'source': 'guide, Table 2-54: "flits sent by the port"'}])) else ['nothing is found'])
+ktap.result('what is quoted in Documentation is listed', [
+    f'{path}: "{q}" ({name})' for path, text in sources() if path.startswith('Documentation')
+    for q, name in re.findall(r'"([^"]+)" \((?:guide|SDM),? (?:section )?(Table [\d-]+|[\d.]+\d)\)', flat(text))
+    if [name, q] not in [pair for row in rows for pair in row.get('says', [])]])
+if MANUALS:
+    manual = Manual('\n'.join(text_of(p) for p in sorted(glob.glob(f'{MANUALS}/*.txt'))), sections)
+    ktap.result('every title is in the manuals', manual.missing())
+    ktap.result('every phrase is in its section', wrong_phrases(rows, manual))
+    ktap.result('one of another section is found', [] if list(wrong_phrases(
+        [{'name': 'x', 'says': [['2.1.4', 'in order to see a new freeze']]}], manual))
+        else ['nothing is found'])
+else:
+    print('# MANUALS is not set: titles and phrases are not looked up')
+sys.exit(ktap.end())
