@@ -144,6 +144,10 @@ static int uncore_check_value(const struct perf_event *event, const struct uncor
 	if (!uncore_value_in(f->valid, val))
 		return uncore_refuse(event, -EINVAL, "%s has no %s %#llx", desc->name, f->name,
 				     val);
+	if (val && f->if_multi && desc->multi &&
+	    !uncore_field_get(&type->fields[f->if_multi], &event->attr))
+		return uncore_refuse(event, -EINVAL, "%s can add more than 1, %s needs %s",
+				     desc->name, f->name, type->fields[f->if_multi].name);
 	if (f->within && val & ~uncore_field_get(mask, &event->attr))
 		return uncore_refuse(event, -EINVAL, "%s has bits that %s leaves out", f->name,
 				     mask->name);

@@ -96,6 +96,8 @@ enum uncore_dest {
  *	    there is none
  * @if_field: another field. With the wrong value of it, this one is not taken
  * @if_values: its right values, as in @valid
+ * @if_multi: another field, that an event that can add more than 1 in a clock needs with
+ *	      this one; 0 if there is none
  * @models: the models that have it
  *
  * The only place where a field is described. The format attribute, the checks, the
@@ -116,6 +118,7 @@ struct uncore_field {
 	u8 within;
 	u8 if_field;
 	u64 if_values;
+	u8 if_multi;
 	u8 models;
 };
 
@@ -153,6 +156,7 @@ struct uncore_umask {
  * @slots: the slots it needs, whether or not a field goes there, bit n for slot n
  * @val: bits of the first register of @slots that come with every use of the event
  * @one_umask: the sub-events cannot be combined
+ * @multi: it can add more than 1 in a clock
  * @scale: contents of the .scale attribute, or NULL
  * @unit: contents of the .unit attribute, or NULL
  * @models: the models that have it
@@ -172,6 +176,7 @@ struct uncore_event_desc {
 	u32 slots;
 	u64 val;
 	bool one_umask;
+	bool multi;
 	const char *scale;
 	const char *unit;
 	u8 models;

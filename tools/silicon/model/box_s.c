@@ -92,7 +92,7 @@ void select_s(struct counter *c, struct selection *sel, CPUState *cs)
 {
 	const struct event_info *e = select_event(c, code_of(c), c->sel >> 8 & 0xff, sel, cs);
 
-	select_shape(c, sel);
+	select_shape(c, e, sel, cs);
 	if (!e)
 		return;
 	if (e->flags & EV_MATCH) {

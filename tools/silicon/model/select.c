@@ -77,9 +77,14 @@ const struct event_info *select_event(struct counter *c, unsigned int code, unsi
 	return e;
 }
 
-void select_shape(struct counter *c, struct selection *sel)
+void select_shape(struct counter *c, const struct event_info *e, struct selection *sel,
+		  CPUState *cs)
 {
 	sel->shape.threshold = c->sel >> 24 & 0xff;
 	sel->shape.invert = c->sel >> 23 & 1;
 	sel->shape.edge = c->sel >> 18 & 1;
+	if (e && e->cap > 1 && sel->shape.edge && !sel->shape.threshold)
+		silicon_violation(VIOL_UNDEFINED, cs, "%s = %#" PRIx64
+				  ": edges of %s, which is no event of one bit",
+				  c->sel_reg->name, c->sel, e->name);
 }

@@ -295,7 +295,8 @@ void select_part(const struct view *v, unsigned int inst, const struct traffic_k
 		 unsigned int limit, unsigned int sharers, unsigned int turn,
 		 struct pattern *out);
 /* threshold 31:24, invert 23, edge_detect 18 */
-void select_shape(struct counter *c, struct selection *sel);
+void select_shape(struct counter *c, const struct event_info *e, struct selection *sel,
+		  CPUState *cs);
 
 void select_u(struct counter *c, struct selection *sel, CPUState *cs);
 void select_c(struct counter *c, struct selection *sel, CPUState *cs);
