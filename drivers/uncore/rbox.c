@@ -180,7 +180,7 @@ static const struct uncore_event_desc rbox_events[] = {
 	{ "flits_recv_err",	RBOX_EV_FLITS_RECV_ERR, RBOX_SET_IPERF(R_IPERF_RCVD_ERR_FLT) },
 	{ "eot_inserts",	RBOX_EV_EOT_INSERTS, RBOX_EOT_CLASSES,
 	  RBOX_SET_IPERF(R_IPERF_MC_ROLL_ALLOC), .filters = RBOX_F_EOT },
-	/* one count for 128 entry-clocks */
+	/* one count for 128 allocations */
 	{ "eot_occupancy",	RBOX_EV_EOT_OCCUPANCY, RBOX_EOT_CLASSES,
 	  .filters = RBOX_F_EOT, .scale = "128" },
 	{ "eot_ne_cycles",	RBOX_EV_EOT_NE_CYCLES, RBOX_SET_IPERF(R_IPERF_EOT_NE) },

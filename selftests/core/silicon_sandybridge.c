@@ -321,6 +321,24 @@ static void pdir_counter(void)
 		   (unsigned long long)select);
 }
 
+/* Precise stores want counter 3 (section 18.9.4.3). */
+static void store_counter(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < 4; i++) {
+		uint64_t before = msr_read(0, SYN_VIOLATIONS);
+
+		msr_write(1, EVTSEL(i), 0x02cd | ENABLE | USR);
+		msr_write(1, 0x3f1, 1ull << 63 | 1 << i);
+		msr_write(1, 0x38f, 1 << i);
+		msr_write(1, 0x38f, 0);
+		msr_write(1, 0x3f1, 0);
+		msr_write(1, EVTSEL(i), 0);
+		ktap_check((msr_read(0, SYN_VIOLATIONS) == before) == (i == 3), "counter %u", i);
+	}
+}
+
 static void levels(void)
 {
 	on_cpu(0);
@@ -337,4 +355,5 @@ KTAP_MAIN_UNLESS(silicon_missing() ?: core_missing("2a 2d"),
 		 { "weight of loads and stores", weights },
 		 { "load latency", loads },
 		 { "PDIR", pdir },
-		 { "PDIR's counter and bit", pdir_counter })
+		 { "PDIR's counter and bit", pdir_counter },
+		 { "the counter of precise stores", store_counter })

@@ -116,7 +116,7 @@ def shape_rows(_):
                        ('wbox', 'event=0x04,umask=0xff')):
         for s in shapes:
             yield Row(f'{box} {event} {s}', box, 0, f'{event},{s}', f'{event},{s}',
-                      refused='not of one bit' if s == 'edge' and box != 'wbox' else None)
+                      refused='undefined' if s == 'edge' and box != 'wbox' else None)
     yield Row('ubox edge', 'ubox', 0, 'event=0xf8,edge', 'event=0xf8,edge')
 
 

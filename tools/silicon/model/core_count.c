@@ -165,6 +165,14 @@ static void check_pdir(struct core *k)
 	}
 }
 
+/* Only counter 3 collects precise stores. */
+static void check_store(struct core *k, unsigned int i)
+{
+	if (k->model->kind == KIND_SANDYBRIDGE && i != 3 && pebs_on(k, i) &&
+	    (k->evtsel[i] & 0xffff) == 0x02cd)
+		silicon_violation(VIOL_CORE, k->cs, "precise store on counter %u", i);
+}
+
 /* Start and stop what the registers now say. The past is settled already. */
 void core_apply(struct core *k)
 {
@@ -195,6 +203,8 @@ void core_apply(struct core *k)
 		if (!run || was)
 			continue;
 		c->truth.windows++;
+		if (i < CORE_GP)
+			check_store(k, i);
 		if (c->ev.src == SRC_OFFCORE)
 			core_offcore_check(k, c->ev.what);
 	}
