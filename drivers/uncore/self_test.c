@@ -18,6 +18,7 @@
 
 #include "compat.h"
 #include "uncore.h"
+#include "xeon7500/cbox.h"
 #include "xeon7500/ubox.h"
 
 #define UNCORE_TEST_TRIES	6
@@ -37,28 +38,85 @@ MODULE_PARM_DESC(pmi, "sampling by interrupts, if a self-test finds them: on (de
  * @pkg: the package, locked, of this CPU
  * @box: its box
  * @c: the counter
+ * @clock: with what it counts them
  * @enabled: what GLOBAL_CTL of the box holds
  */
 struct uncore_test {
 	struct uncore_package *pkg;
 	struct uncore_box *box;
 	struct uncore_counter *c;
+	u64 clock;
 	u64 enabled;
 };
 
-static bool uncore_test_find(struct uncore_test *t)
+static void uncore_test_run(const struct uncore_test *t, u64 start, u64 pmi_en, u64 core_sel)
 {
-	unsigned int id, idx;
+	const struct uncore_counter_row *row = uncore_counter_row(t->box, t->c);
+
+	wrmsr(uncore_ctr_msr(t->box, t->c), lower_32_bits(start), upper_32_bits(start));
+	wrmsrq(uncore_ctl_msr(t->box, t->c), t->clock | row->enable | pmi_en);
+	wrmsrq(uncore_box_ctl_msr(t->box), t->enabled | row->bit);
+	wrmsrq(U_MSR_PMON_GLOBAL_CTL, (t->pkg->global_ctl & ~U_GLOBAL_CTL_FRZ_ALL) |
+	       U_GLOBAL_CTL_EN_ALL | core_sel);
+}
+
+static void uncore_test_stop(const struct uncore_test *t)
+{
+	wrmsrq(uncore_box_ctl_msr(t->box), t->enabled);
+	wrmsrq(uncore_ctl_msr(t->box, t->c), 0);
+}
+
+/*
+ * Text and tables of the guide disagree about threshold and invert in C- and S-Boxes, so
+ * clocks may be what a counter counts without invert, or cannot count at all. A W-Box
+ * counter that holds 2 reads as 2.
+ */
+static bool uncore_test_counts(struct uncore_test *t)
+{
+	const u64 clock = uncore_counter_row(t->box, t->c)->clock;
+	unsigned int i;
+	u64 count = 2;
+
+	rdmsrq(uncore_box_ctl_msr(t->box), t->enabled);
+	for (i = 0; i < 2 && count == 2; i++) {
+		t->clock = i ? clock & ~(u64)C_EVT_SEL_INVERT : clock;
+		uncore_test_run(t, 2, 0, 0);
+		udelay(1);
+		uncore_test_stop(t);
+		rdmsrq(uncore_ctr_msr(t->box, t->c), count);
+	}
+	wrmsrq(uncore_ctr_msr(t->box, t->c), 0);
+	return count != 2;
+}
+
+/* A free counter of @box that can count clocks, or NULL */
+static struct uncore_counter *uncore_test_free(struct uncore_box *box)
+{
+	unsigned int idx;
+
+	for (idx = 0; idx < box->type->num_counters && !box->gone; idx++) {
+		if (!box->counter[idx].event && box->type->counters[idx].clock)
+			return &box->counter[idx];
+	}
+	return NULL;
+}
+
+/* Returns -EBUSY if no counter is free, -EIO if none counts clocks. */
+static int uncore_test_find(struct uncore_test *t)
+{
+	const struct uncore_box_type *tried = NULL;
+	unsigned int id;
 
 	for_each_set_bit(id, &t->pkg->present, UNCORE_NUM_BOXES) {
 		t->box = &t->pkg->box[id];
-		for (idx = 0; idx < t->box->type->num_counters; idx++) {
-			t->c = &t->box->counter[idx];
-			if (!t->c->event && t->box->type->counters[idx].clock && !t->box->gone)
-				return true;
-		}
+		t->c = uncore_test_free(t->box);
+		if (!t->c || t->box->type == tried)
+			continue;
+		if (uncore_test_counts(t))
+			return 0;
+		tried = t->box->type;
 	}
-	return false;
+	return tried ? -EIO : -EBUSY;
 }
 
 static void uncore_test_clear(const struct uncore_test *t)
@@ -71,7 +129,6 @@ static void uncore_test_clear(const struct uncore_test *t)
 static bool uncore_test_round(const struct uncore_test *t, int round)
 {
 	const struct uncore_counter_row *row = uncore_counter_row(t->box, t->c);
-	unsigned int ctl = uncore_ctl_msr(t->box, t->c);
 	u64 start = UNCORE_COUNTER_MASK + 1 - UNCORE_TEST_CLOCKS(round);
 	struct uncore_pmi *p = &t->pkg->pmi;
 	u64 overflown = 0, since;
@@ -79,13 +136,9 @@ static bool uncore_test_round(const struct uncore_test *t, int round)
 	int us;
 
 	uncore_test_clear(t);
-	wrmsr(uncore_ctr_msr(t->box, t->c), lower_32_bits(start), upper_32_bits(start));
-	wrmsrq(ctl, row->clock | row->enable | row->pmi_en);
 	p->pending = 0;
-	wrmsrq(uncore_box_ctl_msr(t->box), t->enabled | row->bit);
 	since = local_clock();
-	wrmsrq(U_MSR_PMON_GLOBAL_CTL, (t->pkg->global_ctl & ~U_GLOBAL_CTL_FRZ_ALL) |
-	       U_GLOBAL_CTL_EN_ALL | U_GLOBAL_CTL_PMI_CORE_SEL);
+	uncore_test_run(t, start, row->pmi_en, U_GLOBAL_CTL_PMI_CORE_SEL);
 	for (us = 0; us < UNCORE_TEST_OVERFLOW_US && !overflown; us++) {
 		udelay(1);
 		overflown = uncore_box_status(t->box) & row->bit;
@@ -93,8 +146,7 @@ static bool uncore_test_round(const struct uncore_test *t, int round)
 	for (us = 0; us < UNCORE_TEST_NMI_US && !READ_ONCE(p->pending); us++)
 		udelay(1);
 	nmi = READ_ONCE(p->pending);
-	wrmsrq(uncore_box_ctl_msr(t->box), t->enabled);
-	wrmsrq(ctl, 0);
+	uncore_test_stop(t);
 	/*
 	 * The handler clears what is above the boxes before it looks at them. If that clears
 	 * them too, it would find nothing: there is no use in an NMI then.
@@ -132,9 +184,8 @@ static void uncore_self_test(struct uncore_package *pkg)
 {
 	struct uncore_test t = { .pkg = pkg };
 	bool passed = false;
+	int err = 0;
 
-	if (!uncore_test_find(&t))
-		return;
 	/* NMIs may be late, or come twice. */
 	uncore_pmi_expect(pkg, 2 * UNCORE_TEST_TRIES);
 	uncore_watch_arm(pkg);
@@ -142,14 +193,17 @@ static void uncore_self_test(struct uncore_package *pkg)
 		/* Where en_all has to go on for the test, nothing else may be enabled. */
 		pkg->hold.testing = !uncore_package_runs(pkg);
 		uncore_package_apply(pkg, pkg->used);
-		rdmsrq(uncore_box_ctl_msr(t.box), t.enabled);
-		passed = uncore_test_passes(&t);
+		err = uncore_test_find(&t);
+		passed = !err && uncore_test_passes(&t);
 		uncore_package_write_ctl(pkg);
 		pkg->hold.testing = false;
 		uncore_package_apply(pkg, pkg->used);
-		wrmsrq(uncore_ctr_msr(t.box, t.c), 0);
+		if (!err)
+			wrmsrq(uncore_ctr_msr(t.box, t.c), 0);
 		uncore_pmi_listen(pkg, false);
 	}
+	if (err == -EBUSY)
+		return;
 	if (!passed)
 		pr_info("CPU %u: overflows do not interrupt\n", smp_processor_id());
 	pkg->pmi.state = passed ? UNCORE_PMI_YES : UNCORE_PMI_NO;

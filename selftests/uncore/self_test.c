@@ -220,6 +220,22 @@ static void any_counter(void)
 	with_taken("cwumbr", "xeon7500_sbox_0", "to_r_ndr_msgq_occupancy");
 }
 
+/* Text or table, of either box: there is a clock, also where only S-Boxes are left. */
+static void any_sense(void)
+{
+	unsigned int sense;
+
+	for (sense = 0; sense < 4; sense++) {
+		msr_write(0, SYN_READING(RD_C_INVERT), sense & 1);
+		msr_write(0, SYN_READING(RD_S_INVERT), sense >> 1);
+		with_taken("b", "xeon7500_mbox_0", "mbox_cycles");
+		with_taken("w", "xeon7500_mbox_0", "mbox_cycles");
+	}
+	msr_write(0, SYN_READING(RD_C_INVERT), 0);
+	msr_write(0, SYN_READING(RD_S_INVERT), 0);
+}
+
 SILICON_MAIN({ "a self-test that failed is not repeated", failed },
 	     { "but on another CPU", failed_and_moved },
-	     { "any free counter serves it", any_counter })
+	     { "any free counter serves it", any_counter },
+	     { "in either sense of threshold and invert", any_sense })

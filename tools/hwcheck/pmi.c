@@ -169,9 +169,9 @@ static uint64_t one_pmi(unsigned int mask)
 	clear_all();
 	if (!write_text(NMI_ARMED, "1"))
 		undetermined("the module cannot be armed: %s", strerror(errno));
-	arm(C0, 2000, PMI_EN);
-	if (!overflow(C0, U_CORE_SEL(mask)))
-		undetermined("C-Box 0 does not count clocks");
+	arm(S0, 2000, PMI_EN);
+	if (!overflow(S0, U_CORE_SEL(mask)))
+		undetermined("S-Box 0 does not count clocks");
 	wait_us(1000);
 	wr(U_CTL, 0);
 	return nmis();
@@ -261,10 +261,10 @@ static void pmi_core_sel(void)
 }
 
 const struct experiment pmi_experiments[] = {
-	{ "debugctl_13", LEVEL_PMI, true, true, 0, "C-Box 0, IA32_DEBUGCTL of all CPUs", debugctl_13 },
-	{ "pmi_no_debugctl", LEVEL_PMI, true, true, 0, "C-Box 0, IA32_DEBUGCTL of all CPUs",
+	{ "debugctl_13", LEVEL_PMI, true, true, 0, "S-Box 0, IA32_DEBUGCTL of all CPUs", debugctl_13 },
+	{ "pmi_no_debugctl", LEVEL_PMI, true, true, 0, "S-Box 0, IA32_DEBUGCTL of all CPUs",
 	  pmi_no_debugctl },
-	{ "pmi_core_sel", LEVEL_PMI, true, true, 0, "C-Box 0, IA32_DEBUGCTL of all CPUs", pmi_core_sel },
+	{ "pmi_core_sel", LEVEL_PMI, true, true, 0, "S-Box 0, IA32_DEBUGCTL of all CPUs", pmi_core_sel },
 };
 
 const unsigned int num_pmi_experiments = sizeof(pmi_experiments) / sizeof(pmi_experiments[0]);

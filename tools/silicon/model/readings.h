@@ -21,9 +21,11 @@ enum reading {
 	RD_B_MASK,
 	RD_B_MATCH_PARTS,
 	RD_B_OCCUPANCY,
+	RD_S_INVERT,
 	RD_S_CODES,
 	RD_S_MATCH,
 	RD_TO_R_FULL,
+	RD_C_INVERT,
 	RD_M_MASK,
 	RD_M_ADDR,
 	RD_M_LOCK,
@@ -51,9 +53,11 @@ enum { RD_U_CODES_EIGHT, RD_U_CODES_NINE };
 enum { RD_B_MASK_COMPARE, RD_B_MASK_IGNORE };
 enum { RD_B_MATCH_PARTS_NAMED, RD_B_MATCH_PARTS_ALL };
 enum { RD_B_OCCUPANCY_OVERFLOW, RD_B_OCCUPANCY_RAW };
+enum { RD_S_INVERT_BELOW, RD_S_INVERT_ABOVE };
 enum { RD_S_CODES_DETAILS, RD_S_CODES_TABLE };
 enum { RD_S_MATCH_ADDR_LOW, RD_S_MATCH_CLASS_LOW };
 enum { RD_TO_R_FULL_ANY, RD_TO_R_FULL_NONE, RD_TO_R_FULL_FIRST };
+enum { RD_C_INVERT_BELOW, RD_C_INVERT_ABOVE };
 enum { RD_M_MASK_COMPARE, RD_M_MASK_IGNORE };
 enum { RD_M_ADDR_BYTE, RD_M_ADDR_LINE };
 enum { RD_M_LOCK_NO, RD_M_LOCK_GP };
@@ -88,9 +92,11 @@ static const struct reading_names reading_names[] __attribute__((unused)) = {
 	[RD_B_MASK] = { "b_mask", { "compare", "ignore" }, 1 },
 	[RD_B_MATCH_PARTS] = { "b_match_parts", { "named", "all" }, 1 },
 	[RD_B_OCCUPANCY] = { "b_occupancy", { "overflow", "raw" }, 1 },
+	[RD_S_INVERT] = { "s_invert", { "below", "above" }, 1 },
 	[RD_S_CODES] = { "s_codes", { "details", "table" }, 1 },
 	[RD_S_MATCH] = { "s_match", { "addr_low", "class_low" }, 1 },
 	[RD_TO_R_FULL] = { "to_r_full", { "any", "none", "first" }, 1 },
+	[RD_C_INVERT] = { "c_invert", { "below", "above" }, 1 },
 	[RD_M_MASK] = { "m_mask", { "compare", "ignore" }, 1 },
 	[RD_M_ADDR] = { "m_addr", { "byte", "line" }, 1 },
 	[RD_M_LOCK] = { "m_lock", { "no", "gp" }, 1 },

@@ -83,6 +83,10 @@ void select_shape(struct counter *c, const struct event_info *e, struct selectio
 	sel->shape.threshold = c->sel >> 24 & 0xff;
 	sel->shape.invert = c->sel >> 23 & 1;
 	sel->shape.edge = c->sel >> 18 & 1;
+	/* [c_invert], [s_invert] */
+	sel->shape.plain_below = c->box->kind == BOX_S && reading(RD_S_INVERT) == RD_S_INVERT_ABOVE;
+	sel->shape.invert_above = sel->shape.plain_below || (c->box->kind == BOX_C &&
+							     reading(RD_C_INVERT) == RD_C_INVERT_ABOVE);
 	if (e && e->cap > 1 && sel->shape.edge && !sel->shape.threshold)
 		silicon_violation(VIOL_UNDEFINED, cs, "%s = %#" PRIx64
 				  ": edges of %s, which is no event of one bit",
