@@ -7,7 +7,6 @@
  */
 #include "silicon.h"
 
-
 #define PMU	"xeon7500_cbox_6"
 #define CTR	0xd71	/* the first counter of that box: alone, an event gets it */
 #define CODE	0x1e	/* occupancy_maf, at most 16 per cycle */
@@ -198,8 +197,8 @@ static void by_table(void)
 			from = silicon_truth(cpu, SYN_OPENED, of[sense].ctr);
 			to = silicon_truth(cpu, SYN_CLOSED, of[sense].ctr);
 			want = expected(from, to, 5, i > 0, i > 1);
-			ktap_check(perf_value(fd) == want && want, "%s: %llu, expected %llu", event,
-				   (unsigned long long)perf_value(fd), (unsigned long long)want);
+			ktap_check(perf_count(fd).value == want && want, "%s: %llu, expected %llu", event,
+				   (unsigned long long)perf_count(fd).value, (unsigned long long)want);
 			msr_write(cpu, SYN_TRAFFIC_RESET, 1);
 			msr_write(0, SYN_READING(of[sense].reading), 0);
 		}
