@@ -756,6 +756,8 @@ static void r_sources(void)
 	for (i = 1; i <= 8; i++)
 		add_source(pmu, SYN_BOX_R, 4 + port, SYN_CODE_R_EOT(i), SYN_ANY,
 			   "event=0x08,port=%u,eot_mc=%u", port, i);
+	/* Where they all look at class and network, to tell what reaches the register. */
+	msr_write(0, SYN_READING(RD_R_QLX_PLAIN), RD_R_QLX_PLAIN_YES);
 	for (i = 0; i <= 0xa; i++) {
 		for (v = 0; v < 16; v++)
 			add_source(pmu, SYN_BOX_R, 4 + port, SYN_CODE_R_QLX(i | v << 4), SYN_ANY,
@@ -763,6 +765,7 @@ static void r_sources(void)
 				   v & 7, v >> 3);
 	}
 	check_sources();
+	msr_write(0, SYN_READING(RD_R_QLX_PLAIN), 0);
 }
 
 /* ---- what the fields do not take ---- */

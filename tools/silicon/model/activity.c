@@ -25,32 +25,52 @@ struct kind {
 
 /*
  * Requests of the cores, then snoops. A miss on a line that is there in S or F only wants
- * to own it: no fill.
+ * to own it: no fill. What moves a line on the ring takes two cycles: 32 bytes in each.
  */
 #define C_MISS	(TAG_C_CORE | TAG_C_MAF | TAG_C_MISS | TAG_C_I)
 #define C_SNOOP	(TAG_C_SNOOP | TAG_C_MAF)
 static const struct kind c_kinds[] = {
-	{ TAG_C_CORE | TAG_C_HIT | TAG_C_M, 1, 8, 8 },
-	{ TAG_C_CORE | TAG_C_HIT | TAG_C_E, 1, 16, 16 },
-	{ TAG_C_CORE | TAG_C_HIT | TAG_C_S, 1, 12, 8 },
-	{ TAG_C_CORE | TAG_C_HIT | TAG_C_F, 1, 4, 4 },
-	{ TAG_C_CORE | TAG_C_MAF | TAG_C_MISS | TAG_C_S, 1, 3, 3 },
-	{ TAG_C_CORE | TAG_C_MAF | TAG_C_MISS | TAG_C_F, 1, 2, 2 },
-	{ C_MISS | TAG_C_FILL_E | TAG_C_FILL_WITHOUT_VICTIM, 1, 2, 2 },
-	{ C_MISS | TAG_C_FILL_M | TAG_C_VICTIM | TAG_C_VICTIM_M, 1, 2, 3 },
-	{ C_MISS | TAG_C_FILL_E | TAG_C_VICTIM | TAG_C_VICTIM_E, 1, 8, 8 },
-	{ C_MISS | TAG_C_FILL_S | TAG_C_VICTIM | TAG_C_VICTIM_S, 1, 6, 6 },
-	{ C_MISS | TAG_C_FILL_F | TAG_C_VICTIM | TAG_C_VICTIM_F, 1, 3, 3 },
-	{ C_SNOOP | TAG_C_READ | TAG_C_HIT | TAG_C_M, 1, 2, 2 },
+	{ TAG_C_CORE | TAG_C_HIT | TAG_C_M, 2, 8, 8 },
+	{ TAG_C_CORE | TAG_C_HIT | TAG_C_E, 2, 16, 16 },
+	{ TAG_C_CORE | TAG_C_HIT | TAG_C_S, 2, 12, 8 },
+	{ TAG_C_CORE | TAG_C_HIT | TAG_C_F, 2, 4, 4 },
+	{ TAG_C_CORE | TAG_C_MAF | TAG_C_MISS | TAG_C_S, 2, 3, 3 },
+	{ TAG_C_CORE | TAG_C_MAF | TAG_C_MISS | TAG_C_F, 2, 2, 2 },
+	{ C_MISS | TAG_C_FILL_E | TAG_C_FILL_WITHOUT_VICTIM, 2, 2, 2 },
+	{ C_MISS | TAG_C_FILL_M | TAG_C_VICTIM | TAG_C_VICTIM_M, 2, 2, 3 },
+	{ C_MISS | TAG_C_FILL_E | TAG_C_VICTIM | TAG_C_VICTIM_E, 2, 8, 8 },
+	{ C_MISS | TAG_C_FILL_S | TAG_C_VICTIM | TAG_C_VICTIM_S, 2, 6, 6 },
+	{ C_MISS | TAG_C_FILL_F | TAG_C_VICTIM | TAG_C_VICTIM_F, 2, 3, 3 },
+	{ C_SNOOP | TAG_C_READ | TAG_C_HIT | TAG_C_M, 2, 2, 2 },
 	{ C_SNOOP | TAG_C_READ | TAG_C_HIT | TAG_C_E, 1, 2, 2 },
 	{ C_SNOOP | TAG_C_READ | TAG_C_HIT | TAG_C_S, 1, 3, 3 },
 	{ C_SNOOP | TAG_C_READ | TAG_C_HIT | TAG_C_F, 1, 2, 2 },
-	{ C_SNOOP | TAG_C_RFO | TAG_C_HIT | TAG_C_M, 1, 1, 2 },
+	{ C_SNOOP | TAG_C_RFO | TAG_C_HIT | TAG_C_M, 2, 1, 2 },
 	{ C_SNOOP | TAG_C_RFO | TAG_C_HIT | TAG_C_E, 1, 1, 2 },
 	{ C_SNOOP | TAG_C_RFO | TAG_C_HIT | TAG_C_S, 1, 1, 2 },
 	{ C_SNOOP | TAG_C_RFO | TAG_C_HIT | TAG_C_F, 1, 1, 2 },
 	{ C_SNOOP | TAG_C_READ, 1, 6, 8 },
 	{ C_SNOOP | TAG_C_RFO, 1, 4, 4 },
+};
+
+/* Passes of the LLC pipeline that are rejected, by reason. */
+#define C_NACK2	TAG_C_NACK_NACK2
+static const struct kind c_nack_kinds[] = {
+	{ TAG_C_NACK_GO_PENDING, 1, 2, 4 },
+	{ TAG_C_NACK_VIC_PENDING, 1, 3, 4 },
+	{ TAG_C_NACK_SNP_PENDING, 1, 4, 4 },
+	{ TAG_C_NACK_AC_PENDING, 1, 2, 4 },
+	{ TAG_C_NACK_IDX_BLOCK, 1, 3, 4 },
+	{ TAG_C_NACK_PA_BLOCK, 1, 4, 4 },
+	{ TAG_C_NACK_IDLE_QPI, 1, 2, 4 },
+	{ C_NACK2 | TAG_C_NACK_MAF_FULL, 1, 1, 3 },
+	{ C_NACK2 | TAG_C_NACK_EGRESS_FULL, 1, 2, 3 },
+	{ C_NACK2 | TAG_C_NACK_VIQ_FULL, 1, 3, 3 },
+	{ C_NACK2 | TAG_C_NACK_NO_TRACKER_CREDITS, 1, 1, 3 },
+	{ C_NACK2 | TAG_C_NACK_NO_S_FIFO_CREDITS, 1, 2, 3 },
+	{ C_NACK2 | TAG_C_NACK_NO_S_REQTBL_ENTRIES, 1, 3, 3 },
+	{ C_NACK2 | TAG_C_NACK_WB_PENDING, 1, 1, 3 },
+	{ C_NACK2 | TAG_C_NACK_NACK2_ELSE, 1, 2, 3 },
 };
 
 /* To the system. Of the home messages those of HOM0 are requests, those of HOM1 answers. */
@@ -114,7 +134,8 @@ static const struct kind b_kinds[] = {
 	{ TAG_R_DRS | (vn), 9, more, more },		\
 	{ TAG_R_DRS | (vn), 11, 3 * few, 3 },		\
 	{ TAG_R_NDR | (vn), 1, 5 * more, 20 },		\
-	{ TAG_R_HOM | (vn), 1, 5 * more, 40 },		\
+	{ TAG_R_HOM | (vn) | ((vn) == TAG_R_VN1 ? TAG_R_HOM_VN1 : TAG_R_HOM_VN0),	\
+	  1, 5 * more, 40 },				\
 	{ TAG_R_SNP | (vn), 1, 5 * more, 40 }
 static const struct kind r_kinds[] = {
 	R_OF_VN(TAG_R_VN0, 2, 10),
@@ -127,7 +148,8 @@ static const struct list {
 	unsigned int num, period_log2;
 	uint32_t westmere;	/* what has one of these tags is of Westmere-EX alone */
 } lists[LISTS] = {
-	[LIST_C] = { c_kinds, ARRAY_SIZE(c_kinds), 8, 0 },
+	[LIST_C] = { c_kinds, ARRAY_SIZE(c_kinds), 9, 0 },
+	[LIST_C_NACK] = { c_nack_kinds, ARRAY_SIZE(c_nack_kinds), 8, 0 },
 	[LIST_S_OUT] = { s_out_kinds, ARRAY_SIZE(s_out_kinds), 11, TAG_S_OUT_CBOX4 },
 	[LIST_S_IN] = { s_in_kinds, ARRAY_SIZE(s_in_kinds), 11, 0 },
 	[LIST_B] = { b_kinds, ARRAY_SIZE(b_kinds), 10, 0 },

@@ -29,6 +29,7 @@ enum reading {
 	RD_M_MASK,
 	RD_M_ADDR,
 	RD_M_LOCK,
+	RD_R_QLX_PLAIN,
 	RD_FLITS_SENT,
 	RD_W_FIXED_PMI,
 	RD_W_ERRATUM,
@@ -61,6 +62,7 @@ enum { RD_C_INVERT_BELOW, RD_C_INVERT_ABOVE };
 enum { RD_M_MASK_COMPARE, RD_M_MASK_IGNORE };
 enum { RD_M_ADDR_BYTE, RD_M_ADDR_LINE };
 enum { RD_M_LOCK_NO, RD_M_LOCK_GP };
+enum { RD_R_QLX_PLAIN_NO, RD_R_QLX_PLAIN_YES };
 enum { RD_FLITS_SENT_DATA, RD_FLITS_SENT_ALL };
 enum { RD_W_FIXED_PMI_BIT_2, RD_W_FIXED_PMI_NONE };
 enum { RD_W_ERRATUM_EVERY, RD_W_ERRATUM_COUNTED, RD_W_ERRATUM_NONE };
@@ -100,6 +102,7 @@ static const struct reading_names reading_names[] __attribute__((unused)) = {
 	[RD_M_MASK] = { "m_mask", { "compare", "ignore" }, 1 },
 	[RD_M_ADDR] = { "m_addr", { "byte", "line" }, 1 },
 	[RD_M_LOCK] = { "m_lock", { "no", "gp" }, 1 },
+	[RD_R_QLX_PLAIN] = { "r_qlx_plain", { "no", "yes" }, 1 },
 	[RD_FLITS_SENT] = { "flits_sent", { "data", "all" }, 1 },
 	[RD_W_FIXED_PMI] = { "w_fixed_pmi", { "bit_2", "none" }, 1 },
 	[RD_W_ERRATUM] = { "w_erratum", { "every", "counted", "none" }, 1 },

@@ -59,6 +59,10 @@ const struct event_info *select_event(struct counter *c, unsigned int code, unsi
 		select_part(&e->view[0], key.inst, &key, e->limit[0], 1, 0, &sel->pattern);
 		return e;
 	}
+	if (umask == e->umask && e->view[8].shows != SHOWS_NONE) {
+		select_part(&e->view[8], key.inst, &key, e->cap, 1, 0, &sel->pattern);
+		return e;
+	}
 	part = g_new(struct pattern, 1);
 	n = ctpop8(e->umask);
 	sharers = DIV_ROUND_UP(n, e->cap);
