@@ -175,6 +175,7 @@ static void responses(void)
 	uint64_t v[2];
 
 	check_responses(bits, sizeof(bits) / sizeof(bits[0]));
+	msr_write(1, SYN_OFF_RATE(3), 1024);
 	msr_write(1, 0x1a6, 0x10008);
 	msr_write(1, 0x1a7, 0x10008);
 	measure(sel, v, 2);
@@ -211,4 +212,5 @@ KTAP_MAIN_UNLESS(silicon_missing() ?: core_missing("5c 5f"),
 		 { "mask, invert, edge", masks },
 		 { "offcore latency", latency },
 		 { "offcore responses", responses },
+		 { "generic cache events", generic_caches },
 		 { "levels", levels })

@@ -72,6 +72,7 @@ static void responses(void)
 	uint64_t v[2], share;
 
 	on_cpu(0);
+	msr_write(1, SYN_OFF_RATE(0), 1024);
 	msr_write(1, 0x1a6, 1 | 1ull << 18 | 1ull << 32);
 	msr_write(1, 0x1a7, 1 | 1ull << 16);
 	measure(sel, v, 2);
@@ -89,6 +90,7 @@ static void responses(void)
 		   (unsigned long long)v[0], (unsigned long long)v[1]);
 	msr_write(1, 0x1a6, 0);
 	msr_write(1, 0x1a7, 0);
+	msr_write(1, SYN_OFF_RATE(0), SYN_OFF_FOLLOW);
 }
 
 static void sample(uint64_t config, uint64_t config1, void (*check)(const struct sample *s))
@@ -348,6 +350,7 @@ static void levels(void)
 KTAP_MAIN_UNLESS(silicon_missing() ?: core_missing("2a 2d"),
 		 { "user counts are exact", exact },
 		 { "registers fault as they should", regs },
+		 { "generic cache events", generic_caches },
 		 { "levels", levels },
 		 { "offcore responses", responses },
 		 { "precise store", stores },

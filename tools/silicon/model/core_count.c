@@ -186,7 +186,7 @@ void core_apply(struct core *k)
 			c->rings = (sel & EVTSEL_OS ? RING_OS : 0) | (sel & EVTSEL_USR ? RING_USR : 0);
 			c->intr = sel & EVTSEL_INT;
 			if (c->decoded != sel + 1 || c->rates != core_event_rates() ||
-			    c->ev.src == SRC_OFFCORE) {
+			    c->ev.offcore) {
 				core_event_decode(k, sel, &c->ev);
 				c->decoded = sel + 1;
 				c->rates = core_event_rates();
@@ -205,8 +205,8 @@ void core_apply(struct core *k)
 		c->truth.windows++;
 		if (i < CORE_GP)
 			check_store(k, i);
-		if (c->ev.src == SRC_OFFCORE)
-			core_offcore_check(k, c->ev.what);
+		if (c->ev.offcore)
+			core_offcore_check(k, c->ev.offcore - 1);
 	}
 	if (!(k->pebs_enable & ~PEBS_ENABLE_STORES))
 		k->skid_broken = 0;

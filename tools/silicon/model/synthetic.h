@@ -331,7 +331,9 @@
  * 1/65536: on Goldmont one share for each of response bits 18, 33, 34, 36, 37;
  * on Sandy Bridge suppliers 17-22 and 30:23 as one, then snoops 31-37.
  */
+/* Requests in 65536 cycles; at power on they follow the program. */
 #define SYN_OFF_RATE(bit)	(0x53584000u | (bit))
+#define SYN_OFF_FOLLOW		(~0ull)
 #define SYN_OFF_LATENCY(bit)	(0x53584010u | (bit))
 #define SYN_OFF_SHARE(n)	(0x53584020u | (n))	/* r */
 /* Another rate for an event that has no real source, on all CPUs. */
