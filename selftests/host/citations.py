@@ -90,6 +90,30 @@ def wrong_phrases(rows, manual):
                     yield f'{row["name"]}: {name} {"lacks" if kind == "says" else "says"} "{phrase}"'
 
 
+def wrong_statements(page, sections, files):
+    """References of the table of statements that lead nowhere, and rows without any."""
+    for row in page.splitlines():
+        cells = [c.strip() for c in row.strip('|').split('|')]
+        if not row.startswith('| ') or cells[0] == 'section':
+            continue
+        if len(cells) != 6:
+            yield f'not six columns: {row}'
+            continue
+        yield from (f'no section {name}: {cells[1]}' for name in cells[0].split(', ')
+                    if name not in sections)
+        for cell in cells[2:5]:
+            name, _, what = cell.strip('`').partition(':')
+            found = [p for p in files if os.path.basename(p) == name]
+            if cell == '-' and not cells[5]:
+                yield f'nothing, and not why: {row}'
+            elif cell == '-':
+                continue
+            elif not found:
+                yield f'no {name}: {cells[1]}'
+            elif not any(what in text_of(p) for p in found):
+                yield f'no "{what}" in {name}: {cells[1]}'
+
+
 def no_phrase(rows):
     """Readings that name a section and not what it says, or quote what they do not list."""
     for row in rows:
@@ -117,6 +141,15 @@ ktap.result('what is quoted in Documentation is listed', [
     f'{path}: "{q}" ({name})' for path, text in sources() if path.startswith('Documentation')
     for q, name in re.findall(r'"([^"]+)" \((?:guide|SDM),? (?:section )?(Table [\d-]+|[\d.]+\d)\)', flat(text))
     if [name, q] not in [pair for row in rows for pair in row.get('says', [])]])
+page = text_of('Documentation/statements.md')
+files = [os.path.join(root, name) for where in (*WHERE, 'include', 'selftests')
+         for root, _, names in os.walk(f'{TOP}/{where}') for name in names]
+ktap.result('every statement of the manuals leads to code and a test', wrong_statements(page, sections, files))
+ktap.result('references that lead nowhere are found', [
+    what for what in ('| 2.1 | x | `uncore.c:no_such` | - | `nmi.c` | |',
+                      '| 2.1 | x | `none.c` | - | `nmi.c` | |', '| 2.1 | x | - | - | - | |',
+                      '| 2.9.9 | x | `uncore.c` | - | `nmi.c` | |')
+    if not list(wrong_statements(what, sections, files))])
 if MANUALS:
     manual = Manual('\n'.join(text_of(p) for p in sorted(glob.glob(f'{MANUALS}/*.txt'))), sections)
     ktap.result('every title is in the manuals', manual.missing())
