@@ -43,16 +43,16 @@ static void c_invert(void)
 
 static void s_invert(void)
 {
-	unsigned long long clocks, with, without;
+	unsigned long long clocks[2], n[2];
 
-	without = beside(S0, PKTS_SENT_SNP | THRESH(255), &clocks);
-	with = beside(S0, PKTS_SENT_SNP | INVERT | THRESH(255), &clocks);
-	if (each(with, clocks) && !without)
-		answer("below", "threshold 255: with invert each of %llu clocks, without none", clocks);
-	if (!with && each(without, clocks))
-		answer("above", "threshold 255: without invert each of %llu clocks, with none", clocks);
-	undetermined("threshold 255: %llu without invert, %llu with, in %llu clocks", without, with,
-		     clocks);
+	n[0] = beside(S0, PKTS_SENT_SNP | THRESH(255), &clocks[0]);
+	n[1] = beside(S0, PKTS_SENT_SNP | INVERT | THRESH(255), &clocks[1]);
+	if (!n[0] && each(n[1], clocks[1]))
+		answer("below", "threshold 255: with invert each of %llu clocks, without none", n[1]);
+	if (each(n[0], clocks[0]) && !n[1])
+		answer("above", "threshold 255: without invert each of %llu clocks, with none", n[0]);
+	undetermined("threshold 255: %llu in %llu clocks, with invert %llu in %llu", n[0], clocks[0],
+		     n[1], clocks[1]);
 }
 
 /* Overflow of counter 0 of S-Box 0 without PMI; nothing counts any more. */
