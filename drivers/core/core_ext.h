@@ -50,7 +50,7 @@ static inline u64 core_ext_field_get(enum core_ext_field_id id, u64 config1)
 }
 
 /**
- * struct core_ext_event - a name
+ * struct core_ext_event - an event with a name, on an Atom a precise one
  * @name: in sysfs
  * @select: umask in the second byte, event code in the first
  * @source: what the event itself says about the access it samples, as in
@@ -119,9 +119,9 @@ struct core_ext_offcore {
  * @available: bit n: the CPU has response n
  * @always: bit n: there are events of every request with response n
  * @offcore: the two offcore registers
- * @precise: selects of the precise events, but for @events, which are precise; closed by 0. NULL if
- *	the kernel has the data source
- * @precise_from: the lowest precise_ip whose promise those alone can keep, 0: all events keep it
+ * @precise: selects of the precise events without a name, closed by 0
+ * @precise_from: the lowest precise_ip whose promise only @events and @precise can keep. 0: all
+ *	events keep it, there is no @precise, and the kernel has the data source
  * @no_address: a record has no address of the access
  * @pdir: event select of the event whose precise use tolerates no other
  *	programmable counter in the core, 0 if there is none
@@ -153,7 +153,7 @@ extern const struct core_ext_model core_ext_silvermont;
 
 #define CORE_EXT_SELECT_MASK	0xffff
 
-/* The event with this select, or the empty one at the end */
+/* The first event with this select, or the empty one at the end */
 static inline const struct core_ext_event *
 core_ext_find_event(const struct core_ext_model *model, u64 select)
 {

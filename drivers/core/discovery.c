@@ -106,17 +106,13 @@ static void core_ext_group_free(struct core_ext_group *g, struct device *dev)
 	kfree(g->group.attrs);
 	kfree(g->attrs);
 	kernfs_put(g->dir);
-	memset(g, 0, sizeof(*g));
 }
 
 static int core_ext_group_merge(struct core_ext_group *g, struct device *dev)
 {
-	int err = 0;
+	int err = g->dir && g->num ? sysfs_merge_group(&dev->kobj, &g->group) : 0;
 
-	if (g->dir && g->num) {
-		err = sysfs_merge_group(&dev->kobj, &g->group);
-		g->merged = !err;
-	}
+	g->merged = !err;
 	return err;
 }
 
@@ -232,7 +228,6 @@ int core_ext_discovery_start(struct device *dev, const struct core_ext_model *mo
 {
 	int err;
 
-	core_ext_usable = 0;
 	err = core_ext_fill(dev, model);
 	if (!err)
 		err = core_ext_group_merge(&core_ext_format, dev);

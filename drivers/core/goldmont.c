@@ -10,16 +10,16 @@
 #include "source.h"
 
 /*
- * The precise memory events, and what perf mem calls three of them. A record holds the address,
- * not the source. Loads and stores of one event cannot be told apart.
+ * The precise memory events, and what perf mem calls three of them: of several names the first has
+ * the source. Loads and stores of one event cannot be told apart.
  */
 static const struct core_ext_event goldmont_events[] = {
 	{ "mem-loads",				0x81d0, LOAD },
 	{ "mem-stores",				0x82d0, STORE },
 	{ "mem-all",				0x83d0, LOAD | STORE },
-	{ "mem_uops_retired.all_loads",		0x81d0, LOAD },
-	{ "mem_uops_retired.all_stores",	0x82d0, STORE },
-	{ "mem_uops_retired.all",		0x83d0, LOAD | STORE },
+	{ "mem_uops_retired.all_loads",		0x81d0 },
+	{ "mem_uops_retired.all_stores",	0x82d0 },
+	{ "mem_uops_retired.all",		0x83d0 },
 	{ "mem_uops_retired.dtlb_miss_loads",	0x11d0, LOAD | DTLB_MISS },
 	{ "mem_uops_retired.dtlb_miss_stores",	0x12d0, STORE | DTLB_MISS },
 	{ "mem_uops_retired.dtlb_miss",		0x13d0, LOAD | STORE | DTLB_MISS },

@@ -113,6 +113,7 @@ static int core_ext_orig_init(struct perf_event *event)
 	return core_ext_found_init(event);
 }
 
+/* noinline: in core_ext_event_init() it would make that save registers for every event. */
 static noinline int core_ext_concerned_init(struct perf_event *event)
 {
 	int err;
@@ -126,22 +127,23 @@ static noinline int core_ext_concerned_init(struct perf_event *event)
 	err = core_ext_check_offcore(core_ext_model, event);
 	if (!err)
 		err = core_ext_orig_init(event);
-	if (err)
-		return err;
-	if (event->attr.precise_ip)
+	if (!err && event->attr.precise_ip)
 		err = core_ext_check_precise(core_ext_model, event);
-	if (!err && event->group_leader != event)
-		err = core_ext_check_latency(core_ext_model, event);
+	/* for_each_sibling_event() reads ctx, which a new leader has not yet. */
+	if (err || event->group_leader == event)
+		return err;
+	err = core_ext_check_latency(core_ext_model, event);
 	if (!err && core_ext_model->pdir)
 		err = core_ext_pdir_check_group(event);
 	return err;
 }
 
-/* Most events have nothing to do with us, and to find that out is all that they pay. */
+/* Most events do not concern the module: beyond two counts this is all that they cost. */
 static bool core_ext_concerns(const struct perf_event *event)
 {
 	return event->attr.precise_ip ||
-	       (enforce && (core_ext_model->pdir || core_ext_is_offcore(core_ext_model, event)));
+	       (enforce && ((core_ext_model->pdir && event->group_leader != event) ||
+			    core_ext_is_offcore(core_ext_model, event)));
 }
 
 static int core_ext_event_init(struct perf_event *event)
@@ -254,7 +256,7 @@ static int __init core_ext_init(void)
 		return -EEXIST;
 	}
 	core_ext_model = (const struct core_ext_model *)id->driver_data;
-	data_src = core_ext_useful("data_src", data_src, core_ext_model->precise);
+	data_src = core_ext_useful("data_src", data_src, core_ext_model->precise_from);
 	ds_guard = core_ext_useful("ds_guard", ds_guard,
 				   core_ext_model->guarded && boot_cpu_has(X86_FEATURE_DS));
 	err = sysfs_create_group(&dev->kobj, &core_ext_group);

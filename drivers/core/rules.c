@@ -59,15 +59,12 @@ int core_ext_check_offcore(const struct core_ext_model *model, const struct perf
 	const char *why;
 
 	/* The generic events are the kernel's own selections. */
-	if (event->attr.type != event->pmu->type)
+	if (event->attr.type != event->pmu->type || !core_ext_is_offcore(model, event))
 		return 0;
 	while (reg->select != select) {
-		if (++reg < model->offcore + ARRAY_SIZE(model->offcore))
-			continue;
-		if (!core_ext_is_offcore(model, event))
-			return 0;
 		/* The kernel takes it, and leaves config1 out. */
-		return core_ext_refuse(event, -EINVAL, "offcore: umask of no register");
+		if (++reg == model->offcore + ARRAY_SIZE(model->offcore))
+			return core_ext_refuse(event, -EINVAL, "offcore: umask of no register");
 	}
 	why = core_ext_offcore_fault(reg, event->attr.config1);
 	return why ? core_ext_refuse(event, -EINVAL, why) : 0;

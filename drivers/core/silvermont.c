@@ -20,7 +20,7 @@ static const struct core_ext_event silvermont_events[] = {
 	{}
 };
 
-/* The other precise events of Table 18-12. PEBS is for those alone (section 18.6.1.1). */
+/* The other precise events. PEBS is for those of Table 18-12 alone (section 18.6.1.1). */
 static const u16 silvermont_precise[] = {
 	/*
 	 * BR_INST_RETIRED: ALL_BRANCHES, JCC, FAR_BRANCH, NON_RETURN_IND, RETURN, CALL, IND_CALL,
