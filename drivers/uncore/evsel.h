@@ -31,14 +31,19 @@ enum {
 	[EVSEL_EVENT]	= { "event",	0, 0, 7, UNCORE_CTL(C_EVT_SEL_EV_SEL) },	\
 	[EVSEL_UMASK]	= { "umask",	0, 8, 15, UNCORE_TO_UMASK, .bits = C_EVT_SEL_UMASK }, \
 	[EVSEL_EDGE]	= { "edge",	0, 18, 18, UNCORE_CTL(C_EVT_SEL_EDGE_DETECT),	\
-			    .if_multi = EVSEL_THRESH },				\
+			    .if_adds = EVSEL_THRESH },				\
 	[EVSEL_INV]	= { "inv",	0, 23, 23, UNCORE_CTL(C_EVT_SEL_INVERT),	\
 			    .if_field = EVSEL_THRESH, .if_values = ~BIT_ULL(0) },	\
 	[EVSEL_THRESH]	= { "thresh",	0, 24, 31, UNCORE_CTL(C_EVT_SEL_THRESHOLD) }
 
-/* Counts every clock: the increment of @event, at most some dozens, is less than 255. */
-#define EVSEL_CLOCK(event, umask)	\
-	((event) | (umask) << 8 | C_EVT_SEL_THRESHOLD | C_EVT_SEL_INVERT)
+/*
+ * Counts every clock: the increment of @event, at most some dozens, is less than 255. Text
+ * and tables of the guide disagree about threshold and invert, so that may be the case
+ * without invert.
+ */
+#define EVSEL_CLOCK(event, umask)						\
+	(event) | (umask) << 8 | C_EVT_SEL_THRESHOLD | C_EVT_SEL_INVERT,	\
+	(event) | (umask) << 8 | C_EVT_SEL_THRESHOLD
 
 /* All of them. */
 #define UNCORE_EVSEL_ALL	GENMASK(EVSEL_THRESH, EVSEL_EVENT)

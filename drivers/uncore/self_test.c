@@ -18,7 +18,6 @@
 
 #include "compat.h"
 #include "uncore.h"
-#include "xeon7500/cbox.h"
 #include "xeon7500/ubox.h"
 
 #define UNCORE_TEST_TRIES	6
@@ -49,15 +48,19 @@ struct uncore_test {
 	u64 enabled;
 };
 
-static void uncore_test_run(const struct uncore_test *t, u64 start, u64 pmi_en, u64 core_sel)
+/* Returns when it began to count. */
+static u64 uncore_test_run(const struct uncore_test *t, u64 start, u64 pmi_en, u64 core_sel)
 {
 	const struct uncore_counter_row *row = uncore_counter_row(t->box, t->c);
+	u64 begun;
 
 	wrmsr(uncore_ctr_msr(t->box, t->c), lower_32_bits(start), upper_32_bits(start));
 	wrmsrq(uncore_ctl_msr(t->box, t->c), t->clock | row->enable | pmi_en);
 	wrmsrq(uncore_box_ctl_msr(t->box), t->enabled | row->bit);
+	begun = local_clock();
 	wrmsrq(U_MSR_PMON_GLOBAL_CTL, (t->pkg->global_ctl & ~U_GLOBAL_CTL_FRZ_ALL) |
 	       U_GLOBAL_CTL_EN_ALL | core_sel);
+	return begun;
 }
 
 static void uncore_test_stop(const struct uncore_test *t)
@@ -66,20 +69,16 @@ static void uncore_test_stop(const struct uncore_test *t)
 	wrmsrq(uncore_ctl_msr(t->box, t->c), 0);
 }
 
-/*
- * Text and tables of the guide disagree about threshold and invert in C- and S-Boxes, so
- * clocks may be what a counter counts without invert, or cannot count at all. A W-Box
- * counter that holds 2 reads as 2.
- */
+/* Finds with what it counts clocks, if it can. A W-Box counter that holds 2 reads as 2. */
 static bool uncore_test_counts(struct uncore_test *t)
 {
-	const u64 clock = uncore_counter_row(t->box, t->c)->clock;
+	const struct uncore_counter_row *row = uncore_counter_row(t->box, t->c);
 	unsigned int i;
 	u64 count = 2;
 
 	rdmsrq(uncore_box_ctl_msr(t->box), t->enabled);
-	for (i = 0; i < 2 && count == 2; i++) {
-		t->clock = i ? clock & ~(u64)C_EVT_SEL_INVERT : clock;
+	for (i = 0; i < ARRAY_SIZE(row->clock) && count == 2; i++) {
+		t->clock = row->clock[i];
 		uncore_test_run(t, 2, 0, 0);
 		udelay(1);
 		uncore_test_stop(t);
@@ -89,34 +88,54 @@ static bool uncore_test_counts(struct uncore_test *t)
 	return count != 2;
 }
 
-/* A free counter of @box that can count clocks, or NULL */
+/* A free counter of @box that may count clocks, or NULL */
 static struct uncore_counter *uncore_test_free(struct uncore_box *box)
 {
 	unsigned int idx;
 
 	for (idx = 0; idx < box->type->num_counters && !box->gone; idx++) {
-		if (!box->counter[idx].event && box->type->counters[idx].clock)
+		if (!box->counter[idx].event && box->type->counters[idx].clock[0])
 			return &box->counter[idx];
 	}
 	return NULL;
 }
 
-/* Returns -EBUSY if no counter is free, -EIO if none counts clocks. */
+/*
+ * Finds a counter that counts clocks. Returns -EBUSY if there may be one among those in use,
+ * -EIO if there is none.
+ */
 static int uncore_test_find(struct uncore_test *t)
 {
 	const struct uncore_box_type *tried = NULL;
+	int err = -EIO;
 	unsigned int id;
 
 	for_each_set_bit(id, &t->pkg->present, UNCORE_NUM_BOXES) {
 		t->box = &t->pkg->box[id];
-		t->c = uncore_test_free(t->box);
-		if (!t->c || t->box->type == tried)
+		if (t->box->type == tried || t->box->gone || !t->box->type->counters[0].clock[0])
 			continue;
+		t->c = uncore_test_free(t->box);
+		if (!t->c) {
+			err = -EBUSY;
+			continue;
+		}
 		if (uncore_test_counts(t))
 			return 0;
 		tried = t->box->type;
 	}
-	return tried ? -EIO : -EBUSY;
+	return err;
+}
+
+/* Is there a counter to try? */
+static bool uncore_test_possible(struct uncore_package *pkg)
+{
+	unsigned int id;
+
+	for_each_set_bit(id, &pkg->present, UNCORE_NUM_BOXES) {
+		if (uncore_test_free(&pkg->box[id]))
+			return true;
+	}
+	return false;
 }
 
 static void uncore_test_clear(const struct uncore_test *t)
@@ -137,8 +156,7 @@ static bool uncore_test_round(const struct uncore_test *t, int round)
 
 	uncore_test_clear(t);
 	p->pending = 0;
-	since = local_clock();
-	uncore_test_run(t, start, row->pmi_en, U_GLOBAL_CTL_PMI_CORE_SEL);
+	since = uncore_test_run(t, start, row->pmi_en, U_GLOBAL_CTL_PMI_CORE_SEL);
 	for (us = 0; us < UNCORE_TEST_OVERFLOW_US && !overflown; us++) {
 		udelay(1);
 		overflown = uncore_box_status(t->box) & row->bit;
@@ -184,22 +202,25 @@ static void uncore_self_test(struct uncore_package *pkg)
 {
 	struct uncore_test t = { .pkg = pkg };
 	bool passed = false;
-	int err = 0;
+	int err;
 
-	/* NMIs may be late, or come twice. */
-	uncore_pmi_expect(pkg, 2 * UNCORE_TEST_TRIES);
-	uncore_watch_arm(pkg);
-	if (uncore_pmi_listen(pkg, true)) {
-		/* Where en_all has to go on for the test, nothing else may be enabled. */
-		pkg->hold.testing = !uncore_package_runs(pkg);
-		uncore_package_apply(pkg, pkg->used);
-		err = uncore_test_find(&t);
-		passed = !err && uncore_test_passes(&t);
-		uncore_package_write_ctl(pkg);
-		pkg->hold.testing = false;
-		uncore_package_apply(pkg, pkg->used);
-		if (!err)
-			wrmsrq(uncore_ctr_msr(t.box, t.c), 0);
+	if (!uncore_test_possible(pkg))
+		return;
+	/* Where en_all has to go on for the test, nothing else may be enabled. */
+	pkg->hold.testing = !uncore_package_runs(pkg);
+	uncore_package_apply(pkg, pkg->used);
+	err = uncore_test_find(&t);
+	if (!err) {
+		/* NMIs may be late, or come twice. */
+		uncore_pmi_expect(pkg, 2 * UNCORE_TEST_TRIES);
+		uncore_watch_arm(pkg);
+		passed = uncore_pmi_listen(pkg, true) && uncore_test_passes(&t);
+	}
+	uncore_package_write_ctl(pkg);
+	pkg->hold.testing = false;
+	uncore_package_apply(pkg, pkg->used);
+	if (!err) {
+		wrmsrq(uncore_ctr_msr(t.box, t.c), 0);
 		uncore_pmi_listen(pkg, false);
 	}
 	if (err == -EBUSY)

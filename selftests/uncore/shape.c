@@ -137,6 +137,16 @@ static void edge_of_one_bit(void)
 		{ PMU, "trans_maf,edge", SYN_BOX_C, 6, 0x1f, CTR },
 		{ "xeon7500_ubox", "ipis_sent,edge", SYN_BOX_U, 0, 0xf9, 0xc11 },
 		{ "xeon7500_wbox", "prochot,edge", SYN_BOX_W, 0, 0x02, 0xc91 },
+		/* Of those that add up, one is an event of one bit. */
+		{ "xeon7500_sbox_0", "egress_starved.ad_cw,edge", SYN_BOX_S, 0, 0x43, 0xc51 },
+		{ "xeon7500_cbox_6", "starved_egress.iv,edge", SYN_BOX_C, 6, 0x0b, CTR },
+	};
+	static const struct {
+		const char *pmu, *event;
+	} refused[] = {
+		{ "xeon7500_sbox_0", "egress_starved.ad,edge" },
+		{ "xeon7500_cbox_6", "starved_egress.ad_sb,edge" },
+		{ "xeon7500_cbox_6", "occupancy_maf,edge" },
 	};
 	uint64_t want, from, to;
 	struct perf_count count;
@@ -160,6 +170,12 @@ static void edge_of_one_bit(void)
 		ktap_check(count.value == want && want, "%s: %llu, expected %llu", on[i].event,
 			   (unsigned long long)count.value, (unsigned long long)want);
 		msr_write(cpu, SYN_TRAFFIC_RESET, 1);
+	}
+	for (i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		struct perf_event_attr attr = event_attr(refused[i].pmu, refused[i].event);
+
+		fd = perf_open(&attr, cpu, -1);
+		ktap_check(fd == -EINVAL, "%s: %d", refused[i].event, fd);
 	}
 }
 

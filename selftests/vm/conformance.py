@@ -21,7 +21,9 @@ LONG: once
 """
 import collections
 import copy
+import functools
 import json
+import operator
 import os
 import re
 import sys
@@ -458,14 +460,23 @@ def check_encoding(pmu, formats, events):
     return wrong
 
 
+def most(want):
+    """What an event with this unit mask can add in a clock."""
+    bits = functools.reduce(operator.or_, (int(u.get('value', u.get('code', '0')), 0)
+                                           for u in want.event['umasks']), 0)
+    if want.event.get('umasks_add') or bits.bit_count() >= want.event['max_inc'] > 1:
+        return want.umask_value().bit_count()
+    return want.event['max_inc']
+
+
 def check_edge(pmu, formats, accepted):
-    """Edges are those of an event of one bit: of others the driver wants a threshold."""
+    """Edges are those of an event of one bit: of others the driver wants a threshold. Where the
+    guide lets an event add as much as it has unit mask bits, each of them is one bit."""
     box, instance = box_of(pmu)
     if instance or 'edge' not in formats:
         return []
     one_bit = {name for name, want in WANTED[box].items()
-               if want.event['code'] != 'fixed' and want.event['max_inc'] == 1 and
-               not want.event.get('umasks_add')}
+               if want.event['code'] != 'fixed' and most(want) <= 1}
     return [f'{pmu}: {name},edge' for name in sorted(one_bit ^ accepted)]
 
 

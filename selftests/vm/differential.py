@@ -117,6 +117,7 @@ def shape_rows(_):
         for s in shapes:
             yield Row(f'{box} {event} {s}', box, 0, f'{event},{s}', f'{event},{s}',
                       refused='undefined' if s == 'edge' and box != 'wbox' else None)
+    yield Row('sbox edge of one bit', 'sbox', 0, 'event=0x41,umask=0x1,edge', 'event=0x41,umask=0x1,edge')
     yield Row('ubox edge', 'ubox', 0, 'event=0xf8,edge', 'event=0xf8,edge')
 
 

@@ -81,6 +81,16 @@ const struct event_info *select_event(struct counter *c, unsigned int code, unsi
 	return e;
 }
 
+/* The most that the chosen parts can add in a cycle. */
+static unsigned int most(const struct event_info *e, uint8_t umask)
+{
+	unsigned int sum = e->umask ? 0 : e->limit[0];
+
+	for (unsigned int bit = 0; bit < 8; bit++)
+		sum += e->umask & umask & 1u << bit ? e->limit[bit] : 0;
+	return MIN(sum, e->cap);
+}
+
 void select_shape(struct counter *c, const struct event_info *e, struct selection *sel,
 		  CPUState *cs)
 {
@@ -91,7 +101,7 @@ void select_shape(struct counter *c, const struct event_info *e, struct selectio
 	sel->shape.plain_below = c->box->kind == BOX_S && reading(RD_S_INVERT) == RD_S_INVERT_ABOVE;
 	sel->shape.invert_above = sel->shape.plain_below || (c->box->kind == BOX_C &&
 							     reading(RD_C_INVERT) == RD_C_INVERT_ABOVE);
-	if (e && e->cap > 1 && sel->shape.edge && !sel->shape.threshold)
+	if (e && sel->shape.edge && !sel->shape.threshold && most(e, c->sel >> 8) > 1)
 		silicon_violation(VIOL_UNDEFINED, cs, "%s = %#" PRIx64
 				  ": edges of %s, which is no event of one bit",
 				  c->sel_reg->name, c->sel, e->name);
