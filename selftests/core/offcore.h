@@ -336,6 +336,8 @@ static void perf_parses(void)
 	}
 	if (!ktap_check(!shell("grep -q 'sysfs *: Ok' /tmp/without && cmp /tmp/without /tmp/with")))
 		shell("cat /tmp/without /tmp/with");
+	for (int bit = 0; bit < 16; bit++)
+		msr_write(0, SYN_OFF_RATE(bit), SYN_OFF_FOLLOW);
 	ext_load("");
 }
 

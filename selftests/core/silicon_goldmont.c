@@ -181,6 +181,7 @@ static void responses(void)
 	measure(sel, v, 2);
 	ktap_check(v[0] && !v[1], "write-backs %llu in RSP0, %llu in RSP1",
 		   (unsigned long long)v[0], (unsigned long long)v[1]);
+	msr_write(1, SYN_OFF_RATE(3), SYN_OFF_FOLLOW);
 	msr_write(1, 0x1a6, 0x3600040000 | 0x32b7);
 	msr_write(1, 0x1a7, 0x10000 | 0x32b7);
 	measure(sel, v, 2);

@@ -210,8 +210,13 @@ static void reset_rules(void)
 	start_over(0);
 	msr_write(0, U_CTL, U_RST_ALL);
 	reported(SYN_V_RST_ALL, 0, "rst_all");
+	/* In this order the guide presets counters. */
 	msr_write(0, 0xd11, 5);
-	reported(SYN_V_RST_ALL, 1, "a counter written");
+	reported(SYN_V_RST_ALL, 0, "a counter written");
+	msr_write(0, SYN_READING(RD_RST_ALL_START), RD_RST_ALL_START_LOST);
+	msr_write(0, 0xd11, 5);
+	reported(SYN_V_RST_ALL, 1, "a start value that is lost");
+	msr_write(0, SYN_READING(RD_RST_ALL_START), RD_RST_ALL_START_TAKEN);
 	msr_write(0, U_CTL, U_RST_ALL | U_EN_ALL);
 	reported(SYN_V_RST_ALL, 1, "en_all");
 	msr_write(0, U_CTL, 0);

@@ -220,19 +220,21 @@ static void any_counter(void)
 	with_taken("cwumbr", "xeon7500_sbox_0", "to_r_ndr_msgq_occupancy");
 }
 
-/* Text or table, of either box: there is a clock, also where only S-Boxes are left. */
+/* Text or table, of each box: there is a clock, also where only S-Boxes are left. */
 static void any_sense(void)
 {
 	unsigned int sense;
 
-	for (sense = 0; sense < 4; sense++) {
+	for (sense = 0; sense < 8; sense++) {
 		msr_write(0, SYN_READING(RD_C_INVERT), sense & 1);
-		msr_write(0, SYN_READING(RD_S_INVERT), sense >> 1);
+		msr_write(0, SYN_READING(RD_S_INVERT), sense >> 1 & 1);
+		msr_write(0, SYN_READING(RD_W_INVERT), sense >> 2);
 		with_taken("b", "xeon7500_mbox_0", "mbox_cycles");
 		with_taken("w", "xeon7500_mbox_0", "mbox_cycles");
 	}
 	msr_write(0, SYN_READING(RD_C_INVERT), 0);
 	msr_write(0, SYN_READING(RD_S_INVERT), 0);
+	msr_write(0, SYN_READING(RD_W_INVERT), 0);
 }
 
 /*

@@ -89,6 +89,9 @@ void wait_us(unsigned int us);
 #define S0		0xc40
 #define S1		0xcc0
 #define W		0xc80
+#define W_FIXED		0x394
+#define W_FIXED_CTL	0x395
+#define W_FIXED_BIT	(1ull << 31)
 #define M48		((1ull << 48) - 1)
 
 #define INVERT		(1ull << 23)
@@ -98,7 +101,10 @@ void wait_us(unsigned int us);
 
 /* Counter 0 of an S-Box counts clocks and overflows after n; undetermined if it cannot. */
 void arm(uint32_t box, unsigned int n, uint64_t pmi_en);
-/* Let the package run for a while, the W-Box counting the clocks; returns how many. */
+/*
+ * Let the package run for a while, and with it the fixed counter of the W-Box, which counts the
+ * clocks; returns how many. Event counter 0 of the W-Box runs if its control register says so.
+ */
 uint64_t count_for(unsigned int us);
 /* Let the package run until that has happened, with these bits besides; false: it did not. */
 bool overflow(uint32_t box, uint64_t u_ctl);

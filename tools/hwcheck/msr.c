@@ -38,7 +38,6 @@ static const uint32_t mm_cfg[] = { 0xe48, 0xe58, 0xe54, 0xe5c };
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define W_BOX		0xc80
-#define W_FIXED		0x394
 #define W_EXCESS	(1ull << 24)	/* of the erratum */
 
 static int msr_fd(int cpu)
@@ -295,16 +294,17 @@ uint64_t count_for(unsigned int us)
 {
 	uint64_t clocks;
 
-	wr(W + SEL(0), 0);
-	wr(W + CTR(0), 2);
-	wr(W + SEL(0), W_CLOCKS | EN);
-	wr(W, 1);
+	/* A counter of the W-Box that holds 2 reads as 2. */
+	wr(W_FIXED_CTL, 0);
+	wr(W_FIXED, 2);
+	wr(W_FIXED_CTL, 1);
+	wr(W, W_FIXED_BIT | 1);
 	wr(U_CTL, U_EN_ALL);
 	wait_us(us);
 	wr(U_CTL, 0);
-	clocks = rd(W + CTR(0)) - 2;
+	clocks = rd(W_FIXED) - 2;
 	if (!clocks)
-		undetermined("no clock: the W-Box counts none");
+		undetermined("no clock: the fixed counter of the W-Box counts none");
 	return clocks;
 }
 

@@ -197,7 +197,8 @@ def views(event):
                  for names in (of, queue)]
         # Behind those of the bits, that of all of them together.
         rows[8 if n is None else n] = (f'{{ SHOWS_{u.get("what", p["what"]).upper()}, '
-                                       f'LIST_{p["where"]}, {depth}, {", ".join(names)} }}')
+                                       f'LIST_{p["where"]}, {depth}, {u.get("every", p.get("every", 0))}, '
+                                       f'{str(p.get("at") == "core").lower()}, {", ".join(names)} }}')
     return f'{{ {", ".join(f"[{n}] = {row}" for n, row in rows.items()) or "{ 0 }"} }}'
 
 

@@ -97,10 +97,21 @@ void select_shape(struct counter *c, const struct event_info *e, struct selectio
 	sel->shape.threshold = c->sel >> 24 & 0xff;
 	sel->shape.invert = c->sel >> 23 & 1;
 	sel->shape.edge = c->sel >> 18 & 1;
-	/* [c_invert], [s_invert] */
-	sel->shape.plain_below = c->box->kind == BOX_S && reading(RD_S_INVERT) == RD_S_INVERT_ABOVE;
-	sel->shape.invert_above = sel->shape.plain_below || (c->box->kind == BOX_C &&
-							     reading(RD_C_INVERT) == RD_C_INVERT_ABOVE);
+	/* [c_invert], [s_invert], [w_invert] */
+	switch (c->box->kind) {
+	case BOX_C:
+		sel->shape.invert_above = reading(RD_C_INVERT) == RD_C_INVERT_ABOVE;
+		break;
+	case BOX_S:
+		sel->shape.invert_above = reading(RD_S_INVERT) == RD_S_INVERT_ABOVE;
+		sel->shape.plain_below = sel->shape.invert_above;
+		break;
+	case BOX_W:
+		sel->shape.invert_above = reading(RD_W_INVERT) == RD_W_INVERT_ABOVE;
+		break;
+	default:
+		break;
+	}
 	if (e && sel->shape.edge && !sel->shape.threshold && most(e, c->sel >> 8) > 1)
 		silicon_violation(VIOL_UNDEFINED, cs, "%s = %#" PRIx64
 				  ": edges of %s, which is no event of one bit",

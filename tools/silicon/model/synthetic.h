@@ -70,11 +70,11 @@
 #define SYN_READING(reading)	(0x53535000u | (reading))
 
 /*
- * SYN_UNCOUNTED: the contents of a control register, less its enable and PMI bits, event and
+ * SYN_UNCOUNTED: the contents of a control register, less its enable and PMI bits, event, invert and
  * umask. What counters count that have it is in no truth and no statistic of PMIs: a driver
  * may let counters of several boxes overflow for purposes of its own. 0: there are none.
  */
-#define SYN_UNCOUNTED_ANY	0xffffu		/* event and umask of C-, S- and W-Box */
+#define SYN_UNCOUNTED_ANY	0x80ffffu	/* event, umask and invert of C-, S- and W-Box */
 
 /*
  * ---- truth of a counter of the package ----

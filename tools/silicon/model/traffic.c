@@ -105,7 +105,7 @@ static bool read_lines(unsigned int from, unsigned int to, unsigned int lines, d
 				      (far ? TAG_S_OUT_TO_R : TAG_S_OUT_TO_B), 1, misses) &&
 			activity_tell(from, LIST_S_IN, half, TAG_S_IN_DRS |
 				      (far ? TAG_S_IN_FROM_R : TAG_S_IN_FROM_B), 9, misses) &&
-			activity_tell(to, LIST_B, half, TAG_B_REQUEST | TAG_B_NON_IOH | TAG_B_RD |
+			activity_tell(to, LIST_B, half, TAG_B_MESSAGE | TAG_B_REQUEST | TAG_B_NON_IOH | TAG_B_RD |
 				      TAG_B_MEM_RD | TAG_B_PAGE_HIT, 1, misses);
 		if (far) {
 			good &= activity_tell(from, LIST_R_OUT, port, TAG_R_HOM | TAG_R_HOM_VN0 |

@@ -82,6 +82,8 @@ enum { LIST_C, LIST_C_NACK, LIST_S_OUT, LIST_S_IN, LIST_B, LIST_R_IN, LIST_R_OUT
 struct view {
 	uint8_t shows, list;
 	uint16_t depth;		/* of the queue */
+	uint8_t every;		/* one of so many of them; 0: all */
+	bool at_core;		/* at the ring stop of a core: what the next C-Box sends there */
 	uint32_t of, queue;	/* by tags that all of them have: those shown, those in the queue */
 };
 
