@@ -48,8 +48,11 @@ struct uncore_test {
 	u64 enabled;
 };
 
-/* Returns when it began to count. */
-static u64 uncore_test_run(const struct uncore_test *t, u64 start, u64 pmi_en, u64 core_sel)
+/*
+ * Returns when it began to count, at the latest: en_all may be on from the last time. So the
+ * cores are chosen each time, also without PMI.
+ */
+static u64 uncore_test_run(const struct uncore_test *t, u64 start, u64 pmi_en)
 {
 	const struct uncore_counter_row *row = uncore_counter_row(t->box, t->c);
 	u64 begun;
@@ -59,7 +62,7 @@ static u64 uncore_test_run(const struct uncore_test *t, u64 start, u64 pmi_en, u
 	wrmsrq(uncore_box_ctl_msr(t->box), t->enabled | row->bit);
 	begun = local_clock();
 	wrmsrq(U_MSR_PMON_GLOBAL_CTL, (t->pkg->global_ctl & ~U_GLOBAL_CTL_FRZ_ALL) |
-	       U_GLOBAL_CTL_EN_ALL | core_sel);
+	       U_GLOBAL_CTL_EN_ALL | U_GLOBAL_CTL_PMI_CORE_SEL);
 	return begun;
 }
 
@@ -79,7 +82,7 @@ static bool uncore_test_counts(struct uncore_test *t)
 	rdmsrq(uncore_box_ctl_msr(t->box), t->enabled);
 	for (i = 0; i < ARRAY_SIZE(row->clock) && count == 2; i++) {
 		t->clock = row->clock[i];
-		uncore_test_run(t, 2, 0, 0);
+		uncore_test_run(t, 2, 0);
 		udelay(1);
 		uncore_test_stop(t);
 		rdmsrq(uncore_ctr_msr(t->box, t->c), count);
@@ -156,7 +159,7 @@ static bool uncore_test_round(const struct uncore_test *t, int round)
 
 	uncore_test_clear(t);
 	p->pending = 0;
-	since = uncore_test_run(t, start, row->pmi_en, U_GLOBAL_CTL_PMI_CORE_SEL);
+	since = uncore_test_run(t, start, row->pmi_en);
 	for (us = 0; us < UNCORE_TEST_OVERFLOW_US && !overflown; us++) {
 		udelay(1);
 		overflown = uncore_box_status(t->box) & row->bit;
