@@ -87,12 +87,12 @@ static const struct uncore_event_desc bbox_events[] = {
 	BBOX_EV("tf_wr",			0x05, 0, BBOX_TF),
 	BBOX_EV("tf_invitoe",			0x06, 0, BBOX_TF),
 	BBOX_EV("imt_valid_occupancy",		0x07, 0, BBOX_IMT),
-	BBOX_EV("drsq_occupancy",		0x09, 0),
+	BBOX_EV("drsq_occupancy",		0x09, 0, .scale = "4"),
 	BBOX_EV("tf_ioh",			0x0b, 0, BBOX_TF),
 	BBOX_EV("tf_ioh_wr",			0x0d, 0, BBOX_TF),
 	BBOX_EV("tf_ioh_invitoe",		0x0f, 0, BBOX_TF),
-	BBOX_EV("snpoq_occupancy",		0x12, 0),
-	BBOX_EV("dirq_occupancy",		0x17, 0),
+	BBOX_EV("snpoq_occupancy",		0x12, 0, .scale = "256"),
+	BBOX_EV("dirq_occupancy",		0x17, 0, .scale = "256"),
 	BBOX_EV("tf_ioh_non_invitoe_rd",	0x1c, 0, BBOX_TF),
 	/* The names of Table 2-24 */
 	BBOX_EV("tf_occupancy_all",		0x04, 0, BBOX_TF),
@@ -167,7 +167,7 @@ static const struct uncore_subregs bbox_subregs = {
 static const u16 bbox_base[] = { B0_MSR_PMON_BASE, B1_MSR_PMON_BASE };
 
 static const struct uncore_counter_row bbox_counters[] = {
-	UNCORE_COUNTERS_4(B_MSR_PERF_CTL, B_MSR_PERF_CNT, B_CTL_EN, B_CTL_PMI_EN, 0)
+	UNCORE_COUNTERS_4(B_MSR_PERF_CTL, B_MSR_PERF_CNT, B_CTL_EN, B_CTL_PMI_EN)
 };
 
 const struct uncore_box_type bbox_type = {

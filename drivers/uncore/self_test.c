@@ -37,26 +37,106 @@ MODULE_PARM_DESC(pmi, "sampling by interrupts, if a self-test finds them: on (de
  * @pkg: the package, locked, of this CPU
  * @box: its box
  * @c: the counter
+ * @clock: with what it counts them
  * @enabled: what GLOBAL_CTL of the box holds
  */
 struct uncore_test {
 	struct uncore_package *pkg;
 	struct uncore_box *box;
 	struct uncore_counter *c;
+	u64 clock;
 	u64 enabled;
 };
 
-static bool uncore_test_find(struct uncore_test *t)
+/*
+ * Returns when it began to count, at the latest: en_all may be on from the last time. So the
+ * cores are chosen each time, also without PMI.
+ */
+static u64 uncore_test_run(const struct uncore_test *t, u64 start, u64 pmi_en)
 {
-	unsigned int id, idx;
+	const struct uncore_counter_row *row = uncore_counter_row(t->box, t->c);
+	u64 begun;
+
+	wrmsr(uncore_ctr_msr(t->box, t->c), lower_32_bits(start), upper_32_bits(start));
+	wrmsrq(uncore_ctl_msr(t->box, t->c), t->clock | row->enable | pmi_en);
+	wrmsrq(uncore_box_ctl_msr(t->box), t->enabled | row->bit);
+	begun = local_clock();
+	wrmsrq(U_MSR_PMON_GLOBAL_CTL, (t->pkg->global_ctl & ~U_GLOBAL_CTL_FRZ_ALL) |
+	       U_GLOBAL_CTL_EN_ALL | U_GLOBAL_CTL_PMI_CORE_SEL);
+	return begun;
+}
+
+static void uncore_test_stop(const struct uncore_test *t)
+{
+	wrmsrq(uncore_box_ctl_msr(t->box), t->enabled);
+	wrmsrq(uncore_ctl_msr(t->box, t->c), 0);
+}
+
+/* Finds with what it counts clocks, if it can. A W-Box counter that holds 2 reads as 2. */
+static bool uncore_test_counts(struct uncore_test *t)
+{
+	const struct uncore_counter_row *row = uncore_counter_row(t->box, t->c);
+	unsigned int i;
+	u64 count = 2;
+
+	rdmsrq(uncore_box_ctl_msr(t->box), t->enabled);
+	for (i = 0; i < ARRAY_SIZE(row->clock) && count == 2; i++) {
+		t->clock = row->clock[i];
+		uncore_test_run(t, 2, 0);
+		udelay(1);
+		uncore_test_stop(t);
+		rdmsrq(uncore_ctr_msr(t->box, t->c), count);
+	}
+	wrmsrq(uncore_ctr_msr(t->box, t->c), 0);
+	return count != 2;
+}
+
+/* A free counter of @box that may count clocks, or NULL */
+static struct uncore_counter *uncore_test_free(struct uncore_box *box)
+{
+	unsigned int idx;
+
+	for (idx = 0; idx < box->type->num_counters && !box->gone; idx++) {
+		if (!box->counter[idx].event && box->type->counters[idx].clock[0])
+			return &box->counter[idx];
+	}
+	return NULL;
+}
+
+/*
+ * Finds a counter that counts clocks. Returns -EBUSY if there may be one among those in use,
+ * -EIO if there is none.
+ */
+static int uncore_test_find(struct uncore_test *t)
+{
+	const struct uncore_box_type *tried = NULL;
+	int err = -EIO;
+	unsigned int id;
 
 	for_each_set_bit(id, &t->pkg->present, UNCORE_NUM_BOXES) {
 		t->box = &t->pkg->box[id];
-		for (idx = 0; idx < t->box->type->num_counters; idx++) {
-			t->c = &t->box->counter[idx];
-			if (!t->c->event && t->box->type->counters[idx].clock && !t->box->gone)
-				return true;
+		if (t->box->type == tried || t->box->gone || !t->box->type->counters[0].clock[0])
+			continue;
+		t->c = uncore_test_free(t->box);
+		if (!t->c) {
+			err = -EBUSY;
+			continue;
 		}
+		if (uncore_test_counts(t))
+			return 0;
+		tried = t->box->type;
+	}
+	return err;
+}
+
+/* Is there a counter to try? */
+static bool uncore_test_possible(struct uncore_package *pkg)
+{
+	unsigned int id;
+
+	for_each_set_bit(id, &pkg->present, UNCORE_NUM_BOXES) {
+		if (uncore_test_free(&pkg->box[id]))
+			return true;
 	}
 	return false;
 }
@@ -71,7 +151,6 @@ static void uncore_test_clear(const struct uncore_test *t)
 static bool uncore_test_round(const struct uncore_test *t, int round)
 {
 	const struct uncore_counter_row *row = uncore_counter_row(t->box, t->c);
-	unsigned int ctl = uncore_ctl_msr(t->box, t->c);
 	u64 start = UNCORE_COUNTER_MASK + 1 - UNCORE_TEST_CLOCKS(round);
 	struct uncore_pmi *p = &t->pkg->pmi;
 	u64 overflown = 0, since;
@@ -79,13 +158,8 @@ static bool uncore_test_round(const struct uncore_test *t, int round)
 	int us;
 
 	uncore_test_clear(t);
-	wrmsr(uncore_ctr_msr(t->box, t->c), lower_32_bits(start), upper_32_bits(start));
-	wrmsrq(ctl, row->clock | row->enable | row->pmi_en);
 	p->pending = 0;
-	wrmsrq(uncore_box_ctl_msr(t->box), t->enabled | row->bit);
-	since = local_clock();
-	wrmsrq(U_MSR_PMON_GLOBAL_CTL, (t->pkg->global_ctl & ~U_GLOBAL_CTL_FRZ_ALL) |
-	       U_GLOBAL_CTL_EN_ALL | U_GLOBAL_CTL_PMI_CORE_SEL);
+	since = uncore_test_run(t, start, row->pmi_en);
 	for (us = 0; us < UNCORE_TEST_OVERFLOW_US && !overflown; us++) {
 		udelay(1);
 		overflown = uncore_box_status(t->box) & row->bit;
@@ -93,8 +167,7 @@ static bool uncore_test_round(const struct uncore_test *t, int round)
 	for (us = 0; us < UNCORE_TEST_NMI_US && !READ_ONCE(p->pending); us++)
 		udelay(1);
 	nmi = READ_ONCE(p->pending);
-	wrmsrq(uncore_box_ctl_msr(t->box), t->enabled);
-	wrmsrq(ctl, 0);
+	uncore_test_stop(t);
 	/*
 	 * The handler clears what is above the boxes before it looks at them. If that clears
 	 * them too, it would find nothing: there is no use in an NMI then.
@@ -132,24 +205,29 @@ static void uncore_self_test(struct uncore_package *pkg)
 {
 	struct uncore_test t = { .pkg = pkg };
 	bool passed = false;
+	int err;
 
-	if (!uncore_test_find(&t))
+	if (!uncore_test_possible(pkg))
 		return;
-	/* NMIs may be late, or come twice. */
-	uncore_pmi_expect(pkg, 2 * UNCORE_TEST_TRIES);
-	uncore_watch_arm(pkg);
-	if (uncore_pmi_listen(pkg, true)) {
-		/* Where en_all has to go on for the test, nothing else may be enabled. */
-		pkg->hold.testing = !uncore_package_runs(pkg);
-		uncore_package_apply(pkg, pkg->used);
-		rdmsrq(uncore_box_ctl_msr(t.box), t.enabled);
-		passed = uncore_test_passes(&t);
-		uncore_package_write_ctl(pkg);
-		pkg->hold.testing = false;
-		uncore_package_apply(pkg, pkg->used);
+	/* Where en_all has to go on for the test, nothing else may be enabled. */
+	pkg->hold.testing = !uncore_package_runs(pkg);
+	uncore_package_apply(pkg, pkg->used);
+	err = uncore_test_find(&t);
+	if (!err) {
+		/* NMIs may be late, or come twice. */
+		uncore_pmi_expect(pkg, 2 * UNCORE_TEST_TRIES);
+		uncore_watch_arm(pkg);
+		passed = uncore_pmi_listen(pkg, true) && uncore_test_passes(&t);
+	}
+	uncore_package_write_ctl(pkg);
+	pkg->hold.testing = false;
+	uncore_package_apply(pkg, pkg->used);
+	if (!err) {
 		wrmsrq(uncore_ctr_msr(t.box, t.c), 0);
 		uncore_pmi_listen(pkg, false);
 	}
+	if (err == -EBUSY)
+		return;
 	if (!passed)
 		pr_info("CPU %u: overflows do not interrupt\n", smp_processor_id());
 	pkg->pmi.state = passed ? UNCORE_PMI_YES : UNCORE_PMI_NO;

@@ -96,6 +96,8 @@ enum uncore_dest {
  *	    there is none
  * @if_field: another field. With the wrong value of it, this one is not taken
  * @if_values: its right values, as in @valid
+ * @if_adds: another field, that needs a value with this one where the event can add more
+ *	     than 1 in a clock; 0 if there is none
  * @models: the models that have it
  *
  * The only place where a field is described. The format attribute, the checks, the
@@ -116,6 +118,7 @@ struct uncore_field {
 	u8 within;
 	u8 if_field;
 	u64 if_values;
+	u8 if_adds;
 	u8 models;
 };
 
@@ -140,6 +143,13 @@ struct uncore_umask {
 #define UNCORE_UMASKS(...) \
 	((const struct uncore_umask[]){ __VA_ARGS__, {} })
 
+/* When an event can add more than 1 in a clock. */
+enum uncore_adds {
+	UNCORE_ADDS_ONE,	/* never */
+	UNCORE_ADDS_UMASK,	/* with more than one bit of umask: each adds up to 1 */
+	UNCORE_ADDS_MANY,	/* always: entries of a queue */
+};
+
 /**
  * struct uncore_event_desc - one event of the manual
  * @name: the manual's name, lower case
@@ -153,6 +163,7 @@ struct uncore_umask {
  * @slots: the slots it needs, whether or not a field goes there, bit n for slot n
  * @val: bits of the first register of @slots that come with every use of the event
  * @one_umask: the sub-events cannot be combined
+ * @adds: when it can add more than 1 in a clock
  * @scale: contents of the .scale attribute, or NULL
  * @unit: contents of the .unit attribute, or NULL
  * @models: the models that have it
@@ -172,6 +183,7 @@ struct uncore_event_desc {
 	u32 slots;
 	u64 val;
 	bool one_umask;
+	enum uncore_adds adds;
 	const char *scale;
 	const char *unit;
 	u8 models;
@@ -227,7 +239,8 @@ struct uncore_subregs {
  * @enable: the enable bit of the control register
  * @pmi_en: the PMI enable bit of the control register
  * @pmi_inferred: no page of the manual confirms @pmi_en
- * @clock: bits of the control register with which it counts every clock; 0 if there are none
+ * @clock: what its control register holds to count every clock, in the order to try; 0 for
+ *	   none
  *
  * Offsets are from the base of the instance.
  */
@@ -238,13 +251,13 @@ struct uncore_counter_row {
 	u64 enable;
 	u64 pmi_en;
 	bool pmi_inferred;
-	u64 clock;
+	u64 clock[2];
 };
 
 /* Rows of counters that differ in their number only; @_ctl and @_ctr take it. */
-#define UNCORE_COUNTER(n, _ctl, _ctr, en, pmi, clk)				\
+#define UNCORE_COUNTER(n, _ctl, _ctr, en, pmi, ...)				\
 	{ .ctl = _ctl(n##U), .ctr = _ctr(n##U), .bit = BIT(n##U),		\
-	  .enable = (en), .pmi_en = (pmi), .clock = (clk) }
+	  .enable = (en), .pmi_en = (pmi), .clock = { __VA_ARGS__ } }
 #define UNCORE_COUNTERS_4(...)							\
 	[0] = UNCORE_COUNTER(0, __VA_ARGS__), [1] = UNCORE_COUNTER(1, __VA_ARGS__),	\
 	[2] = UNCORE_COUNTER(2, __VA_ARGS__), [3] = UNCORE_COUNTER(3, __VA_ARGS__)

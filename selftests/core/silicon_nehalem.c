@@ -93,5 +93,6 @@ static void levels(void)
 KTAP_MAIN_UNLESS(silicon_missing() ?: core_missing("2e"),
 		 { "user counts are exact", exact },
 		 { "registers fault as they should", regs },
+		 { "generic cache events", generic_caches },
 		 { "levels", levels },
 		 { "one interrupt per period", periods })

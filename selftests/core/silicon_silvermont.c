@@ -105,4 +105,5 @@ KTAP_MAIN_UNLESS(silicon_missing() ?: core_missing("37 4a 4c 4d 5a"),
 		 { "registers fault as they should", regs },
 		 { "offcore latency", latency },
 		 { "offcore responses", responses },
+		 { "generic cache events", generic_caches },
 		 { "levels", levels })

@@ -220,6 +220,68 @@ static void any_counter(void)
 	with_taken("cwumbr", "xeon7500_sbox_0", "to_r_ndr_msgq_occupancy");
 }
 
+/* Text or table, of each box: there is a clock, also where only S-Boxes are left. */
+static void any_sense(void)
+{
+	unsigned int sense;
+
+	for (sense = 0; sense < 8; sense++) {
+		msr_write(0, SYN_READING(RD_C_INVERT), sense & 1);
+		msr_write(0, SYN_READING(RD_S_INVERT), sense >> 1 & 1);
+		msr_write(0, SYN_READING(RD_W_INVERT), sense >> 2);
+		with_taken("b", "xeon7500_mbox_0", "mbox_cycles");
+		with_taken("w", "xeon7500_mbox_0", "mbox_cycles");
+	}
+	msr_write(0, SYN_READING(RD_C_INVERT), 0);
+	msr_write(0, SYN_READING(RD_S_INVERT), 0);
+	msr_write(0, SYN_READING(RD_W_INVERT), 0);
+}
+
+/*
+ * The counters that could be tried are in use, or those that are left count no clocks: that is
+ * not for good. Without a counter to try it costs no access.
+ */
+static void not_now(void)
+{
+	static const struct {
+		const char *taken;
+		unsigned int c_invert;
+	} how[] = { { "cws", 0 }, { "ws", RD_C_INVERT_ABOVE } };
+	struct take t;
+	unsigned int i;
+	int err, n;
+
+	for (i = 0; i < sizeof(how) / sizeof(how[0]); i++) {
+		start();
+		msr_write(0, SYN_READING(RD_C_INVERT), how[i].c_invert);
+		t = (struct take){ .boxes = how[i].taken };
+		storm_for_each(take_counter, &t);
+		/* The watch is quiet. */
+		sleep_us(300000);
+		silicon_clear();
+		err = try_sampling("xeon7500_mbox_0", "mbox_cycles", 0);
+		ktap_check(err == -EBUSY, "without %s: %d", how[i].taken, err);
+		if (!how[i].c_invert)
+			ktap_check(!silicon_accesses(), "without %s: %u accesses", how[i].taken,
+				   silicon_accesses());
+		check_caps_pmi(how[i].taken, "untested");
+		n = lines();
+		ktap_check(!n, "without %s: %d lines in the kernel log", how[i].taken, n);
+		/* One that is given back is enough. */
+		for (n = 0; n < t.num && strcmp(t.pmu[n], "xeon7500_sbox_0"); n++)
+			;
+		ktap_require(n < t.num, "no counter of xeon7500_sbox_0");
+		close(t.fd[n]);
+		err = try_sampling("xeon7500_mbox_0", "mbox_cycles", 0);
+		ktap_check(!err, "with one more than without %s: %d", how[i].taken, err);
+		check_caps_pmi(how[i].taken, "yes");
+	}
+	event_close_all();
+	msr_write(0, SYN_READING(RD_C_INVERT), 0);
+}
+
 SILICON_MAIN({ "a self-test that failed is not repeated", failed },
 	     { "but on another CPU", failed_and_moved },
-	     { "any free counter serves it", any_counter })
+	     { "any free counter serves it", any_counter },
+	     { "in either sense of threshold and invert", any_sense },
+	     { "without one it is for later", not_now })

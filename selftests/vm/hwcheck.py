@@ -64,6 +64,8 @@ def cannot_know(name, planted):
         return planted['debugctl_13'] != 'present'
     if name == 'pmi_core_sel':
         return planted['debugctl_13'] == 'stuck'
+    if name.startswith('w_erratum') and planted['w_invert'] == 'above':
+        return True
     if name == 'w_erratum_which':
         return planted['w_erratum'] == 'none'
     return False

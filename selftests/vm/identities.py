@@ -48,13 +48,21 @@ def draw(instances, identities):
             random.choice((20, 50, 100, 300))
 
 
+def places(instances, identity, instance):
+    """On which instances its events are counted."""
+    if 'all' in identity:
+        return range(min(instances[e.split()[0]] for e in events_of(identity)))
+    return [instance]
+
+
 def line(instances, identity, package, instance, us):
     """For the runner."""
     words = []
     for event in events_of(identity):
         box, name = event.split()
-        number = f'_{instance}' if box in instances else ''
-        words.append(f'xeon7500_{box.lower()}box{number}/{conformance.sysfs_name(box, name)}')
+        for place in places(instances, identity, instance):
+            number = f'_{place}' if box in instances else ''
+            words.append(f'xeon7500_{box.lower()}box{number}/{conformance.sysfs_name(box, name)}')
     return f'{package} {us} {" ".join(words)}\n'
 
 
@@ -117,7 +125,9 @@ def run(kernel, machine, identities, directory):
     stays = {}
     # The longest windows first: they tell a stay best.
     for d, answer in sorted(zip(drawn, answers), key=lambda pair: -pair[1][0]):
-        counts = dict(zip([CYCLES, *events_of(d[0])], answer))
+        num = len(places(instances, d[0], d[2]))
+        counts = {CYCLES: answer[0], **{e: sum(answer[1 + i * num:1 + (i + 1) * num])
+                                        for i, e in enumerate(events_of(d[0]))}}
         wrong = check(d, counts, stays)
         if wrong:
             yield f'{d[0]["what"]}: {line(instances, *d).strip()}: {answer}: {wrong}'

@@ -762,13 +762,15 @@ static void write_sel(struct counter *c, uint64_t val, CPUState *cs)
 
 static void write_ctr(struct counter *c, uint64_t val, CPUState *cs)
 {
-	if (c->box->pkg->u_ctl & U_RST_ALL)
+	bool lost = (c->box->pkg->u_ctl & U_RST_ALL) &&
+		    reading(RD_RST_ALL_START) == RD_RST_ALL_START_LOST;
+
+	if (lost)
 		silicon_violation(VIOL_RST_ALL, cs, "%s written while rst_all is 1",
 				  c->ctr_reg->name);
 	if (c->box->type->write)
 		c->box->type->write(c, val, cs);
-	if ((c->box->pkg->u_ctl & U_RST_ALL) &&
-	    reading(RD_RST_ALL_START) == RD_RST_ALL_START_LOST)
+	if (lost)
 		return;
 	counter_settle(c);
 	c->c.value = val;
