@@ -191,6 +191,21 @@ void rcu_unexpedite_gp(void);
 #define PERF_MAX_INTERRUPTS	(~0ULL)
 
 /**
+ * perf_event_ctx_time() - now, on the clock of an event's times
+ * @event: an event whose context is locked, not of a cgroup
+ *
+ * Return: ns.
+ */
+static inline u64 perf_event_ctx_time(const struct perf_event *event)
+{
+#ifdef HAVE_PERF_TIME_CTX
+	return event->ctx->time.time;
+#else
+	return event->ctx->time;
+#endif
+}
+
+/**
  * perf_event_ctx_stamp() - when perf has last read the clock of an event's context
  * @event: an event whose context is locked
  *

@@ -110,6 +110,7 @@ static u64 uncore_event_held(struct perf_event *event)
 {
 	const struct uncore_event *ue = to_uncore_event(event);
 	u64 stamp = perf_event_ctx_stamp(event);
+	/* As long as the package is held the other two stand. */
 	u64 held = uncore_stopwatch_ns(READ_ONCE(uncore_box_package(ue->box)->held), stamp);
 
 	return held + uncore_stopwatch_ns(READ_ONCE(ue->box->gone), stamp - held) +
@@ -126,16 +127,21 @@ void uncore_event_count_time(struct perf_event *event)
  * uncore_event_correct_time() - time in which an event was held back is no running time
  * @event: the event; perf holds the lock of its context, and takes it for running
  *
- * perf shows running < enabled then, and scales the count.
+ * perf shows running < enabled then, and scales the count. Nothing is taken away before perf
+ * has given it: a stopwatch may have stopped after perf has last read its clock.
  */
 void uncore_event_correct_time(struct perf_event *event)
 {
 	struct uncore_event *ue = to_uncore_event(event);
-	u64 held = uncore_event_held(event), was = READ_ONCE(ue->held);
+	u64 held = uncore_event_held(event), was = READ_ONCE(ue->held), running;
 	s64 more = held - was;
 
+	if (more <= 0)
+		return;
+	running = event->total_time_running + perf_event_ctx_time(event) - event->tstamp;
+	more = min_t(s64, more, running);
 	/* Not twice, where perf does not hold the lock */
-	if (more > 0 && cmpxchg(&ue->held, was, held) == was)
+	if (cmpxchg(&ue->held, was, was + more) == was)
 		event->total_time_running -= more;
 }
 

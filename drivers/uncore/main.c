@@ -77,7 +77,7 @@ static void uncore_package_wake(void *info)
 	uncore_lock(pkg);
 	if (pkg->hold.asleep)
 		uncore_package_rewrite(pkg);
-	/* The next event that needs it tries anew; those that exist have the watch at least. */
+	/* The next event that needs PMIs tries them; those that exist have the watch at least. */
 	pkg->pmi.state = UNCORE_PMI_UNTESTED;
 	*hold = false;
 	uncore_watch_start(pkg);

@@ -206,6 +206,9 @@ void uncore_package_release(struct uncore_package *pkg, struct uncore_box *box, 
 	int idx;
 
 	for_each_uncore_bit(idx, left) {
+		/* Released by another CPU while a sample was given? */
+		if (box->counter[idx].state != UNCORE_LEFT)
+			continue;
 		uncore_event_commit_period(box->counter[idx].event);
 		uncore_package_forget(pkg, &box->counter[idx]);
 	}

@@ -222,7 +222,10 @@ static struct pt_regs *uncore_sample_regs(struct pt_regs *regs, struct pt_regs *
 	return room;
 }
 
-/* Give one sample. The package is unlocked meanwhile; the event cannot leave this CPU. */
+/*
+ * Give one sample. The package is unlocked meanwhile: the event cannot leave this CPU, but while
+ * the package moves the other one may carry out what was deleted here.
+ */
 static void uncore_deliver_sample(struct uncore_package *pkg, struct uncore_box *box, int idx,
 				  struct pt_regs *regs)
 	__must_hold(&pkg->lock)
@@ -250,6 +253,8 @@ static void uncore_deliver_sample(struct uncore_package *pkg, struct uncore_box 
 			event->hw.interrupts = interrupts;
 		uncore_lock(pkg);
 	}
+	if (c->event != event)
+		return;
 	box->due &= ~BIT(idx);
 	if (stop && c->state == UNCORE_RUNNING) {
 		uncore_event_commit_period(event);
@@ -264,10 +269,13 @@ static void uncore_deliver(struct uncore_package *pkg, struct uncore_box *box, s
 	int idx;
 
 	pkg->pmi.delivering = true;
-	for_each_uncore_bit(idx, box->due)
-		uncore_deliver_sample(pkg, box, idx, regs);
+	for_each_uncore_bit(idx, box->due) {
+		/* Another CPU may have released it while the package was unlocked. */
+		if (box->due & BIT(idx))
+			uncore_deliver_sample(pkg, box, idx, regs);
+	}
 	pkg->pmi.delivering = false;
-	uncore_box_go_on(box);
+	uncore_box_go_on(box, ~0U);
 }
 
 static void uncore_event_wait(struct uncore_box *box, const struct pmu *pmu,

@@ -268,6 +268,10 @@ static void uncore_event_stop(struct perf_event *event, int flags)
 
 	uncore_lock(pkg);
 	c = uncore_event_counter(event);
+	if (c && c->state == UNCORE_NEW) {
+		uncore_box_program(box, c);
+		uncore_counter_set(c, UNCORE_STOPPED);
+	}
 	for (turn = 0; c && c->state == UNCORE_RUNNING && turn < 2; turn++) {
 		uncore_counter_set(c, UNCORE_STOPPED);
 		uncore_package_apply(pkg, BIT(uncore_box_id(box)));

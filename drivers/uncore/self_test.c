@@ -233,12 +233,14 @@ static void uncore_self_test(struct uncore_package *pkg)
 	pkg->pmi.state = passed ? UNCORE_PMI_YES : UNCORE_PMI_NO;
 }
 
+/* Not beside events that interrupt: the test would clear what they have overflowed. */
 static void uncore_self_test_first(void *info)
 {
 	struct uncore_package *pkg = info;
 
 	uncore_lock(pkg);
-	if (pkg->pmi.state == UNCORE_PMI_UNTESTED && pkg->cpu == smp_processor_id())
+	if (pkg->pmi.state == UNCORE_PMI_UNTESTED && !pkg->pmi.events &&
+	    pkg->cpu == smp_processor_id())
 		uncore_self_test(pkg);
 	uncore_unlock(pkg);
 }
@@ -248,7 +250,8 @@ static void uncore_self_test_first(void *info)
  * @pkg: the package
  * @sampling: and be handed to perf?
  *
- * The first time, this tries it. A result is kept until the package moves to another CPU.
+ * The first time, this tries it. A result is kept until the package moves to another CPU or the
+ * system sleeps. Events that have come to that CPU count as an answer as long as they are there.
  *
  * Return: 0; -EOPNOTSUPP if not, -EBUSY if it cannot be tried now, -ENODEV without CPU.
  */
@@ -265,9 +268,9 @@ int uncore_self_test_require(struct uncore_package *pkg, bool sampling)
 			return err;
 	}
 	state = READ_ONCE(pkg->pmi.state);
-	if (state == UNCORE_PMI_YES)
-		return 0;
-	return state == UNCORE_PMI_UNTESTED ? -EBUSY : -EOPNOTSUPP;
+	if (state == UNCORE_PMI_UNTESTED)
+		return READ_ONCE(pkg->pmi.events) ? 0 : -EBUSY;
+	return state == UNCORE_PMI_YES ? 0 : -EOPNOTSUPP;
 }
 
 /** uncore_self_test_worst() - the worst that is known of any package */

@@ -55,7 +55,7 @@ static inline u64 uncore_stopwatch_ns(u64 watch, u64 at)
 	return max_t(s64, at - (watch & ~UNCORE_STARTED), 0);
 }
 
-/* @held: another one; as long as it runs, this one stands. NULL for none */
+/* @held: a second one, or NULL. While that runs this one stands */
 static inline void uncore_stopwatch_run(u64 *watch, bool run, const u64 *held)
 {
 	u64 now;
@@ -80,7 +80,7 @@ static inline void uncore_stopwatch_run(u64 *watch, bool run, const u64 *held)
  * what can follow what:
  *
  *	free		add: new
- *	new		commit: running; del: free
+ *	new		commit: running; stop: stopped; del: free
  *	running		stop, or perf's limit of samples: stopped; del: leaving
  *	stopped		start: running; del: left
  *	leaving		counts on. add: running; commit: left
@@ -449,7 +449,7 @@ void uncore_box_check(struct uncore_box *box);
 int uncore_box_add(struct uncore_box *box, struct perf_event *event);
 u32 uncore_box_prepare(struct uncore_box *box, bool program);
 void uncore_box_finish(struct uncore_box *box, u32 left);
-void uncore_box_go_on(struct uncore_box *box);
+void uncore_box_go_on(struct uncore_box *box, u32 counters);
 void uncore_box_release(struct uncore_box *box, struct uncore_counter *c);
 void uncore_box_program(struct uncore_box *box, struct uncore_counter *c);
 

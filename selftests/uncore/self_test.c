@@ -140,6 +140,35 @@ static void failed_and_moved(void)
 	set_online(3, true);
 }
 
+/* After a move it is not made beside an event that interrupts, of which it would clear overflows. */
+static void not_beside_samples(void)
+{
+	struct ring *r;
+	int turn, err;
+
+	start();
+	r = sampling_open("xeon7500_cbox_2", "occupancy_irq", 100003, 2, 64);
+	perf_enable(r->fd);
+	set_online(2, false);
+	ktap_require(package_cpu(1) == 3, "CPU %d serves package 1", package_cpu(1));
+	for (turn = 0; turn < 20; turn++) {
+		uint64_t before;
+
+		rings_drain();
+		before = r->samples;
+		err = try_sampling("xeon7500_mbox_0", "mbox_cycles", 3);
+		ktap_check(!err, "beside an event that samples: %d", err);
+		sleep_us(5000);
+		rings_drain();
+		if (!ktap_check(r->samples > before + 2, "silent after %d tries", turn + 1))
+			break;
+	}
+	event_close_all();
+	err = try_sampling("xeon7500_mbox_0", "mbox_cycles", 3);
+	ktap_check(!err, "alone: %d", err);
+	set_online(2, true);
+}
+
 /* ---- which counter serves it ---- */
 
 struct take {
@@ -282,6 +311,7 @@ static void not_now(void)
 
 SILICON_MAIN({ "a self-test that failed is not repeated", failed },
 	     { "but on another CPU", failed_and_moved },
+	     { "not beside an event that samples", not_beside_samples },
 	     { "any free counter serves it", any_counter },
 	     { "in either sense of threshold and invert", any_sense },
 	     { "without one it is for later", not_now })

@@ -430,6 +430,40 @@ static void disabled_while_waiting(void)
 	msr_write(0, SYN_TRAFFIC_RESET, 1);
 }
 
+/* Nor does one that leaves its group while that waits. */
+static void member_disabled_while_waiting(void)
+{
+	struct perf_event_attr attr = event_attr("xeon7500_mbox_0", "mbox_cycles");
+	struct perf_count a, b;
+	int leader, member, turn;
+
+	silicon_start();
+	sampling_limit(1000000);
+	attr.sample_period = 1000003;
+	leader = event_open_attr(&attr, 0, -1);
+	attr.sample_period = 0;
+	attr.disabled = 0;
+	member = event_open_attr(&attr, 0, leader);
+	storm_cboxes();
+	perf_enable(leader);
+	for (turn = 0; turn < 20; turn++) {
+		sleep_us(13700);
+		perf_disable(member);
+		perf_enable(member);
+	}
+	for (turn = 0; turn < num_rings; turn++)
+		perf_disable(rings[turn].fd);
+	sleep_us(20000);
+	a = perf_count(member);
+	sleep_us(10000);
+	b = perf_count(member);
+	ktap_check(b.value > a.value && b.running - a.running == b.enabled - a.enabled,
+		   "ran for %llu of %llu ns", (ull)(b.running - a.running),
+		   (ull)(b.enabled - a.enabled));
+	event_close_all();
+	msr_write(0, SYN_TRAFFIC_RESET, 1);
+}
+
 /*
  * A gate comes and goes at any moment, also while an event waits because of a storm in other boxes:
  * it has one count for each cycle that it ran.
@@ -472,6 +506,7 @@ SILICON_MAIN({ "all counters once at once", all_at_once },
 	     { "a storm that freezes", freezing },
 	     { "a storm at ten times the kernel's limit", at_high_limit },
 	     { "disabled while it waits", disabled_while_waiting },
+	     { "a member is disabled while its group waits", member_disabled_while_waiting },
 	     { "waiting behind a gate", waiting_behind_a_gate },
 	     { "what one NMI leaves is found", left_over },
 	     { "an overflow while a group is read elsewhere", readers })
