@@ -49,8 +49,8 @@ struct uncore_test {
 };
 
 /*
- * Returns when it began to count, at the latest: en_all may be on from the last time. So the
- * cores are chosen each time, also without PMI.
+ * Returns when it had not begun to count: en_all may be on from the last time. So the cores are
+ * chosen each time, also without PMI.
  */
 static u64 uncore_test_run(const struct uncore_test *t, u64 start, u64 pmi_en)
 {
@@ -59,8 +59,8 @@ static u64 uncore_test_run(const struct uncore_test *t, u64 start, u64 pmi_en)
 
 	wrmsr(uncore_ctr_msr(t->box, t->c), lower_32_bits(start), upper_32_bits(start));
 	wrmsrq(uncore_ctl_msr(t->box, t->c), t->clock | row->enable | pmi_en);
-	wrmsrq(uncore_box_ctl_msr(t->box), t->enabled | row->bit);
 	begun = local_clock();
+	wrmsrq(uncore_box_ctl_msr(t->box), t->enabled | row->bit);
 	wrmsrq(U_MSR_PMON_GLOBAL_CTL, (t->pkg->global_ctl & ~U_GLOBAL_CTL_FRZ_ALL) |
 	       U_GLOBAL_CTL_EN_ALL | U_GLOBAL_CTL_PMI_CORE_SEL);
 	return begun;
