@@ -167,7 +167,7 @@ static const struct uncore_subregs bbox_subregs = {
 static const u16 bbox_base[] = { B0_MSR_PMON_BASE, B1_MSR_PMON_BASE };
 
 static const struct uncore_counter_row bbox_counters[] = {
-	UNCORE_COUNTERS_4(B_MSR_PERF_CTL, B_MSR_PERF_CNT, B_CTL_EN, B_CTL_PMI_EN)
+	UNCORE_COUNTERS_4(B_MSR_PERF_CTL, B_MSR_PERF_CNT, B_CTL_EN, B_CTL_PMI_EN, 0)
 };
 
 const struct uncore_box_type bbox_type = {

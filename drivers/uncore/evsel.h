@@ -37,13 +37,10 @@ enum {
 	[EVSEL_THRESH]	= { "thresh",	0, 24, 31, UNCORE_CTL(C_EVT_SEL_THRESHOLD) }
 
 /*
- * Counts every clock: the increment of @event, at most some dozens, is less than 255. Text
- * and tables of the guide disagree about threshold and invert, so that may be the case
- * without invert.
+ * Counts every clock: the increment of @event, at most some dozens, is less than 255. That is with
+ * invert or without, for text and tables of the guide disagree.
  */
-#define EVSEL_CLOCK(event, umask)						\
-	(event) | (umask) << 8 | C_EVT_SEL_THRESHOLD | C_EVT_SEL_INVERT,	\
-	(event) | (umask) << 8 | C_EVT_SEL_THRESHOLD
+#define EVSEL_CLOCK(event, umask)	((event) | (umask) << 8 | C_EVT_SEL_THRESHOLD)
 
 /* All of them. */
 #define UNCORE_EVSEL_ALL	GENMASK(EVSEL_THRESH, EVSEL_EVENT)

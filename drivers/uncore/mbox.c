@@ -198,7 +198,7 @@ static int mbox_finish(const struct perf_event *event, const struct uncore_event
 static const u16 mbox_base[] = { M0_MSR_PMU_BASE, M1_MSR_PMU_BASE };
 
 static const struct uncore_counter_row mbox_counters[] = {
-	UNCORE_COUNTERS_6(M_MSR_PMU_CNT_CTL, M_MSR_PMU_CNT, M_CNT_CTL_EN, M_CNT_CTL_PMI_EN)
+	UNCORE_COUNTERS_6(M_MSR_PMU_CNT_CTL, M_MSR_PMU_CNT, M_CNT_CTL_EN, M_CNT_CTL_PMI_EN, 0)
 };
 
 const struct uncore_box_type mbox_type = {

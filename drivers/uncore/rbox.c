@@ -373,7 +373,7 @@ static int rbox_finish(const struct perf_event *event, const struct uncore_event
 }
 
 static const struct uncore_counter_row rbox_counters[] = {
-	UNCORE_COUNTERS_8(R_MSR_PMON_CTL, R_MSR_PMON_CTR, R_CTL_EN, R_CTL_PMI_EN)
+	UNCORE_COUNTERS_8(R_MSR_PMON_CTL, R_MSR_PMON_CTR, R_CTL_EN, R_CTL_PMI_EN, 0)
 };
 
 const struct uncore_box_type rbox_type = {

@@ -18,6 +18,7 @@
 
 #include "compat.h"
 #include "uncore.h"
+#include "xeon7500/cbox.h"
 #include "xeon7500/ubox.h"
 
 #define UNCORE_TEST_TRIES	6
@@ -80,8 +81,8 @@ static bool uncore_test_counts(struct uncore_test *t)
 	u64 count = 2;
 
 	rdmsrq(uncore_box_ctl_msr(t->box), t->enabled);
-	for (i = 0; i < ARRAY_SIZE(row->clock) && count == 2; i++) {
-		t->clock = row->clock[i];
+	for (i = 0; i < 2 && count == 2; i++) {
+		t->clock = row->clock | (i ? 0 : C_EVT_SEL_INVERT);
 		uncore_test_run(t, 2, 0);
 		udelay(1);
 		uncore_test_stop(t);
@@ -97,7 +98,7 @@ static struct uncore_counter *uncore_test_free(struct uncore_box *box)
 	unsigned int idx;
 
 	for (idx = 0; idx < box->type->num_counters && !box->gone; idx++) {
-		if (!box->counter[idx].event && box->type->counters[idx].clock[0])
+		if (!box->counter[idx].event && box->type->counters[idx].clock)
 			return &box->counter[idx];
 	}
 	return NULL;
@@ -115,7 +116,7 @@ static int uncore_test_find(struct uncore_test *t)
 
 	for_each_set_bit(id, &t->pkg->present, UNCORE_NUM_BOXES) {
 		t->box = &t->pkg->box[id];
-		if (t->box->type == tried || t->box->gone || !t->box->type->counters[0].clock[0])
+		if (t->box->type == tried || t->box->gone || !t->box->type->counters[0].clock)
 			continue;
 		t->c = uncore_test_free(t->box);
 		if (!t->c) {

@@ -239,8 +239,8 @@ struct uncore_subregs {
  * @enable: the enable bit of the control register
  * @pmi_en: the PMI enable bit of the control register
  * @pmi_inferred: no page of the manual confirms @pmi_en
- * @clock: what its control register holds to count every clock, in the order to try; 0 for
- *	   none
+ * @clock: bits of the control register with which it counts every clock, with invert or without;
+ *	   0 if there are none
  *
  * Offsets are from the base of the instance.
  */
@@ -251,13 +251,13 @@ struct uncore_counter_row {
 	u64 enable;
 	u64 pmi_en;
 	bool pmi_inferred;
-	u64 clock[2];
+	u64 clock;
 };
 
 /* Rows of counters that differ in their number only; @_ctl and @_ctr take it. */
-#define UNCORE_COUNTER(n, _ctl, _ctr, en, pmi, ...)				\
+#define UNCORE_COUNTER(n, _ctl, _ctr, en, pmi, clk)				\
 	{ .ctl = _ctl(n##U), .ctr = _ctr(n##U), .bit = BIT(n##U),		\
-	  .enable = (en), .pmi_en = (pmi), .clock = { __VA_ARGS__ } }
+	  .enable = (en), .pmi_en = (pmi), .clock = (clk) }
 #define UNCORE_COUNTERS_4(...)							\
 	[0] = UNCORE_COUNTER(0, __VA_ARGS__), [1] = UNCORE_COUNTER(1, __VA_ARGS__),	\
 	[2] = UNCORE_COUNTER(2, __VA_ARGS__), [3] = UNCORE_COUNTER(3, __VA_ARGS__)

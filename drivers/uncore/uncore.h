@@ -104,7 +104,8 @@ enum uncore_counter_state {
  * @prev: bits 47-0: the value last read. Bits 62-48: generation of the start value, so
  *	  that a racing cmpxchg fails after a restart. Bit 63: no start value
  * @start: of one that samples, @prev when hw.period_left was set
- * @waits: how long its counter has waited for the watch, a stopwatch that stands while the package is held
+ * @waits: how long its counter has waited for the watch; a stopwatch, which stands while the
+ *	   package is held
  * @held: how long it had been held back when its running time was last corrected, ns
  * @wrapped: its counter has passed 2^48 since it was programmed
  * @by_user: it was opened without CAP_PERFMON
@@ -158,8 +159,8 @@ struct uncore_subreg_state {
  * @held: counters that do not count while their group is read
  * @due: counters that have a sample to give, and do not count until it is given
  * @waits: those of them, with their groups, that wait for the watch with it
- * @gone: how long it has not answered, a stopwatch that stands while the package is held; 0 as long
- *	  as it does
+ * @gone: how long it has not answered; a stopwatch, which stands while the package is held. 0 as
+ *	  long as it answers
  */
 struct uncore_box {
 	const struct uncore_box_type *type;
