@@ -205,6 +205,12 @@ static void levels(void)
 	check_expect(&(struct expect){ 0x08d1, "misses", PLAIN, 0 });
 }
 
+/* glm_hw_cache_event_ids of the kernel */
+static void generic_caches(void)
+{
+	check_generic_caches(1u << L1_LOAD_MISSES);
+}
+
 KTAP_MAIN_UNLESS(silicon_missing() ?: core_missing("5c 5f"),
 		 { "user counts are exact", exact },
 		 { "user and kernel add up", rings },

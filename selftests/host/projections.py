@@ -44,7 +44,7 @@ def without_reason(pairs, identities):
     for key, name in pairs:
         alike[key].append(name)
     equal = [set(i['sum']) for i in identities
-             if 'sum' in i and 'at_least' not in i and sorted(i['sum'].values()) == [-1, 1]]
+             if 'sum' in i and not {'at_least', 'most_differ'} & set(i) and sorted(i['sum'].values()) == [-1, 1]]
     for names in alike.values():
         first, *rest = names
         known = {first}

@@ -103,9 +103,9 @@ void wait_us(unsigned int us);
 void arm(uint32_t box, unsigned int n, uint64_t pmi_en);
 /*
  * Let the package run for a while, and with it the fixed counter of the W-Box, which counts the
- * clocks; returns how many. Event counter 0 of the W-Box runs if its control register says so.
+ * clocks; returns how many. Of the W-Box's event counters those of the mask are enabled.
  */
-uint64_t count_for(unsigned int us);
+uint64_t count_for(unsigned int us, uint64_t w_counters);
 /* Let the package run until that has happened, with these bits besides; false: it did not. */
 bool overflow(uint32_t box, uint64_t u_ctl);
 /* Clear all that can be up: of the two S-Boxes and of the U-Box. */

@@ -159,6 +159,9 @@ const char *other_owner(void)
 			return what;
 		}
 	}
+	if (try_rd(package_cpu, W, &ctl) && (ctl & W_FIXED_BIT) &&
+	    try_rd(package_cpu, W_FIXED_CTL, &val) && (val & 1))
+		return "the fixed counter of the W-Box is enabled, MSR 0x395";
 	return NULL;
 }
 
@@ -290,7 +293,7 @@ void arm(uint32_t box, unsigned int n, uint64_t pmi_en)
 	wr(box, 1);
 }
 
-uint64_t count_for(unsigned int us)
+uint64_t count_for(unsigned int us, uint64_t w_counters)
 {
 	uint64_t clocks;
 
@@ -298,7 +301,7 @@ uint64_t count_for(unsigned int us)
 	wr(W_FIXED_CTL, 0);
 	wr(W_FIXED, 2);
 	wr(W_FIXED_CTL, 1);
-	wr(W, W_FIXED_BIT | 1);
+	wr(W, W_FIXED_BIT | w_counters);
 	wr(U_CTL, U_EN_ALL);
 	wait_us(us);
 	wr(U_CTL, 0);
