@@ -1,58 +1,50 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * perf stat counts; what it prints as JSON is read here.
+ * perf stat counts; what it prints as JSON is read here. perf is told and asked through its
+ * stdin and stdout, where "ack" comes before all counts, when they have been started. The
+ * command waits for that. It is a child of this process and not of perf, so that what becomes
+ * of it is known, and so that it inherits nothing of perf's: no descriptor, no group.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "metrics.h"
 
-#define LOG_FD	3	/* of perf */
+#define MAX_LINE	65536	/* of perf's */
 
-extern char **environ;
+/* A program that was started. */
+struct child {
+	pid_t pid;	/* 0: it was not, or it has ended */
+	int status;	/* as waitpid() has it */
+};
 
-int count_signal;
-
-static pid_t perf_pid;
-static volatile sig_atomic_t stopped_by;
-
-/*
- * The terminal sends SIGINT to perf and the command, too, unless it is a key there. Other
- * signals come to us alone, and are passed on again each second: perf may not have begun, or
- * we not have begun to wait.
- */
-static void note_signal(int sig)
-{
-	if (sig != SIGALRM)
-		stopped_by = sig;
-	alarm(1);
-}
-
-/*
- * perf says what it has counted when its command ends, not before; without a command on SIGINT.
- */
-static void stop_perf(const struct options *options)
-{
-	char *path = format("/proc/%d/task/%d/children", (int)perf_pid, (int)perf_pid);
-	FILE *f = options->command ? fopen(path, "re") : NULL;
-	int pid;
-
-	if (!options->command)
-		kill(perf_pid, SIGINT);
-	while (f && fscanf(f, "%d", &pid) == 1)
-		kill(pid, SIGTERM);
-	if (f)
-		fclose(f);
-	free(path);
-}
+struct run {
+	struct session *session;
+	output_fn *output;
+	struct child perf, command;
+	sigset_t before;	/* signals that were blocked */
+	int signals, from_perf, to_perf, to_command;	/* file descriptors, or -1 */
+	char text[MAX_LINE];
+	size_t len;
+	bool too_long;		/* the line that is being read */
+	int lines, whole;	/* lines of this interval, and of a whole one */
+	double time, done;	/* of this interval and of the last one; NAN for none */
+	bool any;		/* perf has counted something */
+	double told;		/* when perf was told to end, or 0 */
+	int failed;		/* a status */
+};
 
 /* Events have names by which what perf prints finds back to them: pm and their number. */
 static char *event_list(const struct plan *plan)
@@ -91,22 +83,23 @@ static char *event_list(const struct plan *plan)
 	return list;
 }
 
-char **count_command(const struct plan *plan, const struct options *options, int fd)
+char **count_command(const struct session *session, const char *fd)
 {
-	static char *argv[32];
+	const struct options *options = &session->options;
+	char **argv = allocate(32 * sizeof(*argv));
 	int num = 0;
 
-	argv[num++] = "perf";
+	argv[num++] = (char *)session->world->perf;
 	argv[num++] = "stat";
 	argv[num++] = "-j";
 	/* What took turns is scaled here, by times that are not rounded. */
 	argv[num++] = "--no-scale";
-	if (!plan->command_only) {
+	if (!session->plan.command_only) {
 		argv[num++] = "-a";
 		argv[num++] = "-A";
 	}
 	argv[num++] = "--log-fd";
-	argv[num++] = format("%d", fd);
+	argv[num++] = (char *)fd;
 	if (options->interval) {
 		argv[num++] = "-I";
 		argv[num++] = format("%d", options->interval);
@@ -118,272 +111,477 @@ char **count_command(const struct plan *plan, const struct options *options, int
 			argv[num++] = "--summary";
 	}
 	argv[num++] = "-e";
-	argv[num++] = event_list(plan);
-	argv[num] = NULL;
+	argv[num] = event_list(&session->plan);
 	return argv;
 }
 
-/* perf writes numbers as the locale says, which JSON does not allow. */
-static void plain_numbers(void)
-{
-	const char *all = getenv("LC_ALL");
+/* ---- perf and the command ---- */
 
-	if (all && *all) {
-		setenv("LANG", all, 1);
-		unsetenv("LC_ALL");
-	}
-	setenv("LC_NUMERIC", "C", 1);
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
 }
 
-static int start(const struct plan *plan, const struct options *options)
+static void shut(int *fd)
 {
-	char **argv = count_command(plan, options, LOG_FD), **command = options->command;
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attr;
-	sigset_t ours;
-	int fds[2], err, num = 0;
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
 
-	if (command) {
-		char **all;
+/*
+ * In the child, signals are as they were, but for those by which a shell's background is
+ * ended. The command begins when it is allowed to, and never if that does not happen.
+ */
+static void __attribute__((noreturn)) become(const struct run *run, char **argv, int in, int out)
+{
+	bool is_perf = out >= 0;
+	char go;
 
-		while (argv[num])
-			num++;
-		for (err = 0; command[err]; err++)
-			;
-		all = allocate((num + err + 2) * sizeof(*all));
-		memcpy(all, argv, num * sizeof(*all));
-		all[num] = "--";
-		memcpy(all + num + 1, command, err * sizeof(*all));
-		argv = all;
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &run->before, NULL);
+	if (is_perf) {
+		/* The terminal's signals are not for perf, and without us it has nothing to do. */
+		setpgid(0, 0);
+		prctl(PR_SET_PDEATHSIG, SIGINT);
+		dup2(in, STDIN_FILENO);
+		dup2(out, STDOUT_FILENO);
+	} else if (read(in, &go, 1) != 1) {
+		_exit(STATUS_FAILED);
 	}
-	if (pipe2(fds, O_CLOEXEC))
-		die(STATUS_FAILED, "pipe: %s", strerror(errno));
-	posix_spawn_file_actions_init(&actions);
-	/* dup2() to itself would leave it closed on exec. */
-	if (fds[1] == LOG_FD)
-		fcntl(fds[1], F_SETFD, 0);
-	else
-		posix_spawn_file_actions_adddup2(&actions, fds[1], LOG_FD);
-	posix_spawnattr_init(&attr);
-	sigemptyset(&ours);
-	sigaddset(&ours, SIGINT);
-	sigaddset(&ours, SIGTERM);
-	sigaddset(&ours, SIGHUP);
-	posix_spawnattr_setsigdefault(&attr, &ours);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF);
-	plain_numbers();
+	execvp(argv[0], argv);
+	if (!is_perf)
+		warn("%s: %s", argv[0], strerror(errno));
+	_exit(errno == ENOENT ? 127 : 126);
+}
+
+static int begin(struct run *run)
+{
+	struct session *session = run->session;
+	char **argv, pid[16];
+	int in[2], out[2], num = 0;
+
 	fflush(stdout);
-	err = posix_spawnp(&perf_pid, "perf", &actions, &attr, argv, environ);
-	if (err == ENOENT)
-		die(STATUS_FAILED, "perf is not there: install linux-perf");
-	if (err)
-		die(STATUS_FAILED, "perf cannot be started: %s", strerror(err));
-	close(fds[1]);
-	return fds[0];
+	if (session->options.command) {
+		if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, in))
+			return fail(STATUS_FAILED, "socketpair: %s", strerror(errno));
+		run->to_command = in[1];
+		run->command.pid = fork();
+		if (!run->command.pid) {
+			close(in[1]);
+			become(run, session->options.command, in[0], -1);
+		}
+		close(in[0]);
+		if (run->command.pid < 0)
+			return fail(STATUS_FAILED, "fork: %s", strerror(errno));
+	}
+	if (!session->plan.num_counters)
+		return 0;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, in))
+		return fail(STATUS_FAILED, "socketpair: %s", strerror(errno));
+	run->to_perf = in[1];
+	if (pipe2(out, O_CLOEXEC)) {
+		close(in[0]);
+		return fail(STATUS_FAILED, "pipe: %s", strerror(errno));
+	}
+	run->from_perf = out[0];
+	argv = count_command(session, "1");
+	while (argv[num])
+		num++;
+	argv[num++] = "--control";
+	argv[num++] = "fd:0,1";
+	if (session->plan.command_only) {
+		snprintf(pid, sizeof(pid), "%d", (int)run->command.pid);
+		argv[num++] = "-p";
+		argv[num++] = pid;
+	}
+	run->perf.pid = fork();
+	if (!run->perf.pid)
+		become(run, argv, in[0], out[1]);
+	close(in[0]);
+	close(out[1]);
+	free(argv);
+	if (run->perf.pid < 0)
+		return fail(STATUS_FAILED, "fork: %s", strerror(errno));
+	send(run->to_perf, "ping\n", 5, MSG_NOSIGNAL);
+	return 0;
 }
 
+static void stop_perf(struct run *run)
+{
+	if (run->perf.pid && !run->told) {
+		run->told = now();
+		kill(run->perf.pid, SIGINT);
+	}
+}
+
+static void allow_command(struct run *run)
+{
+	if (run->to_command >= 0)
+		send(run->to_command, "", 1, MSG_NOSIGNAL);
+	shut(&run->to_command);
+}
+
+/* What has ended. perf has nothing to count after the command. */
+static void reap(struct run *run)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		struct child *child = pid == run->perf.pid ? &run->perf :
+				      pid == run->command.pid ? &run->command : NULL;
+
+		if (!child)
+			continue;
+		child->pid = 0;
+		child->status = status;
+		if (child == &run->command)
+			stop_perf(run);
+	}
+}
+
+/*
+ * The terminal sends SIGINT to the command as well; what comes from kill is passed on. The end
+ * of the command ends perf.
+ */
+static void take_signal(struct run *run)
+{
+	struct signalfd_siginfo info;
+
+	if (read(run->signals, &info, sizeof(info)) != sizeof(info))
+		return;
+	if (info.ssi_signo == SIGCHLD) {
+		reap(run);
+		return;
+	}
+	run->session->signal = info.ssi_signo;
+	if (!run->command.pid)
+		stop_perf(run);
+	else if (info.ssi_signo != SIGINT || info.ssi_code != SI_KERNEL)
+		kill(run->command.pid, info.ssi_signo);
+}
+
+/* ---- what perf prints ---- */
+
+/* A number, also with a comma in the place of its point; NAN if it is none. */
 static double number(const json_t *object, const char *key)
 {
 	const json_t *value = json_object_get(object, key);
+	const char *text = json_string_value(value);
+	char *end;
+	double got;
 
-	return json_is_string(value) ? atof(json_string_value(value)) : json_number_value(value);
+	if (!text)
+		return json_is_number(value) ? json_number_value(value) : NAN;
+	got = strtod(text, &end);
+	return end == text || *end || !isfinite(got) ? NAN : got;
 }
 
-/* The count as it is, and the time it was counted for. */
-static void read_count(struct plan *plan, const json_t *line)
+/*
+ * Which reading a line is of. perf does not say the CPU of one that has gone offline, but its
+ * lines are in the order of CPUs: it is the first one that has nothing yet.
+ */
+static struct reading *reading_at(const struct session *session, const struct counter *counter,
+				  double cpu)
 {
-	const char *event = json_string_value(json_object_get(line, "event"));
-	const char *value = json_string_value(json_object_get(line, "counter-value"));
-	int i, cpu = plan->command_only ? 0 : (int)number(line, "cpu");
-	struct reading *reading;
+	struct reading *all = counter->reading;
+	int i;
 
-	/* Of a CPU that has gone offline perf says something, but not which it was. */
-	if (!plan->command_only && !json_object_get(line, "cpu"))
-		return;
-	if (!event || !value || sscanf(event, "pm%d", &i) != 1 || i < 0 ||
-	    i >= plan->num_counters || cpu < 0 || cpu > cpus)
-		return;
-	reading = &plan->counter[i].reading[cpu];
+	if (session->plan.command_only)
+		return all;
+	if (cpu >= 0 && cpu < session->cpus && session->package_of[(int)cpu] >= 0)
+		return &all[counter->pmu->core ? (int)cpu : session->package_of[(int)cpu]];
+	for (i = 0; counter->pmu->core && i < session->cpus; i++) {
+		if (session->package_of[i] >= 0 && !all[i].there)
+			return &all[i];
+	}
+	for (i = 0; !counter->pmu->core && i < session->packages; i++) {
+		if (counter->pmu->cpu[i] >= 0 && !all[i].there)
+			return &all[i];
+	}
+	return NULL;
+}
+
+/* The count as it is, and the time it was counted for. False for what is not of a plan. */
+static bool read_count(struct run *run, const json_t *line, const char *event)
+{
+	const char *value = json_string_value(json_object_get(line, "counter-value"));
+	struct session *session = run->session;
+	struct reading *reading;
+	int i, len = 0;
+
+	if (!value || sscanf(event, "pm%d%n", &i, &len) != 1 || event[len] || i < 0 ||
+	    i >= session->plan.num_counters)
+		return false;
+	reading = reading_at(session, &session->plan.counter[i], number(line, "cpu"));
+	if (!reading || reading->there)
+		return false;
 	reading->there = true;
 	reading->running = number(line, "pcnt-running") / 100;
 	reading->seconds = number(line, "event-runtime") / 1e9;
+	reading->value = number(line, "counter-value");
 	if (!strcmp(value, "<not supported>"))
 		reading->why = "perf does not support an event of it here";
 	else if (value[0] == '<' || !reading->running || !reading->seconds)
 		reading->why = "its events have not been counted";
-	else
-		reading->value = atof(value);
+	else if (!(reading->value >= 0 && reading->running > 0 && reading->running < 1.01 &&
+		   reading->seconds > 0))
+		reading->why = "perf printed something else than numbers";
+	if (reading->why)
+		reading->value = reading->seconds = reading->running = 0;
+	return true;
 }
 
 /*
- * The gates were open longer than the counters of the package counted, all for the same time:
- * the one that was open for less is the better measure of it. Between two intervals nothing
- * stops; there each event knows best itself. A driver that leaves out of the running time what
- * is behind a closed gate leaves out what perf takes to set up, too: that is no multiplexing.
- * But an event that ran for much less was held back by another gate, or by a freeze.
+ * Behind a gate events do not run, as the driver has it, and it makes no difference how long
+ * perf takes to set up: what was not multiplexed ran for the same time. That is the whole, unless
+ * another gate or a freeze held it back: then the gates were open for much longer. Between two
+ * intervals nothing stops; there perf knows best what share it was.
  */
-static void set_windows(struct plan *plan)
+static void set_shares(struct session *session)
 {
-	int cpu, i;
+	const struct plan *plan = &session->plan;
+	int package, i;
 
-	for (cpu = 0; cpu < cpus; cpu++) {
-		double window = 0;
+	for (package = 0; package < session->packages && plan->gate[0] >= 0; package++) {
+		double whole = 0, open = INFINITY;
 
-		for (i = 0; i < 2 && plan->gate[0] >= 0; i++) {
-			const struct reading *gate = &plan->counter[plan->gate[i]].reading[cpu];
+		for (i = 0; i < plan->num_counters; i++) {
+			const struct reading *one = &plan->counter[i].reading[package];
 
-			if (gate->there && !gate->why && (!window || gate->value / 1e9 < window))
-				window = gate->value / 1e9;
+			if (i == plan->gate[0] || i == plan->gate[1])
+				open = fmin(open, one->there ? one->value / 1e9 : INFINITY);
+			else if (!plan->counter[i].pmu->core)
+				whole = fmax(whole, one->seconds);
 		}
-		for (i = 0; window && i < plan->num_counters; i++) {
-			struct reading *reading = &plan->counter[i].reading[cpu];
-
-			if (plan->counter[i].pmu->core || !reading->there || reading->why)
-				continue;
-			reading->running = reading->seconds < 0.9 * window ?
-					   reading->seconds / window : 1;
-			if (reading->running == 1)
-				reading->seconds = window;
+		if (isfinite(open) && whole < 0.9 * open)
+			whole = open;
+		for (i = 0; whole && i < plan->num_counters; i++) {
+			if (!plan->counter[i].pmu->core)
+				plan->counter[i].reading[package].running =
+					plan->counter[i].reading[package].seconds / whole;
 		}
 	}
 }
 
-static void done(struct plan *plan, const struct options *options, double time,
-		 void (*output)(struct plan *plan, const struct options *options, double time))
+static int readings(const struct session *session)
 {
-	static bool again;
+	return session->cpus > session->packages ? session->cpus : session->packages;
+}
+
+static void done(struct run *run)
+{
+	struct session *session = run->session;
 	int i;
 
-	if (!again || !time)
-		set_windows(plan);
-	again = true;
-	output(plan, options, time);
-	for (i = 0; i < plan->num_counters; i++)
-		memset(plan->counter[i].reading, 0, (cpus + 1) * sizeof(struct reading));
+	if (isnan(run->done) || !run->time)
+		set_shares(session);
+	if (!run->failed)
+		run->failed = run->output(session, run->time);
+	/* Where nothing can be written there is no reason to count. */
+	if (run->failed)
+		stop_perf(run);
+	run->done = run->time;
+	run->lines = 0;
+	for (i = 0; i < session->plan.num_counters; i++)
+		memset(session->plan.counter[i].reading, 0,
+		       readings(session) * sizeof(struct reading));
 }
 
 /* How many lines of perf's make an interval. */
-static int lines_of(const struct plan *plan)
+static int lines_of(const struct session *session)
 {
+	const struct plan *plan = &session->plan;
 	int num = 0, online = 0, i, p;
 
-	for (i = 0; i < cpus; i++)
-		online += package_of[i] >= 0;
+	for (i = 0; i < session->cpus; i++)
+		online += session->package_of[i] >= 0;
 	for (i = 0; i < plan->num_counters; i++) {
 		if (plan->command_only)
 			num++;
 		else if (plan->counter[i].pmu->core)
 			num += online;
 		else
-			for (p = 0; p < packages; p++)
+			for (p = 0; p < session->packages; p++)
 				num += plan->counter[i].pmu->cpu[p] >= 0;
 	}
 	return num;
 }
 
-/*
- * A line of what perf says, without its end; NULL if there will be none, or if a signal came.
- * Keys are looked at meanwhile.
- */
-static char *next_line(int fd, const struct options *options, bool *quit)
+/* perf writes numbers as the locale says; in JSON a space follows a comma that is none of those. */
+static void plain_numbers(char *text)
 {
-	static char *text;
-	static size_t size, len, used;
-	struct pollfd fds[2] = { { .fd = fd, .events = POLLIN }, { .events = POLLIN } };
-	char *end, key;
-	ssize_t num;
-
-	len -= used;
-	if (used)
-		memmove(text, text + used, len);
-	used = 0;
-	while (!(end = len ? memchr(text, '\n', len) : NULL)) {
-		/* Nobody to look at keys, or the end is under way: then perf alone. */
-		fds[1].fd = options->key && !*quit ? STDIN_FILENO : -1;
-		if (poll(fds, 2, -1) < 0)
-			return NULL;
-		if (fds[1].revents && read(STDIN_FILENO, &key, 1) == 1 && options->key(key)) {
-			*quit = true;
-			kill(perf_pid, SIGINT);
-		}
-		if (!fds[0].revents)
-			continue;
-		if (size - len < 4096) {
-			size += 65536;
-			text = realloc(text, size);
-			if (!text)
-				die(STATUS_FAILED, "no memory");
-		}
-		num = read(fd, text + len, size - len);
-		if (num <= 0) {
-			errno = num ? errno : 0;
-			return NULL;
-		}
-		len += num;
+	for (; *text; text++) {
+		if (text[0] == ',' && text[1] >= '0' && text[1] <= '9')
+			*text = '.';
 	}
-	*end = 0;
-	used = end + 1 - text;
-	return text;
 }
 
-int count(struct plan *plan, const struct options *options,
-	  void (*output)(struct plan *plan, const struct options *options, double time))
+/* A line comes once in an interval; after the last one of it, the same again is none. */
+static void take_line(struct run *run, char *text)
 {
-	struct sigaction act = { .sa_handler = note_signal };
-	int lines = 0, whole = lines_of(plan), status;
-	bool any = false, quit = false;
-	double time = 0;
-	int fd;
+	const char *event;
+	json_t *line;
+	double when;
 
-	sigaction(SIGINT, &act, NULL);
-	sigaction(SIGALRM, &act, NULL);
-	sigaction(SIGTERM, &act, NULL);
-	sigaction(SIGHUP, &act, NULL);
-	fd = start(plan, options);
-	while (true) {
-		char *text = next_line(fd, options, &quit);
-		json_t *line;
-		double when;
-
-		if (!text) {
-			if (errno != EINTR)
-				break;
-			if (stopped_by && (stopped_by != SIGINT || options->key))
-				stop_perf(options);
-			continue;
-		}
-		line = json_loads(text, 0, NULL);
-		when = number(line, "interval");
-		if (!json_object_get(line, "event")) {
-			json_decref(line);
-			continue;
-		}
-		any = true;
-		if (lines && when != time) {
-			done(plan, options, time, output);
-			lines = 0;
-		}
-		time = when;
-		read_count(plan, line);
-		json_decref(line);
-		if (++lines == whole) {
-			done(plan, options, time, output);
-			lines = 0;
-		}
+	if (!strcmp(text, "ack")) {
+		allow_command(run);
+		return;
 	}
-	if (lines)
-		done(plan, options, time, output);
-	close(fd);
-	while (waitpid(perf_pid, &status, 0) < 0 && errno == EINTR)
+	plain_numbers(text);
+	line = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	event = json_string_value(json_object_get(line, "event"));
+	when = json_object_get(line, "interval") ? number(line, "interval") : 0;
+	if (event && when >= 0 && when != run->done) {
+		run->any = true;
+		if (run->lines && when != run->time)
+			done(run);
+		run->time = when;
+		run->lines += read_count(run, line, event);
+		if (run->lines == run->whole)
+			done(run);
+	}
+	json_decref(line);
+}
+
+/* False at the end. A line that has no end is no line of perf's. */
+static bool take_text(struct run *run)
+{
+	ssize_t num = read(run->from_perf, run->text + run->len, MAX_LINE - run->len);
+	char *end, *at = run->text;
+
+	if (num <= 0)
+		return false;
+	run->len += num;
+	while ((end = memchr(at, '\n', run->len))) {
+		/* perf's "ack" has an end of string behind its end of line. */
+		if (!*at && run->len > 1) {
+			at++;
+			run->len--;
+			continue;
+		}
+		*end = 0;
+		if (!run->too_long && strlen(at) == (size_t)(end - at))
+			take_line(run, at);
+		run->too_long = false;
+		run->len -= end + 1 - at;
+		at = end + 1;
+	}
+	memmove(run->text, at, run->len);
+	if (run->len == MAX_LINE) {
+		run->too_long = true;
+		run->len = 0;
+	}
+	return true;
+}
+
+/* ---- all of it ---- */
+
+/* Waits until something comes, and takes it. */
+static void take(struct run *run)
+{
+	struct session *session = run->session;
+	struct pollfd fds[3] = {
+		{ .fd = run->signals, .events = POLLIN },
+		{ .fd = run->from_perf, .events = POLLIN },
+		/* Nobody to look at keys, or the end is under way: then none. */
+		{ .fd = session->key && !run->told ? STDIN_FILENO : -1, .events = POLLIN },
+	};
+	double left = session->world->patience - 1000 * (now() - run->told);
+	char key;
+
+	if (run->told && run->perf.pid && left <= 0) {
+		kill(run->perf.pid, SIGKILL);
+		run->failed = fail(STATUS_FAILED, "perf stat did not end, and was killed");
+		waitpid(run->perf.pid, &run->perf.status, 0);
+		run->perf.pid = 0;
+		return;
+	}
+	if (poll(fds, 3, run->told && run->perf.pid ? (int)left + 1 : -1) < 0)
+		return;
+	if (fds[0].revents)
+		take_signal(run);
+	if (fds[1].revents && !take_text(run))
+		shut(&run->from_perf);
+	if (fds[2].revents && (read(STDIN_FILENO, &key, 1) != 1 || session->key(session, key)))
+		stop_perf(run);
+}
+
+/* What perf has come to; before the command has begun it never does. */
+static int judge_perf(struct run *run)
+{
+	int status = run->perf.status;
+
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 127 && !run->any)
+		return fail(STATUS_FAILED, "perf is not there: install linux-perf");
+	if (!run->any && !run->failed && !run->session->signal)
+		return fail(STATUS_FAILED, "perf stat has counted nothing, its status is %d",
+			    WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+	if (status && !(run->told && WIFSIGNALED(status) && WTERMSIG(status) == SIGINT))
+		return fail(STATUS_FAILED, "perf stat has failed in the middle, its status is %d",
+			    WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+	return 0;
+}
+
+int count(struct session *session, output_fn *output)
+{
+	struct run *run = allocate(sizeof(*run));
+	bool counts = session->plan.num_counters;
+	int status, *fd[] = { &run->signals, &run->from_perf, &run->to_perf, &run->to_command };
+	sigset_t ours, pipe;
+	unsigned int i;
+
+	*run = (struct run){ .session = session, .output = output, .from_perf = -1, .to_perf = -1,
+			     .to_command = -1, .whole = lines_of(session), .done = NAN };
+	sigemptyset(&ours);
+	for (i = 0; i < 4; i++) {
+		static const int signals[] = { SIGCHLD, SIGINT, SIGTERM, SIGHUP };
+		struct sigaction old;
+
+		/* Who has had it ignored, as nohup has, does not want an end by it. */
+		if (signals[i] != SIGHUP || sigaction(SIGHUP, NULL, &old) ||
+		    old.sa_handler != SIG_IGN)
+			sigaddset(&ours, signals[i]);
+	}
+	signal(SIGCHLD, SIG_DFL);
+	sigprocmask(SIG_BLOCK, &ours, &run->before);
+	/* A reader that has gone ends the program after perf. */
+	sigemptyset(&pipe);
+	sigaddset(&pipe, SIGPIPE);
+	sigprocmask(SIG_BLOCK, &pipe, NULL);
+	run->signals = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
+	status = run->signals < 0 ? fail(STATUS_FAILED, "signalfd: %s", strerror(errno)) : begin(run);
+	if (!counts && !status)
+		allow_command(run);
+	while (!status && (run->perf.pid || run->command.pid)) {
+		/* Without perf the command cannot begin any more. */
+		if (counts && !run->perf.pid)
+			shut(&run->to_command);
+		take(run);
+	}
+	while (run->from_perf >= 0 && poll(&(struct pollfd){ run->from_perf, POLLIN, 0 }, 1, 0) > 0 &&
+	       take_text(run))
 		;
-	if (quit)
-		return 0;
-	if (stopped_by || WIFSIGNALED(status)) {
-		count_signal = stopped_by ?: WTERMSIG(status);
-		return 128 + count_signal;
-	}
-	if (!any)
-		die(WEXITSTATUS(status) && options->command ? WEXITSTATUS(status) : STATUS_FAILED,
-		    "perf stat has counted nothing, its status is %d", WEXITSTATUS(status));
-	return WEXITSTATUS(status);
+	/* What is left of a beginning that failed. */
+	if (run->perf.pid > 0)
+		kill(run->perf.pid, SIGKILL);
+	if (run->command.pid > 0)
+		kill(run->command.pid, SIGKILL);
+	if ((run->lines || !counts) && !status)
+		done(run);
+	for (i = 0; i < 4; i++)
+		shut(fd[i]);
+	if (!status)
+		status = run->failed ?: (counts ? judge_perf(run) : 0);
+	sigprocmask(SIG_SETMASK, &run->before, NULL);
+	if (!status && session->options.command)
+		status = WIFSIGNALED(run->command.status) ? 128 + WTERMSIG(run->command.status) :
+			 WEXITSTATUS(run->command.status);
+	free(run);
+	return status;
 }

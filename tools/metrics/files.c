@@ -9,6 +9,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -23,11 +24,6 @@
 
 #define MAX_LINES	64	/* of a metric */
 
-struct metric **metrics;
-int num_metrics;
-struct group **groups;
-int num_groups;
-
 struct line {
 	int number;
 	char *word;
@@ -35,6 +31,7 @@ struct line {
 };
 
 struct file {
+	struct session *session;
 	const char *path;
 	int errors;
 	struct group *group;
@@ -76,12 +73,26 @@ static char *next_word(char **text)
 	return word;
 }
 
+/* A part is in names of files and labels, so it has nothing that means something there. */
+static bool is_part(const struct metric *metric, const char *word)
+{
+	int i;
+
+	for (i = 0; word[i] && isascii(word[i]) && (isalnum(word[i]) || word[i] == '_'); i++)
+		;
+	if (word[i])
+		return false;
+	for (i = 0; i < metric->num_parts && strcmp(metric->part[i], word); i++)
+		;
+	return i == metric->num_parts;
+}
+
 /* The text with each {name} replaced. */
 static char *replaced(const char *text, const char *name, const char *by)
 {
 	char *mark = format("{%s}", name);
 	size_t len = strlen(mark);
-	char *done = strdup("");
+	char *done = format("%s", "");
 	const char *at;
 
 	while ((at = strstr(text, mark))) {
@@ -100,7 +111,7 @@ static char *replaced(const char *text, const char *name, const char *by)
 
 static bool set_scope(struct file *file, const struct line *line, struct metric *metric)
 {
-	char *rest = strdup(line->value), *word = next_word(&rest);
+	char *rest = format("%s", line->value), *word = next_word(&rest);
 
 	if (!word) {
 		bad(file, line->number, "no scope");
@@ -110,6 +121,10 @@ static bool set_scope(struct file *file, const struct line *line, struct metric 
 	while ((word = next_word(&rest))) {
 		if (metric->num_parts == MAX_PARTS) {
 			bad(file, line->number, "too many parts");
+			return false;
+		}
+		if (!is_part(metric, word)) {
+			bad(file, line->number, "'%s' is no part: a-z, A-Z, 0-9, _, and each once", word);
 			return false;
 		}
 		metric->part[metric->num_parts++] = word;
@@ -135,7 +150,7 @@ static bool set_event(struct file *file, const struct line *line, struct metric 
 {
 	static const char * const reduce[] = { "sum", "mean", "max", "min" };
 	struct metric_event *event = &metric->event[metric->num_events];
-	char *rest = strdup(line->value), *name = next_word(&rest), *word = next_word(&rest);
+	char *rest = format("%s", line->value), *name = next_word(&rest), *word = next_word(&rest);
 	unsigned int i;
 	char *slash;
 
@@ -143,9 +158,9 @@ static bool set_event(struct file *file, const struct line *line, struct metric 
 		bad(file, line->number, "too many events");
 		return false;
 	}
-	if (!name || !is_name(name) || !word) {
-		bad(file, line->number,
-		    "an event is NAME [sum|mean|max|min] PMU/TERMS/; its name is of a-z, 0-9, _");
+	if (!name || !is_name(name) || !strcmp(name, "seconds") || !word) {
+		bad(file, line->number, "an event is NAME [sum|mean|max|min] PMU/TERMS/; its name is of "
+		    "a-z, 0-9, _, and not seconds");
 		return false;
 	}
 	for (i = 0; i < sizeof(reduce) / sizeof(reduce[0]); i++) {
@@ -168,20 +183,20 @@ static bool set_event(struct file *file, const struct line *line, struct metric 
 		}
 	}
 	event->name = name;
-	event->text = strdup(word);
+	event->text = format("%s", word);
 	metric->num_events++;
 	return true;
 }
 
 static bool set_range(struct file *file, const struct line *line, double range[2])
 {
-	char *rest = strdup(line->value), *word, *end;
+	char *rest = format("%s", line->value), *word, *end;
 	int i;
 
 	for (i = 0; i < 2; i++) {
 		word = next_word(&rest);
 		range[i] = word ? strtod(word, &end) : 0;
-		if (!word || *end)
+		if (!word || *end || !isfinite(range[i]))
 			break;
 	}
 	if (i < 2 || *rest || range[0] > range[1]) {
@@ -193,12 +208,13 @@ static bool set_range(struct file *file, const struct line *line, double range[2
 
 static char *joined(char *old, const char *more)
 {
-	return old ? format("%s\n%s", old, more) : strdup(more);
+	return old ? format("%s\n%s", old, more) : format("%s", more);
 }
 
 static bool set_formulas(struct file *file, const struct line *lines, int num,
 			 struct metric *metric)
 {
+	unsigned int used = 0;
 	char *error, *text;
 	int i;
 
@@ -207,7 +223,7 @@ static bool set_formulas(struct file *file, const struct line *lines, int num,
 
 		if (!valid && strcmp(lines[i].word, "formula"))
 			continue;
-		text = strdup(lines[i].value);
+		text = format("%s", lines[i].value);
 		if (valid) {
 			char *colon = strchr(text, ':');
 
@@ -218,8 +234,10 @@ static bool set_formulas(struct file *file, const struct line *lines, int num,
 			*colon++ = 0;
 			metric->valid_why = colon + strspn(colon, " \t");
 		}
-		if (!formula_set(valid ? &metric->valid : &metric->formula, metric, text, &error)) {
+		error = formula_set(valid ? &metric->valid : &metric->formula, metric, text, &used);
+		if (error) {
 			bad(file, lines[i].number, "the formula is wrong: %s", error);
+			free(error);
 			return false;
 		}
 	}
@@ -227,86 +245,150 @@ static bool set_formulas(struct file *file, const struct line *lines, int num,
 		bad(file, metric->line, "metric '%s' has no formula", metric->name);
 		return false;
 	}
+	for (i = 0; i < metric->num_events; i++) {
+		if (!(used >> i & 1)) {
+			bad(file, metric->line, "no formula has event '%s'", metric->event[i].name);
+			return false;
+		}
+	}
 	return true;
+}
+
+char *family(const struct metric *metric)
+{
+	static const struct { const char *unit, *word; } words[] = {
+		{ "%", "percent" }, { "B/s", "bytes_per_second" }, { "1/s", "per_second" },
+		{ "MHz", "megahertz" }, { "", "" },
+	};
+	const char *word = metric->unit;
+	char *name, *c;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (!strcmp(metric->unit, words[i].unit))
+			word = words[i].word;
+	}
+	name = format("perf_metrics_%s%s%s", metric->name, *word ? "_" : "", word);
+	for (c = name; *c; c++) {
+		if (!isascii(*c) || !isalnum(*c))
+			*c = '_';
+	}
+	return name;
 }
 
 /* A later directory may define a metric anew; in one directory there is one of a name. */
 static bool add(struct file *file, struct metric *metric)
 {
+	struct session *session = file->session;
 	int i;
 
-	for (i = 0; i < num_metrics; i++) {
-		const char *old = metrics[i]->file;
-		size_t dir = strrchr(old, '/') ? strrchr(old, '/') - old : 0;
+	for (i = 0; i < session->num_metrics; i++) {
+		struct metric **old = &session->metric[i];
+		const char *slash = strrchr((*old)->file, '/');
+		size_t dir = slash ? slash - (*old)->file : 0;
+		char *a = family(*old), *b = family(metric);
+		bool same = !strcmp((*old)->name, metric->name), alike = !strcmp(a, b);
 
-		if (strcmp(metrics[i]->name, metric->name))
+		free(a);
+		free(b);
+		if (!same && !alike)
 			continue;
-		if (!strncmp(old, metric->file, dir) && !strchr(metric->file + dir + 1, '/')) {
-			bad(file, metric->line, "there is a metric of this name: %s:%d", old,
-			    metrics[i]->line);
+		if (!same || (!strncmp((*old)->file, metric->file, dir) &&
+			      !strchr(metric->file + dir + 1, '/'))) {
+			bad(file, metric->line, "there is a metric of this name%s: %s:%d",
+			    same ? "" : " for Prometheus", (*old)->file, (*old)->line);
 			return false;
 		}
-		metrics[i] = metric;
+		*old = metric;
 		return true;
 	}
-	metrics = grow(metrics, num_metrics, sizeof(*metrics));
-	metrics[num_metrics++] = metric;
+	session->metric = grow(session->metric, session->num_metrics, sizeof(*session->metric));
+	session->metric[session->num_metrics++] = metric;
+	return true;
+}
+
+/* What may be there several times; all else once. */
+static bool repeats(const char *word)
+{
+	return !strcmp(word, "event") || !strcmp(word, "doubt") || !strcmp(word, "source");
+}
+
+static bool set_line(struct file *file, const struct line *line, struct metric *metric)
+{
+	const char *word = line->word, *brace = strchr(line->value, '{');
+
+	if (!strcmp(word, "scope"))
+		return set_scope(file, line, metric);
+	/* By now every word in braces is replaced, but for that of the scope. */
+	if (brace && (strncmp(brace + 1, metric->kind, strlen(metric->kind)) ||
+		      brace[1 + strlen(metric->kind)] != '}' || !metric->num_parts)) {
+		bad(file, line->number, "'%s' is of no scope and no line 'for'", brace);
+		return false;
+	}
+	if (!strcmp(word, "event"))
+		return set_event(file, line, metric);
+	if (!strcmp(word, "limit"))
+		return set_range(file, line, metric->limit);
+	if (!strcmp(word, "plausible"))
+		return set_range(file, line, metric->plausible);
+	if (!strcmp(word, "metric"))
+		metric->name = line->value;
+	else if (!strcmp(word, "help"))
+		metric->help = line->value;
+	else if (!strcmp(word, "unit"))
+		metric->unit = line->value;
+	else if (!strcmp(word, "doubt"))
+		metric->doubt = joined(metric->doubt, line->value);
+	else if (!strcmp(word, "source"))
+		metric->source = joined(metric->source, line->value);
+	else if (!strcmp(word, "apart"))
+		metric->apart = true;
+	else if (strcmp(word, "formula") && strcmp(word, "valid")) {
+		bad(file, line->number, "'%s' is nothing a metric has", word);
+		return false;
+	}
+	if (!strcmp(word, "metric") && !is_name(line->value)) {
+		bad(file, line->number, "'%s' is no name: those are of a-z, 0-9, _", line->value);
+		return false;
+	}
 	return true;
 }
 
 static void make_metric(struct file *file, const struct line *lines, int num)
 {
 	struct metric *metric = allocate(sizeof(*metric));
-	bool ok = true;
-	int i;
+	int pass, i, j;
 
 	metric->group = file->group;
-	metric->file = strdup(file->path);
+	metric->file = format("%s", file->path);
 	metric->line = lines[0].number;
-	metric->unit = "";
-	metric->help = "";
+	metric->help = metric->unit = "";
 	metric->kind = "package";
 	metric->limit[0] = -INFINITY;
 	metric->limit[1] = INFINITY;
 	memcpy(metric->plausible, metric->limit, sizeof(metric->limit));
-	for (i = 0; i < num && ok; i++) {
-		const struct line *line = &lines[i];
-
-		if (!strcmp(line->word, "metric")) {
-			metric->name = line->value;
-			ok = is_name(line->value);
-			if (!ok)
-				bad(file, line->number, "'%s' is no name: those are of a-z, 0-9, _",
-				    line->value);
-		} else if (!strcmp(line->word, "help")) {
-			metric->help = line->value;
-		} else if (!strcmp(line->word, "unit")) {
-			metric->unit = line->value;
-		} else if (!strcmp(line->word, "scope")) {
-			ok = set_scope(file, line, metric);
-		} else if (!strcmp(line->word, "event")) {
-			ok = set_event(file, line, metric);
-		} else if (!strcmp(line->word, "limit")) {
-			ok = set_range(file, line, metric->limit);
-		} else if (!strcmp(line->word, "plausible")) {
-			ok = set_range(file, line, metric->plausible);
-		} else if (!strcmp(line->word, "doubt")) {
-			metric->doubt = joined(metric->doubt, line->value);
-		} else if (!strcmp(line->word, "source")) {
-			metric->source = joined(metric->source, line->value);
-		} else if (!strcmp(line->word, "apart")) {
-			metric->apart = true;
-		} else if (strcmp(line->word, "formula") && strcmp(line->word, "valid")) {
-			bad(file, line->number, "'%s' is nothing a metric has", line->word);
-			ok = false;
+	/* The scope first, as other lines have its word. */
+	for (pass = 0; pass < 2; pass++) {
+		for (i = 0; i < num; i++) {
+			if (pass == !strcmp(lines[i].word, "scope"))
+				continue;
+			for (j = 0; j < i && strcmp(lines[j].word, lines[i].word); j++)
+				;
+			if (j < i && !repeats(lines[i].word)) {
+				bad(file, lines[i].number, "there is a line '%s' already",
+				    lines[i].word);
+				return;
+			}
+			if (!set_line(file, &lines[i], metric))
+				return;
 		}
 	}
-	if (ok && !metric->num_events) {
+	if (!*metric->help)
+		metric->help = metric->name;
+	if (!metric->num_events)
 		bad(file, metric->line, "metric '%s' has no event", metric->name);
-		ok = false;
-	}
 	/* What is wrong with a metric leaves nothing of it behind but memory. */
-	if (ok && set_formulas(file, lines, num, metric))
+	else if (set_formulas(file, lines, num, metric))
 		add(file, metric);
 }
 
@@ -315,93 +397,116 @@ static void end_of_metric(struct file *file)
 {
 	struct line lines[MAX_LINES] = {};
 	char *rest = NULL, *name = NULL, *value;
-	int num = 0, i;
+	int num = 0, of = 0, i, made = 0;
 
-	if (!file->num_lines)
-		return;
 	for (i = 0; i < file->num_lines; i++) {
-		if (!strcmp(file->line[i].word, "for")) {
-			rest = strdup(file->line[i].value);
-			name = next_word(&rest);
-		} else {
+		if (strcmp(file->line[i].word, "for")) {
 			lines[num++] = file->line[i];
+			continue;
 		}
+		of = of ? -1 : file->line[i].number;
+		rest = format("%s", file->line[i].value);
+		name = next_word(&rest);
 	}
-	if (!name) {
-		make_metric(file, lines, num);
-	} else {
-		while ((value = next_word(&rest))) {
-			struct line copy[MAX_LINES] = {};
+	while (of > 0 && name && (value = next_word(&rest))) {
+		struct line copy[MAX_LINES] = {};
 
-			for (i = 0; i < num; i++) {
-				copy[i] = lines[i];
-				copy[i].value = replaced(lines[i].value, name, value);
-			}
-			make_metric(file, copy, num);
+		for (i = 0; i < num; i++) {
+			copy[i] = lines[i];
+			copy[i].value = replaced(lines[i].value, name, value);
 		}
+		make_metric(file, copy, num);
+		made++;
 	}
+	if (of && !made)
+		bad(file, lines[0].number, "a metric has one line 'for WORD VALUE...'");
+	else if (num && !of)
+		make_metric(file, lines, num);
 	file->num_lines = 0;
 }
 
-static void read_line(struct file *file, int number, char *text)
+static void begin_group(struct file *file, const char *name)
+{
+	struct session *session = file->session;
+
+	file->group = allocate(sizeof(*file->group));
+	file->group->name = format("%s", name);
+	file->group->help = "";
+	session->group = grow(session->group, session->num_groups, sizeof(*session->group));
+	session->group[session->num_groups++] = file->group;
+}
+
+/* All of it is printed, as JSON and elsewhere. */
+static bool is_text(const char *text)
+{
+	json_t *json = json_string(text);
+	bool good = json;
+
+	json_decref(json);
+	for (; *text; text++)
+		good &= *text == '\t' || !iscntrl((unsigned char)*text);
+	return good;
+}
+
+static void read_line(struct file *file, int number, char *text, size_t len)
 {
 	char *word;
 
-	text[strcspn(text, "\n")] = 0;
+	if (len && text[len - 1] == '\n')
+		text[--len] = 0;
+	if (strlen(text) != len || !is_text(text)) {
+		bad(file, number, "this is no text in UTF-8");
+		return;
+	}
 	word = next_word(&text);
 	if (!word || word[0] == '#')
 		return;
 	if (!strcmp(word, "group")) {
 		end_of_metric(file);
-		file->group = allocate(sizeof(*file->group));
-		file->group->name = strdup(text);
-		file->group->help = "";
+		begin_group(file, text);
 		if (!is_name(text))
 			bad(file, number, "'%s' is no name: those are of a-z, 0-9, _", text);
-		groups = grow(groups, num_groups, sizeof(*groups));
-		groups[num_groups++] = file->group;
 		return;
 	}
 	if (!file->group) {
 		bad(file, number, "a file begins with a line 'group NAME', not with '%s'", word);
-		file->group = allocate(sizeof(*file->group));
-		file->group->name = "";
-		file->group->help = "";
+		begin_group(file, "");
 		return;
 	}
 	if (!strcmp(word, "metric")) {
 		end_of_metric(file);
 	} else if (!file->num_lines) {
-		if (!strcmp(word, "help"))
-			file->group->help = strdup(text);
-		else if (!strcmp(word, "machine"))
-			file->group->machines = strdup(text);
+		if (!strcmp(word, "help") && !*file->group->help)
+			file->group->help = format("%s", text);
+		else if (!strcmp(word, "machine") && !file->group->machines)
+			file->group->machines = format("%s", text);
 		else
-			bad(file, number, "'%s' is nothing a group has", word);
+			bad(file, number, "'%s' is nothing a group has, or has twice", word);
 		return;
 	}
 	if (file->num_lines == MAX_LINES) {
 		bad(file, number, "a metric has no more than 64 lines");
 		return;
 	}
-	file->line[file->num_lines++] = (struct line){ number, strdup(word), strdup(text) };
+	file->line[file->num_lines++] =
+		(struct line){ number, format("%s", word), format("%s", text) };
 }
 
-int file_read(const char *path)
+int file_read(struct session *session, const char *path)
 {
-	struct file file = { .path = path };
+	struct file file = { .session = session, .path = path };
 	char *text = NULL;
 	size_t size = 0;
 	int number = 0;
-	FILE *f = fopen(path, "r");
+	FILE *f = fopen(path, "re");
+	ssize_t len;
 
 	if (!f) {
 		fprintf(stderr, "%s: %s\n", path, strerror(errno));
 		return 1;
 	}
-	errno = 0;
-	while (getline(&text, &size, f) >= 0)
-		read_line(&file, ++number, text);
+	while ((len = getline(&text, &size, f)) >= 0)
+		read_line(&file, ++number, text, len);
 	if (ferror(f))
 		bad(&file, number, "%s", strerror(errno));
 	end_of_metric(&file);
@@ -419,15 +524,17 @@ static int is_metric_file(const struct dirent *entry)
 	return entry->d_name[0] != '.' && dot && !strcmp(dot, ".metric");
 }
 
-static void dir_read(const char *dir)
+static void dir_read(struct session *session, const char *dir)
 {
 	struct dirent **list;
 	int num = scandir(dir, &list, is_metric_file, alphasort), i;
 
+	if (num < 0 && getenv("PERF_METRICS_PATH"))
+		warn("%s: %s", dir, strerror(errno));
 	for (i = 0; i < num; i++) {
 		char *path = format("%s/%s", dir, list[i]->d_name);
 
-		file_read(path);
+		file_read(session, path);
 		free(path);
 		free(list[i]);
 	}
@@ -442,19 +549,24 @@ static char *directories(void)
 	const char *config = getenv("XDG_CONFIG_HOME");
 
 	if (path)
-		return strdup(path);
+		return format("%s", path);
 	if (config && *config)
 		return format(DATADIR ":/etc/perf-metrics:%s/perf-metrics", config);
 	return format(DATADIR ":/etc/perf-metrics:%s/.config/perf-metrics", home ?: "");
 }
 
-void files_read(void)
+int files_read(struct session *session)
 {
-	char *dirs = directories(), *dir, *save;
+	char *all = directories(), *dirs = format("%s", all), *dir, *save;
+	int status = 0;
 
 	for (dir = strtok_r(dirs, ":", &save); dir; dir = strtok_r(NULL, ":", &save))
-		dir_read(dir);
+		dir_read(session, dir);
+	if (!session->num_metrics)
+		status = fail(STATUS_USAGE, "there are no metric files in %s", all);
 	free(dirs);
+	free(all);
+	return status;
 }
 
 char *file_find(const char *name)

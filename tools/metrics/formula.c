@@ -2,7 +2,9 @@
 /*
  * The formulas, computed by muParser.
  */
+#include <math.h>
 #include <muParserDLL.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "metrics.h"
@@ -13,36 +15,74 @@ static void formula_error(muParserHandle_t parser)
 	(void)parser;
 }
 
-/*
- * Sets a formula over the variables of a metric, whose events have to be known. What is
- * wrong with it shows when it is evaluated once.
- */
-bool formula_set(struct formula *formula, struct metric *metric, const char *text, char **error)
+/* muParser can also set variables, which no formula has to. */
+static bool assigns(const char *text)
+{
+	const char *at;
+
+	for (at = strchr(text, '='); at; at = strchr(at + 1, '=')) {
+		if (at[1] == '=')
+			at++;
+		else if (at == text || !strchr("<>!", at[-1]))
+			return true;
+	}
+	return false;
+}
+
+char *formula_set(struct formula *formula, struct metric *metric, const char *text,
+		  unsigned int *used)
 {
 	muParserHandle_t parser = mupCreate(muBASETYPE_FLOAT);
-	int i;
+	char *error = NULL;
+	int i, j, num = 1;
 
 	mupSetErrorHandler(parser, formula_error);
-	for (i = 0; i <= metric->num_events; i++) {
+	for (i = 0; i <= metric->num_events && !error; i++) {
 		metric->var[i] = 1;
 		mupDefineVar(parser, i < metric->num_events ? metric->event[i].name : "seconds",
 			     &metric->var[i]);
+		/* That it asks for an error takes it away. */
+		if (mupError(parser))
+			error = format("%s", mupGetErrorMsg(parser));
 	}
-	if (!mupError(parser)) {
+	if (!error && assigns(text))
+		error = format("it sets a variable");
+	if (!error) {
+		/* What is wrong with it shows when it is evaluated once. */
 		mupSetExpr(parser, text);
-		mupEval(parser);
+		mupEvalMulti(parser, &num);
+		if (mupError(parser))
+			error = format("%s", mupGetErrorMsg(parser));
+		else if (num != 1)
+			error = format("it has %d values", num);
 	}
-	if (mupError(parser)) {
-		*error = strdup(mupGetErrorMsg(parser));
+	if (error) {
 		mupRelease(parser);
-		return false;
+		return error;
 	}
-	formula->text = strdup(text);
+	for (i = 0; i < mupGetExprVarNum(parser); i++) {
+		const char *name;
+		double *var;
+
+		mupGetExprVar(parser, i, &name, &var);
+		for (j = 0; j < metric->num_events; j++)
+			*used |= (var == &metric->var[j]) << j;
+	}
+	formula->text = format("%s", text);
 	formula->parser = parser;
-	return true;
+	return NULL;
+}
+
+void formula_free(struct formula *formula)
+{
+	if (formula->parser)
+		mupRelease(formula->parser);
+	free(formula->text);
 }
 
 double formula_value(const struct formula *formula)
 {
-	return mupEval(formula->parser);
+	double value = mupEval(formula->parser);
+
+	return mupError(formula->parser) ? NAN : value;
 }

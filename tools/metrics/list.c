@@ -27,7 +27,7 @@ static void print_details(const struct metric *metric)
 	print_item("help", metric->help);
 	print_item("group", metric->group->name);
 	print_item("unit", metric->unit);
-	text = strdup(metric->kind);
+	text = format("%s", metric->kind);
 	for (i = 0; i < metric->num_parts; i++) {
 		char *more = format("%s %s", text, metric->part[i]);
 
@@ -58,30 +58,35 @@ static void print_details(const struct metric *metric)
 	printf("    %-9s %s:%d\n", "file", metric->file, metric->line);
 }
 
-static void print_groups(void)
+static void print_groups(const struct session *session)
 {
 	int g, i;
 
-	for (g = 0; g < num_groups; g++) {
-		bool here = machine_is(groups[g]->machines), any = false;
-		char *head;
+	for (g = 0; g < session->num_groups; g++) {
+		const struct group *group = session->group[g];
+		bool here = machine_is(session, group->machines), any = false;
+		char *head, *names;
 
-		for (i = 0; i < num_metrics; i++)
-			any |= metrics[i]->group == groups[g];
+		for (i = 0; i < session->num_metrics; i++)
+			any |= session->metric[i]->group == group;
 		if (!any)
 			continue;
-		head = format("%s%s%s", groups[g]->help, here ? "" : "; not for this machine but for ",
-			      here ? "" : groups[g]->machines);
-		printf("%s: ", groups[g]->name);
-		print_wrapped(head, strlen(groups[g]->name) + 2);
+		names = here ? format("%s", "") : machine_names(group->machines);
+		head = format("%s%s%s", group->help, here ? "" : "; not for this machine but for ",
+			      names);
+		printf("%s: ", group->name);
+		print_wrapped(head, strlen(group->name) + 2);
 		free(head);
-		for (i = 0; i < num_metrics; i++) {
-			if (metrics[i]->group != groups[g])
+		free(names);
+		for (i = 0; i < session->num_metrics; i++) {
+			const struct metric *metric = session->metric[i];
+
+			if (metric->group != group)
 				continue;
-			printf("  %-33s ", metrics[i]->name);
-			if (strlen(metrics[i]->name) > 33)
+			printf("  %-33s ", metric->name);
+			if (strlen(metric->name) > 33)
 				printf("\n%36s", "");
-			print_wrapped(metrics[i]->help, 36);
+			print_wrapped(metric->help, 36);
 		}
 	}
 }
@@ -117,48 +122,82 @@ static json_t *metric_json(const struct metric *metric)
 	return json;
 }
 
-/* All, or those of the names; true if there are any. */
-static bool list_one(const char *name, bool (*visit)(const struct metric *metric, void *arg), void *arg)
+/* How many letters have to be put in, left out or replaced to make one word of the other. */
+static int distance(const char *a, const char *b)
+{
+	int row[65], i, j, left, above;
+
+	for (j = 0; j < 65; j++)
+		row[j] = j;
+	for (i = 0; a[i]; i++) {
+		left = row[0];
+		row[0] = i + 1;
+		for (j = 0; j < 64 && b[j]; j++) {
+			above = row[j + 1];
+			row[j + 1] = a[i] == b[j] ? left : 1 + (left < above ?
+				     (left < row[j] ? left : row[j]) : (above < row[j] ? above : row[j]));
+			left = above;
+		}
+	}
+	return row[strnlen(b, 64)];
+}
+
+int unknown(const struct session *session, const char *name)
+{
+	int least = 2 + strlen(name) / 4, i, j;
+	const char *like = NULL;
+
+	for (i = 0; i < session->num_metrics; i++) {
+		const char *names[] = { session->metric[i]->name, session->metric[i]->group->name };
+
+		for (j = 0; j < 2; j++) {
+			if (distance(name, names[j]) < least) {
+				least = distance(name, names[j]);
+				like = names[j];
+			}
+		}
+	}
+	return fail(STATUS_USAGE, "there is no metric or group '%s'%s%s: perf metrics list", name,
+		    like ? "; did you mean " : "", like ?: "");
+}
+
+/* All, or those of the name. False if there are none. */
+static bool list_one(const struct session *session, const char *name, json_t *json)
 {
 	bool found = false;
 	int i;
 
-	for (i = 0; i < num_metrics; i++) {
-		if (!name || !strcmp(metrics[i]->name, name) || !strcmp(metrics[i]->group->name, name))
-			found |= visit(metrics[i], arg);
+	for (i = 0; i < session->num_metrics; i++) {
+		const struct metric *metric = session->metric[i];
+
+		if (name && strcmp(metric->name, name) && strcmp(metric->group->name, name))
+			continue;
+		found = true;
+		if (json)
+			json_array_append_new(json, metric_json(metric));
+		else
+			print_details(metric);
 	}
 	return found;
 }
 
-static bool visit_details(const struct metric *metric, void *arg)
+int list(const struct session *session, char **names, int num)
 {
-	(void)arg;
-	print_details(metric);
-	return true;
-}
+	json_t *all = session->options.form == FORM_JSON ? json_array() : NULL;
+	int status = 0, i;
 
-static bool visit_json(const struct metric *metric, void *arg)
-{
-	return !json_array_append_new(arg, metric_json(metric));
-}
-
-void list(char **names, int num, bool json)
-{
-	json_t *all = json_array();
-	int i;
-
-	if (!num && !json)
-		print_groups();
-	if (!num && json)
-		list_one(NULL, visit_json, all);
-	for (i = 0; i < num; i++) {
-		if (!list_one(names[i], json ? visit_json : visit_details, all))
-			die(STATUS_USAGE, "there is no metric or group '%s': perf metrics list",
-			    names[i]);
+	if (!num && !all)
+		print_groups(session);
+	if (!num && all)
+		list_one(session, NULL, all);
+	for (i = 0; i < num && !status; i++) {
+		if (!list_one(session, names[i], all))
+			status = unknown(session, names[i]);
 	}
-	if (json) {
+	if (all && !status) {
 		json_dumpf(all, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
 		printf("\n");
 	}
 	json_decref(all);
+	return status;
 }

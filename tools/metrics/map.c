@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "map.h"
 
@@ -13,138 +12,97 @@ static const char MISS[] = "llc_miss_rate", READ[] = "memory_read_bandwidth",
 		  WRITE[] = "memory_write_bandwidth", SENT[] = "qpi_outgoing_bandwidth",
 		  USED[] = "qpi_utilization", TO[] = "home_requests_to_node";
 
-static struct topology topology;
-static bool has_topology;
-
-static struct metric *ask(const char *name)
+static struct metric *ask(struct session *session, const char *name)
 {
 	int i;
 
-	for (i = 0; i < num_metrics; i++) {
-		if (!strcmp(metrics[i]->name, name)) {
-			metrics[i]->asked = true;
-			return metrics[i];
+	for (i = 0; i < session->num_metrics; i++) {
+		if (!strcmp(session->metric[i]->name, name)) {
+			session->metric[i]->asked = true;
+			return session->metric[i];
 		}
 	}
-	die(STATUS_USAGE, "the map is also of %s, and there is no such metric", name);
+	warn("the map is also of %s, and there is no such metric", name);
+	return NULL;
 }
 
 /* Nodes that nobody has named are not counted: each two take a turn of their own. */
-static void ask_nodes(void)
+static int ask_nodes(struct session *session)
 {
-	struct metric *metric = ask(TO);
+	struct metric *metric = ask(session, TO);
 	int i, num = 0;
 
+	if (!metric)
+		return STATUS_USAGE;
 	for (i = 0; i < metric->num_parts; i++) {
 		int node = atoi(metric->part[i]);
 
-		if (node >= 0 && node < MAP_NODES && *topology.node[node])
+		if (node >= 0 && node < MAP_NODES && *session->map->topology.node[node])
 			metric->part[num++] = metric->part[i];
 	}
 	metric->num_parts = num;
+	return 0;
 }
 
-void map_ask(const struct options *options)
+int map_ask(struct session *session)
 {
 	static const char * const names[] = { MISS, READ, WRITE, SENT, USED };
-	char *path = options->topology ? strdup(options->topology) : file_find("topology");
+	const struct options *options = &session->options;
+	char *path = options->topology ? format("%s", options->topology) : file_find("topology");
+	struct map *map = session->map = allocate(sizeof(*map));
+	int status = 0;
 	unsigned int i;
 
-	if (packages > MAP_PACKAGES)
-		die(STATUS_USAGE, "the map has room for %d packages, and here are %d", MAP_PACKAGES,
-		    packages);
-	if (path) {
-		topology_read(&topology, path);
-		has_topology = true;
+	if (session->packages > MAP_PACKAGES)
+		status = fail(STATUS_USAGE, "the map has room for %d packages, and here are %d",
+			      MAP_PACKAGES, session->packages);
+	if (path && !status) {
+		status = topology_read(&map->topology, path);
+		map->has_topology = true;
 	}
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		ask(names[i]);
-	if (options->matrix && !topology.nodes)
-		die(STATUS_USAGE, "--matrix wants a topology file that says whose the nodes are: "
-		    "perf-metrics(5)");
-	if (options->matrix)
-		ask_nodes();
 	free(path);
+	for (i = 0; i < sizeof(names) / sizeof(names[0]) && !status; i++)
+		status = ask(session, names[i]) ? 0 : STATUS_USAGE;
+	if (options->matrix && !status)
+		status = map->topology.nodes ? ask_nodes(session) :
+			 fail(STATUS_USAGE, "--matrix wants a topology file that says whose the nodes "
+			      "are: perf-metrics(5)");
+	return status;
 }
 
-char *map_number(char text[MAP_NUMBER], double value)
-{
-	static const char prefixes[] = " kMGTPE";
-	int n = 0;
-
-	/* What would be rounded up to four digits gets the next prefix. */
-	while (value >= 999.5 && prefixes[n + 1]) {
-		value /= 1000;
-		n++;
-	}
-	snprintf(text, MAP_NUMBER, "%.*f%.*s", !n || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2, value,
-		 !!n, prefixes + n);
-	return text;
-}
-
-char *map_label(char text[MAP_LABEL], const struct map_value *value)
-{
-	char number[MAP_NUMBER];
-
-	if (value->state == MAP_ABSENT)
-		return strcpy(text, "-");
-	if (value->state == MAP_NONE)
-		return strcpy(text, "n/a");
-	snprintf(text, MAP_LABEL, "%s%s", value->state == MAP_TURNS ? "~" : "",
-		 map_number(number, value->value));
-	return text;
-}
-
-bool map_is(const struct map_value *value)
-{
-	return value->state == MAP_TURNS || value->state == MAP_WHOLE;
-}
-
-struct map_value map_sum(const struct map_value *values, int num)
-{
-	struct map_value sum = {};
-	int i;
-
-	for (i = 0; i < num; i++) {
-		if (values[i].state == MAP_ABSENT)
-			continue;
-		if (sum.state == MAP_ABSENT || values[i].state < sum.state) {
-			sum.state = values[i].state;
-			sum.why = values[i].why;
-		}
-		sum.value += values[i].value;
-	}
-	return sum;
-}
-
-static bool has_box(const char *base, int number, int package)
+static bool has_box(const struct session *session, const char *base, int number, int package)
 {
 	int i;
 
-	for (i = 0; i < num_pmus; i++) {
-		if (pmus[i].number == number && !strcmp(pmus[i].base, base))
-			return pmus[i].cpu[package] >= 0;
+	for (i = 0; i < session->num_pmus; i++) {
+		if (session->pmu[i].number == number && !strcmp(session->pmu[i].base, base))
+			return session->pmu[i].cpu[package] >= 0;
 	}
 	return false;
 }
 
-static int count_cboxes(void)
+static int count_cboxes(const struct session *session)
 {
 	int num = 1, i;
 
-	for (i = 0; i < num_pmus; i++) {
-		if (!strcmp(pmus[i].base, "xeon7500_cbox") && pmus[i].number >= num &&
-		    pmus[i].number < MAP_CBOXES)
-			num = pmus[i].number + 1;
+	for (i = 0; i < session->num_pmus; i++) {
+		const struct pmu *pmu = &session->pmu[i];
+
+		if (!strcmp(pmu->base, "xeon7500_cbox") && pmu->number >= num &&
+		    pmu->number < MAP_CBOXES)
+			num = pmu->number + 1;
 	}
 	return num;
 }
 
 static void set(struct map_value *to, const struct value *from, double *most)
 {
-	to->state = from->why ? MAP_NONE : from->running < 1 ? MAP_TURNS : MAP_WHOLE;
+	const char *why = from->why ?: from->note;
+
+	to->state = from->why ? MAP_NONE : from->note ? MAP_ODD :
+		    from->running < 1 ? MAP_TURNS : MAP_WHOLE;
 	to->value = from->why ? 0 : from->value;
-	to->why = from->why ? strdup(from->why) : NULL;
+	to->why = why ? format("%s", why) : NULL;
 	if (most)
 		*most = fmax(*most, to->value);
 }
@@ -175,7 +133,7 @@ static void add_node(struct map *map, struct map_package *package, const struct 
 {
 	int node = atoi(value->cell);
 	struct map_value both[2] = {};
-	struct map_value *to = &package->to[column_of(map, map->topology->node[node])];
+	struct map_value *to = &package->to[column_of(map, map->topology.node[node])];
 
 	both[0] = *to;
 	set(&both[1], value, NULL);
@@ -188,7 +146,7 @@ static void add_node(struct map *map, struct map_package *package, const struct 
 	map->most_to = fmax(map->most_to, to->value);
 }
 
-static void place(struct map *map, const struct value *value)
+static void place(const struct session *session, struct map *map, const struct value *value)
 {
 	struct map_package *package = &map->package[value->package];
 	const char *name = value->metric->name;
@@ -199,18 +157,18 @@ static void place(struct map *map, const struct value *value)
 		return;
 	}
 	i = index_of(value->cell, "cbox_", MAP_CBOXES);
-	if (i >= 0 && !strcmp(name, MISS) && has_box("xeon7500_cbox", i, value->package))
+	if (i >= 0 && !strcmp(name, MISS) && has_box(session, "xeon7500_cbox", i, value->package))
 		set(&package->miss[i], value, &map->most_miss);
 	i = index_of(value->cell, "mbox_", MAP_MBOXES);
-	if (i >= 0 && !strcmp(name, READ) && has_box("xeon7500_mbox", i, value->package))
+	if (i >= 0 && !strcmp(name, READ) && has_box(session, "xeon7500_mbox", i, value->package))
 		set(&package->read[i], value, &map->most_memory);
 	/* The B-Box sees what its M-Box is to write. */
 	i = index_of(value->cell, "bbox_", MAP_MBOXES);
-	if (i >= 0 && !strcmp(name, WRITE) && has_box("xeon7500_bbox", i, value->package))
+	if (i >= 0 && !strcmp(name, WRITE) && has_box(session, "xeon7500_bbox", i, value->package))
 		set(&package->write[i], value, &map->most_memory);
 	/* QPI 0 and 1 are of the left half of the router, 2 and 3 of the right one. */
 	i = index_of(value->cell, "qpi", MAP_PORTS);
-	if (i >= 0 && has_box("xeon7500_rbox", i / 2, value->package)) {
+	if (i >= 0 && has_box(session, "xeon7500_rbox", i / 2, value->package)) {
 		if (!strcmp(name, SENT))
 			set(&package->sent[i], value, NULL);
 		else if (!strcmp(name, USED))
@@ -244,9 +202,10 @@ static void forget(struct map_value *values, int num)
 }
 
 /* What was on it before is forgotten. */
-static void map_make(struct map *map, const struct plan *plan, const struct options *options)
+static void map_make(struct session *session, double time)
 {
 	struct options by_box = { .per_box = true };
+	struct map *map = session->map;
 	struct value *values;
 	int num, i;
 
@@ -260,59 +219,51 @@ static void map_make(struct map *map, const struct plan *plan, const struct opti
 		forget(package->used, MAP_PORTS);
 		forget(package->to, MAP_NODES);
 	}
-	memset(map, 0, sizeof(*map));
-	map->topology = &topology;
-	map->has_topology = has_topology;
-	map->matrix = options->matrix;
-	map->packages = packages;
-	map->cboxes = count_cboxes();
-	for (i = 0; i < cpus; i++) {
-		if (package_of[i] >= 0)
-			map->package[package_of[i]].there = true;
+	*map = (struct map){
+		.topology = map->topology, .has_topology = map->has_topology,
+		.only_matrix = map->only_matrix, .matrix = session->options.matrix, .time = time,
+		.packages = session->packages, .cboxes = count_cboxes(session),
+	};
+	for (i = 0; i < session->cpus; i++) {
+		if (session->package_of[i] >= 0)
+			map->package[session->package_of[i]].there = true;
 	}
 	/* In the order of the nodes, whoever has values. */
-	for (i = 0; options->matrix && i < MAP_NODES; i++) {
-		if (*topology.node[i])
-			column_of(map, topology.node[i]);
+	for (i = 0; map->matrix && i < MAP_NODES; i++) {
+		if (*map->topology.node[i])
+			column_of(map, map->topology.node[i]);
 	}
-	values = values_make(plan, &by_box, &num);
+	values = values_make(session, &by_box, &num);
 	for (i = 0; i < num; i++) {
-		output_any |= !values[i].why;
 		if (values[i].package >= 0)
-			place(map, &values[i]);
+			place(session, map, &values[i]);
 	}
 	/* What no package has a value of has a reason of its own, such as the wrong machine. */
-	for (i = 0; i < num && !output_any; i++)
+	for (i = 0; i < num && !session->any_value; i++)
 		warn("%s %s: n/a, because %s", values[i].scope, values[i].metric->name,
 		     values[i].why);
 	values_free(values, num);
 	find_busiest(map);
 }
 
-/* ---- the screen ---- */
-
-static struct map shown;
-static double shown_time;
-static bool only_matrix;
-
-static void redraw(void)
+static void redraw(const struct map *map)
 {
 	int rows = terminal_rows();
 	char *text = NULL;
 	size_t size;
 	FILE *f = open_memstream(&text, &size);
 
-	map_text(f, &shown, shown_time, rows, only_matrix);
+	map_text(f, map, rows);
 	fclose(f);
 	terminal_show(text);
 	free(text);
 }
 
-bool map_key(int key)
+bool map_key(struct session *session, int key)
 {
-	if (key == 'm' && shown.matrix) {
-		only_matrix = !only_matrix;
-		redraw();
+	if (key == 'm' && session->map->matrix) {
+		session->map->only_matrix = !session->map->only_matrix;
+		redraw(session->map);
 	}
 	/* Ctrl-C is a key here: as a signal it would end perf, which waits for us, before us. */
 	if (key != 'q' && key != 3)
@@ -321,26 +272,27 @@ bool map_key(int key)
 	return true;
 }
 
-void map_output(struct plan *plan, const struct options *options, double time)
+int map_output(struct session *session, double time)
 {
-	static bool again;
+	const char *path = session->options.map_file;
+	int status;
 
-	map_make(&shown, plan, options);
-	shown_time = time;
-	if (options->map_file) {
-		FILE *f = replace_begin(options->map_file);
-
-		map_svg(f, &shown);
-		replace_end(f, options->map_file);
-	} else if (options->key) {
+	map_make(session, time);
+	if (path) {
+		status = replace_begin(session, path);
+		if (status)
+			return status;
+		map_svg(session->file, session->map);
+		return replace_end(session, path);
+	}
+	if (session->key) {
 		/* Nothing more once it has been given back. */
 		if (terminal_rows())
-			redraw();
+			redraw(session->map);
 	} else {
-		if (again)
+		if (session->results++)
 			printf("\n");
-		map_text(stdout, &shown, time, 0, false);
-		fflush(stdout);
+		map_text(stdout, session->map, 0);
 	}
-	again = true;
+	return output_end();
 }

@@ -4,6 +4,7 @@
  *
  *	topology.c	which link leads where, from a file
  *	map.c		which values go where on the map
+ *	map_value.c	values as a map has them
  *	map_text.c	draws it as text
  *	map_svg.c	draws it as SVG
  *	terminal.c	the screen it is redrawn on
@@ -33,8 +34,8 @@ struct topology {
 	int nodes;
 };
 
-/* Reads a topology file. Tells of each line that is wrong, and ends the program then. */
-void topology_read(struct topology *topology, const char *path);
+/* Reads a topology file and tells of each line that is wrong. 0, or a status. */
+int topology_read(struct topology *topology, const char *path);
 
 /* ---- map.c ---- */
 
@@ -43,6 +44,7 @@ struct map_value {
 	enum map_state {
 		MAP_ABSENT,	/* there is no such box */
 		MAP_NONE,	/* there is no value, and why says the reason */
+		MAP_ODD,	/* it is not plausible, and why says so */
 		MAP_TURNS,	/* it has been counted for a part of the time */
 		MAP_WHOLE,
 	} state;
@@ -64,14 +66,15 @@ struct map {
 	struct map_package package[MAP_PACKAGES];
 	int packages;			/* one more than the last */
 	int cboxes;			/* that a package has, or could have */
-	const struct topology *topology;
+	double time;			/* of an interval, or 0 */
+	struct topology topology;
 	bool has_topology;
 	double most_miss, most_memory;	/* of all boxes */
 	/* The link that is used most; package -1 if none is */
 	struct {
 		int package, port;
 	} busiest;
-	bool matrix;
+	bool matrix, only_matrix;
 	const char *column[MAP_NODES];	/* peers that have nodes */
 	int columns;
 	double most_to;
@@ -81,15 +84,18 @@ struct map {
 #define MAP_NUMBER	8
 #define MAP_LABEL	(MAP_NUMBER + 1)
 
-/* Asks for the metrics that a map is of. To be called before the plan is made. */
-void map_ask(const struct options *options);
-/* Draws a map of what has been counted; output of count(). */
-void map_output(struct plan *plan, const struct options *options, double time);
+/* Asks for the metrics that a map is of, and reads its topology. 0, or a status. */
+int map_ask(struct session *session);
+/* Draws a map of what has been counted. */
+output_fn map_output;
 /* A key while there is a screen; true for the one that ends. */
-bool map_key(int key);
+bool map_key(struct session *session, int key);
+
+/* ---- map_value.c ---- */
+
 /* Five characters or fewer: 9.63G. Returns text. */
 char *map_number(char text[MAP_NUMBER], double value);
-/* That, with ~ before it where it took turns; n/a; or - for what is absent. Returns text. */
+/* That, with ~ before it where it took turns, ! where it is not plausible; n/a; or - for what is absent. Returns text. */
 char *map_label(char text[MAP_LABEL], const struct map_value *value);
 /* Is there a number to draw? */
 bool map_is(const struct map_value *value);
@@ -103,7 +109,7 @@ struct map_value map_sum(const struct map_value *values, int num);
  * for a screen of so many lines: the busiest link is in reverse, and a matrix that has no room
  * is left out, or with only_matrix the map is.
  */
-void map_text(FILE *f, const struct map *map, double time, int rows, bool only_matrix);
+void map_text(FILE *f, const struct map *map, int rows);
 
 /* ---- map_svg.c ---- */
 

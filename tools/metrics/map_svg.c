@@ -86,7 +86,7 @@ static char *bytes(char text[MAP_BYTES], const struct map_value *value)
 	char number[MAP_LABEL], *prefix;
 
 	map_label(number, value);
-	prefix = number + strspn(number, "~0123456789.");
+	prefix = number + strspn(number, "~!0123456789.");
 	if (map_is(value))
 		snprintf(text, MAP_BYTES, "%.*s %sB/s", (int)(prefix - number), number, prefix);
 	else
@@ -207,7 +207,7 @@ static void draw_mbox(FILE *f, const struct map *map, const struct map_package *
 static void draw_port(FILE *f, const struct map *map, int p, int i, double x, double y)
 {
 	const struct map_value *used = &map->package[p].used[i], *sent = &map->package[p].sent[i];
-	const char *peer = map->topology->link[p][i].peer;
+	const char *peer = map->topology.link[p][i].peer;
 	bool busiest = map->busiest.package == p && map->busiest.port == i;
 	const char *style = busiest ? "font-size=\"12\" font-weight=\"bold\"" : "font-size=\"12\"";
 	char text[MAP_BYTES];
@@ -244,7 +244,7 @@ static void draw_package(const struct drawing *d, int p)
 /* The package at the other end, or -1 if it is not in the picture. */
 static int peer_of(const struct map *map, int p, int port)
 {
-	const struct link *link = &map->topology->link[p][port];
+	const struct link *link = &map->topology.link[p][port];
 	int peer = link->port >= 0 && *link->peer ? atoi(link->peer + 1) : -1;
 
 	return peer < map->packages ? peer : -1;
@@ -275,8 +275,8 @@ static void place_ports(struct drawing *d, int p)
 			its = peer < 0 ? 0 : upright ? at[other].y : at[other].x;
 			/* Two between the same packages cross, or not, as both ends agree. */
 			if (its == mine && peer >= 0)
-				before += p < peer ? j < i : d->map->topology->link[p][j].port <
-					  d->map->topology->link[p][i].port;
+				before += p < peer ? j < i : d->map->topology.link[p][j].port <
+					  d->map->topology.link[p][i].port;
 			else
 				before += its < mine || (its == mine && j < i);
 		}
@@ -316,14 +316,14 @@ static void draw_line(const struct drawing *d, int p, int port, const char *path
 	bool busiest = d->map->busiest.package == p && d->map->busiest.port == port;
 	double width = line_width(sent), head = arrow(sent);
 	struct point end = along(tip, &in, head + 4);
-	const char *peer = d->map->topology->link[p][port].peer;
+	const char *peer = d->map->topology.link[p][port].peer;
 	char text[MAP_BYTES];
 	int pass;
 
 	fprintf(d->f, "<g>");
 	if (map_is(used))
-		title(d->f, "S%d qpi%d \u2192 %s: %s, %.1f %% full", p, port, *peer ? peer : "?",
-		      bytes(text, sent), used->value);
+		title(d->f, "S%d qpi%d \u2192 %s: %s, %.1f %% full%s%s", p, port, *peer ? peer : "?",
+		      bytes(text, sent), used->value, sent->why ? "; " : "", sent->why ?: "");
 	else
 		title(d->f, "S%d qpi%d \u2192 %s: %s", p, port, *peer ? peer : "?",
 		      used->why ?: "there is no such box");
@@ -392,7 +392,7 @@ static void draw_between(const struct drawing *d, int p, int port, int peer, int
 /* To what is not in the picture. */
 static void draw_stub(const struct drawing *d, int p, int port)
 {
-	const char *name = d->map->topology->link[p][port].peer;
+	const char *name = d->map->topology.link[p][port].peer;
 	const struct point *out = &d->out[p][port];
 	struct point from = d->port[p][port], tip = along(from, out, STUB);
 	struct point end = along(tip, out, -arrow(&d->map->package[p].sent[port]) - 4);
@@ -411,7 +411,7 @@ static void draw_link(const struct drawing *d, int p, int port)
 	int peer = peer_of(d->map, p, port);
 
 	if (peer >= 0)
-		draw_between(d, p, port, peer, d->map->topology->link[p][port].port);
+		draw_between(d, p, port, peer, d->map->topology.link[p][port].port);
 	else
 		draw_stub(d, p, port);
 }
@@ -439,7 +439,7 @@ static void draw_links(const struct drawing *d)
 static void draw_head(FILE *f, const struct map *map)
 {
 	int p = map->busiest.package, port = map->busiest.port;
-	const char *peer = p < 0 ? "" : map->topology->link[p][port].peer;
+	const char *peer = p < 0 ? "" : map->topology.link[p][port].peer;
 
 	label(f, 20, 28, "font-size=\"18\" font-weight=\"bold\"", "perf metrics map");
 	if (p < 0)
@@ -486,7 +486,7 @@ static void draw_legend(FILE *f, const struct map *map, double y)
 	cell(f, 110, y + 78, 22, 14, &turns, "#ffffff");
 	fprintf(f, "<path d=\"M%.1f,%.1f h34\" stroke=\"#666666\" stroke-width=\"6\" "
 		"stroke-dasharray=\"9 5\"/>\n", 140.0, y + 85);
-	label(f, 182, y + 90, "font-size=\"12\"", "took turns with something else");
+	label(f, 182, y + 90, "font-size=\"12\"", "took turns with something else; ! is not plausible");
 	label(f, 20, y + 116, "font-size=\"12\"", "%s", map->has_topology ?
 	      "Where links lead is said by the topology file; it does not have those to ?." :
 	      "Without a topology file nobody knows where links lead.");

@@ -37,6 +37,8 @@ static char cell(const struct map_value *value, double most)
 		return ' ';
 	if (value->state == MAP_NONE)
 		return '?';
+	if (value->state == MAP_ODD)
+		return '!';
 	if (value->state == MAP_TURNS)
 		return '/';
 	return levels[most > 0 ? (int)(8 * value->value / most + 0.5) : 0];
@@ -72,7 +74,7 @@ static bool is_busiest(const struct map *map, int package, int port)
 static void add_link(struct text *text, const struct map *map, int package, int port)
 {
 	const struct map_value *used = &map->package[package].used[port];
-	const char *peer = map->topology->link[package][port].peer;
+	const char *peer = map->topology.link[package][port].peer;
 	bool wide = text->width >= 39;
 	int bar = text->width - (wide ? 23 : 12), full, i;
 	char label[MAP_LABEL];
@@ -84,7 +86,7 @@ static void add_link(struct text *text, const struct map *map, int package, int 
 	}
 	full = bar * used->value / 100 + 0.5;
 	for (i = 0; i < bar; i++)
-		add(text, "%c", i >= full ? '.' : used->state == MAP_TURNS ? '/' : '#');
+		add(text, "%c", i >= full ? '.' : used->state == MAP_WHOLE ? '#' : cell(used, 0));
 	add(text, "%3.0f%%", used->value);
 	if (wide)
 		add(text, "%7s", map_label(label, &map->package[package].sent[port]));
@@ -138,7 +140,7 @@ static void draw_blocks(FILE *f, const struct map *map, bool screen)
 	}
 }
 
-static void draw_head(FILE *f, const struct map *map, double time)
+static void draw_head(FILE *f, const struct map *map)
 {
 	struct text text = { .width = COLUMNS - 16 };
 	int p = map->busiest.package, port = map->busiest.port;
@@ -148,7 +150,7 @@ static void draw_head(FILE *f, const struct map *map, double time)
 		add(&text, "No link is known to be in use");
 	} else {
 		const struct map_package *package = &map->package[p];
-		const char *peer = map->topology->link[p][port].peer;
+		const char *peer = map->topology.link[p][port].peer;
 
 		add(&text, "Busiest link: S%d qpi%d > %s, %.0f %% full", p, port,
 		    *peer ? peer : "?", package->used[port].value);
@@ -156,8 +158,8 @@ static void draw_head(FILE *f, const struct map *map, double time)
 			add(&text, ", %sB/s", map_label(label, &package->sent[port]));
 	}
 	fprintf(f, "%-*s", text.width, text.line);
-	if (time)
-		fprintf(f, "%14.3f s", time);
+	if (map->time)
+		fprintf(f, "%14.3f s", map->time);
 	fprintf(f, "\n");
 }
 
@@ -168,7 +170,7 @@ static void draw_legend(FILE *f, const struct map *map)
 	fprintf(f, "\n");
 	fprintf(f, "C misses/s of each C-Box, from . to @ (%s), and their sum\n",
 		map_number(most, map->most_miss));
-	fprintf(f, "M B/s each M-Box reads and writes   ~ /: took turns   blank -: absent   ?: n/a\n");
+	fprintf(f, "M B/s each M-Box reads and writes   ~ / turns   blank - absent   ? n/a   ! odd\n");
 	fprintf(f, "q QPI link > where it leads%s, how full%s\n",
 		map->has_topology ? "" : " (? without a topology file)",
 		across(map) < 3 ? ", B/s sent" : "");
@@ -195,18 +197,18 @@ static void draw_matrix(FILE *f, const struct map *map)
 		fprintf(f, "  and %d more, which the picture of -o has\n", map->columns - columns);
 }
 
-void map_text(FILE *f, const struct map *map, double time, int rows, bool only_matrix)
+void map_text(FILE *f, const struct map *map, int rows)
 {
 	int blocks = (map->packages + across(map) - 1) / across(map);
 	int lines = 1 + blocks * LINES + 4;
 	bool room = !rows || lines + 2 + map->packages + (map->columns > 9) <= rows;
 
-	draw_head(f, map, time);
-	if (!map->matrix || room || !only_matrix) {
+	draw_head(f, map);
+	if (!map->matrix || room || !map->only_matrix) {
 		draw_blocks(f, map, rows);
 		draw_legend(f, map);
 	}
-	if (map->matrix && (room || only_matrix)) {
+	if (map->matrix && (room || map->only_matrix)) {
 		fprintf(f, "\n");
 		draw_matrix(f, map);
 	} else if (map->matrix) {

@@ -2,6 +2,8 @@
 /*
  * perf-metrics: answers in place of events.
  *
+ *	main.c		the real world
+ *	session.c	options, and what is done with them
  *	files.c		metric files: what to count and how to compute with it
  *	formula.c	the formulas in them
  *	machine.c	what sysfs tells: packages, PMUs, events
@@ -11,6 +13,7 @@
  *	output.c	table, CSV, JSON, OpenMetrics
  *	list.c		what there is
  *	replace.c	files that others read meanwhile
+ *	util.c		memory, messages, numbers as text
  *	map.h		the rest draws maps
  */
 #ifndef PERF_METRICS_H
@@ -21,6 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #define MAX_EVENTS	12	/* of a metric */
 #define MAX_PARTS	64	/* ports, cores or the like of a package */
@@ -32,12 +36,37 @@
 #define STATUS_USAGE	2	/* wrong usage, unknown metric, bad file */
 #define STATUS_FAILED	3	/* counting is not possible */
 
-void die(int status, const char *fmt, ...) __attribute__((noreturn, format(printf, 2, 3)));
+/* ---- util.c ---- */
+
+/* Says it on stderr. fail() returns the status, so that "return fail(...)" ends what is done. */
+int fail(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Without memory the process ends, and perf with it: see count.c. */
 char *format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void *allocate(size_t size);
 /* Room for one more in an array that begins with NULL and 0. */
 void *grow(void *array, size_t num, size_t size);
+/* A number with its unit, as short as people want it. */
+char *number_text(double value, const char *unit);
+/* A prefix that makes a rate easier to read; value and unit change with it. */
+const char *prefixed(double *value, const char **unit);
+/* Prints words from column on, in 80 columns; the line is at column already. */
+void print_wrapped(const char *text, int column);
+
+/**
+ * struct world - what is outside of the program; tests have another one
+ * @sys: where sysfs is
+ * @cpuinfo: the file that names the CPU
+ * @perf: the program perf, as execvp() finds it
+ * @patience: how long perf may take to end after it was told to, ms
+ * @open: perf_event_open(); returns a file descriptor, or -1 and errno
+ */
+struct world {
+	const char *sys, *cpuinfo, *perf;
+	int patience;
+	int (*open)(struct perf_event_attr *attr, pid_t pid, int cpu, int group,
+		    unsigned long flags);
+};
 
 /* ---- metric files ---- */
 
@@ -99,19 +128,24 @@ struct metric {
 	bool asked;
 };
 
-extern struct metric **metrics;
-extern int num_metrics;
-extern struct group **groups;
-extern int num_groups;
+struct session;
 
 /* Reads a file. Returns the number of errors, each of which has been told. */
-int file_read(const char *path);
-/* Reads what is installed and what the user has. */
-void files_read(void);
+int file_read(struct session *session, const char *path);
+/* Reads what is installed and what the user has. 0, or a status if there are no metrics. */
+int files_read(struct session *session);
 /* The path of the last such file beside metric files, or NULL. To be freed. */
 char *file_find(const char *name);
+/* A name as Prometheus wants it: what is measured, then the unit in words. To be freed. */
+char *family(const struct metric *metric);
 
-bool formula_set(struct formula *formula, struct metric *metric, const char *text, char **error);
+/*
+ * Sets a formula over the variables of a metric, whose events have to be known, and marks in
+ * used, a bit each, those that it has. NULL, or what is wrong with it, to be freed.
+ */
+char *formula_set(struct formula *formula, struct metric *metric, const char *text,
+		  unsigned int *used);
+void formula_free(struct formula *formula);
 double formula_value(const struct formula *formula);
 
 /* ---- the machine ---- */
@@ -125,18 +159,17 @@ struct pmu {
 	int cpu[MAX_PACKAGES];	/* where it is opened, by package; -1 for nowhere */
 };
 
-extern struct pmu *pmus;
-extern int num_pmus;
-extern int package_of[MAX_CPUS];	/* -1: no such CPU, or offline */
-extern int cpus;			/* one more than the highest */
-extern int packages;
-extern char machine_model[16];		/* as 06_2e */
-
-void machine_read(void);
-bool machine_is(const char *models);
-/* An event as perf would open it, or NULL and an error. */
-bool event_attr(const struct pmu *pmu, const char *terms, struct perf_event_attr *attr,
-		char **error);
+/* Reads the parts of the session that are the machine's. */
+void machine_read(struct session *session);
+/* Is this one of the models, such as "06_5c 06_5f"? NULL is any. */
+bool machine_is(const struct session *session, const char *models);
+/* What people call these models: "Goldmont". To be freed. */
+char *machine_names(const char *models);
+/* Says which module has to be loaded for this machine, if it is not. 0, or a status. */
+int machine_check(const struct session *session);
+/* An event as perf would open it. NULL, or an error, to be freed. */
+char *event_attr(const struct session *session, const struct pmu *pmu, const char *terms,
+		 struct perf_event_attr *attr);
 
 /* ---- the plan ---- */
 
@@ -145,7 +178,7 @@ struct counter {
 	const struct pmu *pmu;
 	char *terms;
 	int pass;		/* of its PMU */
-	/* What came of it, by CPU; by 0 when it is the command that is counted */
+	/* What came of it: by package, of a core's PMU by CPU; by 0 if the command is counted */
 	struct reading {
 		bool there;
 		const char *why;	/* why not */
@@ -191,7 +224,7 @@ struct plan {
 
 struct options {
 	bool per_machine, per_socket, per_box;
-	enum { FORM_TABLE, FORM_CSV, FORM_JSON } form;
+	enum { FORM_TABLE, FORM_CSV, FORM_JSON, FORM_BOTH } form;
 	const char *openmetrics;
 	int interval;		/* ms, 0 for none */
 	int interval_count;
@@ -203,22 +236,47 @@ struct options {
 	const char *map_file;	/* NULL for text */
 	const char *topology;
 	bool matrix;
-	/* Gets what is typed while perf counts; true if that is the end. NULL for nobody. */
-	bool (*key)(int key);
 	char **command;		/* NULL for none */
 };
 
-void plan_make(struct plan *plan, const struct options *options);
-void plan_show(const struct plan *plan);
+/* Everything that a run of the program knows. */
+struct session {
+	const struct world *world;
+	struct options options;
+	struct metric **metric;
+	int num_metrics;
+	struct group **group;
+	int num_groups;
+	struct pmu *pmu;
+	int num_pmus;
+	int package_of[MAX_CPUS];	/* -1: no such CPU, or offline */
+	int cpus;			/* one more than the highest */
+	int packages;
+	char model[16];			/* as 06_2e */
+	struct plan plan;
+	FILE *file;			/* the file that --openmetrics or -o writes next */
+	char *file_new;			/* its name until then; NULL if it is written in place */
+	bool any_value;			/* has there been any? */
+	int results;			/* that have been output */
+	int signal;			/* that ended it; the program is to end by it, too */
+	struct map *map;
+	/* Gets what is typed while perf counts; true if that is the end. NULL for nobody. */
+	bool (*key)(struct session *session, int key);
+};
 
-/* ---- counting, values, output ---- */
+/* The program with its arguments, in a world. Returns the exit status. */
+int session_run(const struct world *world, int argc, char **argv);
 
-/* The signal that ended count(); the program is to end by it, too. */
-extern int count_signal;
-/* Runs perf stat, calls output() for each interval. Returns the exit status. */
-int count(struct plan *plan, const struct options *options,
-	  void (*output)(struct plan *plan, const struct options *options, double time));
-char **count_command(const struct plan *plan, const struct options *options, int fd);
+/* All of these return 0 or a status. */
+int plan_make(struct session *session);
+/* Outputs values or a map; time is 0 for the whole run. */
+typedef int output_fn(struct session *session, double time);
+/* Runs perf stat and the command, calls output() for each result. Returns the exit status. */
+int count(struct session *session, output_fn *output);
+/* perf's arguments; its output goes to fd. To be freed, but the last one alone. */
+char **count_command(const struct session *session, const char *fd);
+
+/* ---- values, output ---- */
 
 struct value {
 	const struct metric *metric;
@@ -232,28 +290,31 @@ struct value {
 	char *note;		/* there is a value, but */
 };
 
-struct value *values_make(const struct plan *plan, const struct options *options, int *num);
+struct value *values_make(struct session *session, const struct options *options, int *num);
 void values_free(struct value *values, int num);
 
-void output_values(struct plan *plan, const struct options *options, double time);
-/* A number with its unit, as short as people want it. */
-char *number_text(double value, const char *unit);
-/* Has there been any value? */
-extern bool output_any;
-/* Prints words from column on, in 80 columns; the line is at column already. */
-void print_wrapped(const char *text, int column);
-/* A name as Prometheus wants it: what is measured, then the unit in words. To be freed. */
-char *family(const struct metric *metric);
+output_fn output_values;
+/* Has all been written that was printed? 0, or a status. */
+int output_end(void);
+/* What would be counted together, and by which command. */
+void output_plan(const struct session *session);
 
 /* ---- list.c ---- */
 
-/* Lists all metrics, or all that is known of those named; also as JSON. Unknown names end it. */
-void list(char **names, int num, bool json);
+/* Lists all metrics, or all that is known of those named. 0, or a status for unknown names. */
+int list(const struct session *session, char **names, int num);
+/* Says that there is no such name, and which one is like it. Returns a status. */
+int unknown(const struct session *session, const char *name);
 
 /* ---- replace.c ---- */
 
-/* A file that takes the place of what is at path, at once, when it is ended. Both or die. */
-FILE *replace_begin(const char *path);
-void replace_end(FILE *f, const char *path);
+/*
+ * session->file, to be written, that takes the place of what is at path, at once, when it is
+ * ended. What is no regular file is written itself. 0, or a status. A second begin does nothing.
+ */
+int replace_begin(struct session *session, const char *path);
+int replace_end(struct session *session, const char *path);
+/* Takes away what has been begun. */
+void replace_cancel(struct session *session);
 
 #endif /* PERF_METRICS_H */

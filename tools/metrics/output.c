@@ -2,59 +2,13 @@
 /*
  * Values as a table for people, and as CSV, JSON and OpenMetrics for programs.
  */
+#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "metrics.h"
-
-#define WIDTH	80
-
-bool output_any;
-
-/* ---- for people ---- */
-
-void print_wrapped(const char *text, int column)
-{
-	int at = column;
-
-	while (*text) {
-		int len = strcspn(text, " \n");
-
-		if (at > column && (at + 1 + len > WIDTH || text[-1] == '\n')) {
-			printf("\n%*s", column, "");
-			at = column;
-		}
-		if (at > column)
-			at += printf(" ");
-		at += printf("%.*s", len, text);
-		text += len;
-		text += !!*text;
-	}
-	printf("\n");
-}
-
-/* Rates are easier to read with a prefix, which it returns. */
-static const char *prefixed(double *value, const char **unit)
-{
-	static const char * const prefixes[] = { "", "k", "M", "G", "T" };
-	unsigned int n = 0;
-
-	if (!strcmp(*unit, "B/s") || !strcmp(*unit, "1/s")) {
-		for (; fabs(*value) >= 1000 && n < 4; n++)
-			*value /= 1000;
-		*unit += (*unit)[0] == '1';
-	}
-	return prefixes[n];
-}
-
-char *number_text(double value, const char *unit)
-{
-	const char *prefix = prefixed(&value, &unit);
-
-	return format("%.4g%s%s%s", value, *unit ? " " : "", prefix, unit);
-}
 
 static void print_value(const struct value *value)
 {
@@ -66,15 +20,13 @@ static void print_value(const struct value *value)
 	       (int)(11 - strlen(prefix)), unit);
 }
 
-static void print_table(const struct value *values, int num, double time)
+static void print_table(const struct value *values, int num, double time, bool again)
 {
-	static bool again;
 	int i;
 
 	if (time)
 		printf("%sat %.3f s\n", again ? "\n" : "", time);
 	printf("%-11s%-34s%12s %-11s%s\n", "scope", "metric", "value", "unit", "counted");
-	again = true;
 	for (i = 0; i < num; i++) {
 		const struct value *value = &values[i];
 
@@ -94,30 +46,47 @@ static void print_table(const struct value *values, int num, double time)
 			print_wrapped(value->note, 13);
 		}
 	}
-	fflush(stdout);
 }
 
 /* ---- for programs ---- */
 
-static void print_csv(const struct value *values, int num, double time)
+/* A field of CSV; what has a comma or a quote is quoted. */
+static void print_field(const char *text)
+{
+	if (!text[strcspn(text, ",\"\n")]) {
+		printf(",%s", text);
+		return;
+	}
+	printf(",\"");
+	for (; *text; text++)
+		printf("%s%c", *text == '"' ? "\"" : "", *text);
+	printf("\"");
+}
+
+static void print_csv(const struct value *values, int num, double time, bool timed, bool again)
 {
 	int i;
 
+	if (!again)
+		printf("%sscope,metric,value,unit,running,note\n", timed ? "time," : "");
 	for (i = 0; i < num; i++) {
 		const struct value *value = &values[i];
 
+		/* The whole time has none. */
 		if (time)
-			printf("%.9f,", time);
+			printf("%.9f", time);
+		if (timed)
+			printf(",");
 		printf("%s,%s,", value->scope, value->metric->name);
-		if (value->why) {
+		if (value->why)
 			printf("n/a");
-			warn("%s %s: n/a, because %s", value->scope, value->metric->name, value->why);
-		} else {
+		else
 			printf("%.15g", value->value);
-		}
-		printf(",%s,%.2f\n", value->metric->unit, 100 * value->running);
+		print_field(value->metric->unit);
+		printf(",%.2f", 100 * value->running);
+		print_field(value->why ?: value->note ?: "");
+		printf("\n");
 	}
-	fflush(stdout);
 }
 
 static void print_json(const struct value *values, int num, double time)
@@ -148,83 +117,133 @@ static void print_json(const struct value *values, int num, double time)
 	json_dumpf(all, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17));
 	printf("\n");
 	json_decref(all);
-	fflush(stdout);
 }
 
-char *family(const struct metric *metric)
+/* A line in a file of Prometheus: what has a meaning there is escaped. */
+static void write_escaped(FILE *f, const char *text, const char *what)
 {
-	static const struct { const char *unit, *word; } words[] = {
-		{ "%", "percent" }, { "B/s", "bytes_per_second" }, { "1/s", "per_second" },
-		{ "MHz", "megahertz" }, { "", "" },
-	};
-	const char *word = metric->unit;
-	char *name, *c;
-	unsigned int i;
+	for (; *text; text++)
+		fprintf(f, "%s%c", strchr(what, *text) ? "\\" : "", *text);
+}
 
-	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		if (!strcmp(metric->unit, words[i].unit))
-			word = words[i].word;
+static void write_labels(FILE *f, const struct value *value, const char *metric)
+{
+	const char *before = "{";
+
+	if (metric) {
+		fprintf(f, "{metric=\"%s\"", metric);
+		before = ",";
 	}
-	name = format("perf_metrics_%s%s%s", metric->name, *word ? "_" : "", word);
-	for (c = name; *c; c++) {
-		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", *c))
-			*c = '_';
+	if (value->package >= 0) {
+		fprintf(f, "%ssocket=\"%d\"", before, value->package);
+		before = ",";
+	} else if (!strcmp(value->scope, "command")) {
+		fprintf(f, "%sscope=\"command\"", before);
+		before = ",";
 	}
-	return name;
+	if (value->cell) {
+		fprintf(f, "%sbox=\"", before);
+		write_escaped(f, value->cell, "\\\"");
+		fprintf(f, "\"");
+		before = ",";
+	}
+	fprintf(f, *before == ',' ? "} " : " ");
 }
 
-static void print_labels(FILE *f, const struct value *value)
+static void write_head(FILE *f, const char *name, const char *help)
 {
-	if (value->package < 0 && strcmp(value->scope, "command"))
-		return;
-	if (value->package < 0)
-		fprintf(f, "{scope=\"command\"}");
-	else if (value->cell)
-		fprintf(f, "{socket=\"%d\",box=\"%s\"}", value->package, value->cell);
-	else
-		fprintf(f, "{socket=\"%d\"}", value->package);
+	fprintf(f, "# HELP %s ", name);
+	write_escaped(f, help, "\\");
+	fprintf(f, "\n# TYPE %s gauge\n", name);
 }
 
-/* What is n/a is left out: the absence of a series is how Prometheus says so. */
-static void write_openmetrics(const char *path, const struct value *values, int num)
+/*
+ * What is n/a is left out: the absence of a series is how Prometheus says so. What is not
+ * plausible has a series of another family beside it.
+ */
+static int write_openmetrics(struct session *session, const struct value *values, int num)
 {
-	FILE *f = replace_begin(path);
-	int i;
+	static const char odd[] = "perf_metrics_not_plausible";
+	const struct metric *last = NULL;
+	int status = replace_begin(session, session->options.openmetrics), i;
+	bool any = false;
+	FILE *f = session->file;
 
-	for (i = 0; i < num; i++) {
-		const struct value *value = &values[i];
-		char *name;
+	for (i = 0; i < num && !status; i++) {
+		char *name = family(values[i].metric);
 
-		if (value->why)
-			continue;
-		name = family(value->metric);
-		if (!i || values[i - 1].metric != value->metric || values[i - 1].why) {
-			fprintf(f, "# HELP %s %s\n", name, value->metric->help);
-			fprintf(f, "# TYPE %s gauge\n", name);
+		if (!values[i].why) {
+			if (values[i].metric != last)
+				write_head(f, name, values[i].metric->help);
+			last = values[i].metric;
+			fprintf(f, "%s", name);
+			write_labels(f, &values[i], NULL);
+			fprintf(f, "%.15g\n", values[i].value);
 		}
-		fprintf(f, "%s", name);
-		print_labels(f, value);
-		fprintf(f, " %.15g\n", value->value);
 		free(name);
 	}
+	for (i = 0; i < num && !status; i++) {
+		if (values[i].why || !values[i].note)
+			continue;
+		if (!any)
+			write_head(f, odd, "Values that are possible but not plausible");
+		any = true;
+		fprintf(f, "%s", odd);
+		write_labels(f, &values[i], values[i].metric->name);
+		fprintf(f, "1\n");
+	}
+	if (status)
+		return status;
 	fprintf(f, "# EOF\n");
-	replace_end(f, path);
+	return replace_end(session, session->options.openmetrics);
 }
 
-void output_values(struct plan *plan, const struct options *options, double time)
+int output_values(struct session *session, double time)
 {
-	int num, i;
-	struct value *values = values_make(plan, options, &num);
+	const struct options *options = &session->options;
+	bool again = session->results++;
+	int num, status = 0;
+	struct value *values = values_make(session, options, &num);
 
-	for (i = 0; i < num; i++)
-		output_any |= !values[i].why;
 	if (options->openmetrics)
-		write_openmetrics(options->openmetrics, values, num);
+		status = write_openmetrics(session, values, num);
 	else if (options->form == FORM_CSV)
-		print_csv(values, num, time);
+		print_csv(values, num, time, options->interval, again);
 	else if (options->form == FORM_JSON)
 		print_json(values, num, time);
 	else
-		print_table(values, num, time);
+		print_table(values, num, time, again);
 	values_free(values, num);
+	return status ?: output_end();
+}
+
+int output_end(void)
+{
+	return fflush(stdout) || ferror(stdout) ?
+	       fail(STATUS_FAILED, "the output cannot be written: %s", strerror(errno)) : 0;
+}
+
+void output_plan(const struct session *session)
+{
+	const struct plan *plan = &session->plan;
+	const struct counter *last = NULL;
+	char **command;
+	int i;
+
+	printf("%d %s\n", plan->passes, plan->passes == 1 ? "pass" : "passes");
+	for (i = 0; i < plan->num_counters; i++) {
+		const struct counter *counter = &plan->counter[i];
+
+		if (i == plan->gate[0] || i == plan->gate[1])
+			continue;
+		if (!last || last->pmu != counter->pmu || last->pass != counter->pass)
+			printf("%s, pass %d:\n", counter->pmu->name, counter->pass + 1);
+		printf("    %s\n", counter->terms);
+		last = counter;
+	}
+	command = count_command(session, "2");
+	for (i = 0; command[i]; i++)
+		printf("%s%s", i ? " " : "", command[i]);
+	printf("\n");
+	free(command);
 }

@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "metrics.h"
@@ -37,7 +36,9 @@ struct use {
 };
 
 struct planner {
+	const struct session *session;
 	struct plan *plan;
+	int status;		/* of what cannot be planned */
 	struct item *item;
 	int num_items;
 	struct use *use;
@@ -46,23 +47,26 @@ struct planner {
 
 /* ---- what fits ---- */
 
-static int open_one(const struct plan *plan, const struct pmu *pmu, const char *terms, int leader)
+static int open_one(const struct planner *planner, const struct pmu *pmu, const char *terms,
+		    int leader)
 {
+	const struct session *session = planner->session;
+	bool command = planner->plan->command_only;
 	struct perf_event_attr attr;
 	int cpu = -1, p, fd;
-	char *error;
+	char *error = event_attr(session, pmu, terms, &attr);
 
-	if (!event_attr(pmu, terms, &attr, &error)) {
+	if (error) {
 		free(error);
 		return -EINVAL;
 	}
 	attr.disabled = leader < 0;
-	for (p = 0; p < packages && cpu < 0; p++)
+	for (p = 0; p < session->packages && cpu < 0; p++)
 		cpu = pmu->cpu[p];
-	for (p = 0; pmu->core && p < cpus && cpu < 0; p++)
-		cpu = package_of[p] >= 0 ? p : -1;
-	fd = syscall(SYS_perf_event_open, &attr, plan->command_only ? 0 : -1,
-		     plan->command_only ? -1 : cpu, leader, PERF_FLAG_FD_CLOEXEC);
+	for (p = 0; pmu->core && p < session->cpus && cpu < 0; p++)
+		cpu = session->package_of[p] >= 0 ? p : -1;
+	fd = session->world->open(&attr, command ? 0 : -1, command ? -1 : cpu, leader,
+				  PERF_FLAG_FD_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
 
@@ -79,8 +83,11 @@ static void pass_cut(struct pass *pass, int num)
 		close(pass->fd[--pass->num]);
 }
 
-/* Opens what an item needs beside what is there: all of it or nothing. 0 or an errno. */
-static int pass_add(const struct plan *plan, struct pass *pass, const struct pmu *pmu,
+/*
+ * Opens what an item needs beside what is there: all of it or nothing. 0 or an errno. What does
+ * not depend on the item ends the search, and planner->status says so.
+ */
+static int pass_add(struct planner *planner, struct pass *pass, const struct pmu *pmu,
 		    char * const *terms, int num)
 {
 	int before = pass->num, i, j, fd;
@@ -90,10 +97,15 @@ static int pass_add(const struct plan *plan, struct pass *pass, const struct pmu
 			;
 		if (j < pass->num)
 			continue;
-		fd = j == MAX_GROUP ? -EINVAL : open_one(plan, pmu, terms[i], j ? pass->fd[0] : -1);
+		fd = planner->status || j == MAX_GROUP ? -EINVAL :
+		     open_one(planner, pmu, terms[i], j ? pass->fd[0] : -1);
 		if (fd == -EACCES || fd == -EPERM)
-			die(STATUS_FAILED, "no permission to count %s: run as root, or as root: "
-			    "sysctl kernel.perf_event_paranoid=-1", pmu->name);
+			planner->status = fail(STATUS_FAILED, "no permission to count %s: run as root, "
+					       "or as root: sysctl kernel.perf_event_paranoid=0",
+					       pmu->name);
+		if (fd == -EMFILE || fd == -ENFILE || fd == -ENOMEM)
+			planner->status = fail(STATUS_FAILED, "%s cannot be opened: %s%s", pmu->name,
+					       strerror(-fd), fd == -EMFILE ? "; see ulimit -n" : "");
 		if (fd < 0) {
 			pass_cut(pass, before);
 			return -fd;
@@ -106,16 +118,16 @@ static int pass_add(const struct plan *plan, struct pass *pass, const struct pmu
 }
 
 /* Why an item cannot be counted even alone, or NULL. */
-static char *alone(const struct plan *plan, const struct item *item)
+static char *alone(struct planner *planner, const struct item *item)
 {
 	struct pass pass = {};
-	int err = pass_add(plan, &pass, item->pmu, item->terms, item->num), i;
+	int err = pass_add(planner, &pass, item->pmu, item->terms, item->num), i;
 
 	pass_cut(&pass, 0);
 	if (!err)
 		return NULL;
 	for (i = 0; i < item->num; i++) {
-		err = pass_add(plan, &pass, item->pmu, &item->terms[i], 1);
+		err = pass_add(planner, &pass, item->pmu, &item->terms[i], 1);
 		pass_cut(&pass, 0);
 		if (err)
 			return format("%s/%s/ is refused: %s", item->pmu->name, item->terms[i],
@@ -125,7 +137,7 @@ static char *alone(const struct plan *plan, const struct item *item)
 }
 
 struct search {
-	const struct plan *plan;
+	struct planner *planner;
 	struct item **item;
 	int num;
 	struct pass *pass;
@@ -151,7 +163,7 @@ static bool place(struct search *search, int at, int used)
 		if (--search->tries < 0)
 			return false;
 		before = search->pass[pass].num;
-		if (pass_add(search->plan, &search->pass[pass], item->pmu, item->terms, item->num))
+		if (pass_add(search->planner, &search->pass[pass], item->pmu, item->terms, item->num))
 			continue;
 		if (place(search, at + 1, pass == used ? used + 1 : used)) {
 			item->num_passes = 0;
@@ -194,12 +206,12 @@ static void fill(const struct search *search, int passes)
 		for (i = 0; i < search->num; i++) {
 			item = search->item[i];
 			if (item->pass[0] == pass)
-				pass_add(search->plan, &all, item->pmu, item->terms, item->num);
+				pass_add(search->planner, &all, item->pmu, item->terms, item->num);
 		}
 		for (i = 0; i < search->num; i++) {
 			item = search->item[i];
 			if (item->pass[0] != pass &&
-			    !pass_add(search->plan, &all, item->pmu, item->terms, item->num))
+			    !pass_add(search->planner, &all, item->pmu, item->terms, item->num))
 				pass_of(item, pass);
 		}
 		pass_cut(&all, 0);
@@ -210,14 +222,14 @@ static void fill(const struct search *search, int passes)
  * The items of one PMU into as few passes as there can be. As many passes as items always do;
  * then one less than were needed, until that fails.
  */
-static void pack(const struct plan *plan, struct item **items, int num)
+static void pack(struct planner *planner, struct item **items, int num)
 {
-	struct search search = { .plan = plan, .item = allocate((num + 1) * sizeof(*items)),
+	struct search search = { .planner = planner, .item = allocate((num + 1) * sizeof(*items)),
 				 .pass = allocate(num * sizeof(*search.pass)) };
 	int passes, needed = 0, tries = num * num, i;
 
 	for (i = 0; i < num; i++) {
-		items[i]->why = alone(plan, items[i]);
+		items[i]->why = alone(planner, items[i]);
 		if (!items[i]->why)
 			search.item[search.num++] = items[i];
 	}
@@ -272,11 +284,13 @@ static struct item **items_of(struct planner *planner, const struct pmu *pmu, in
 static void pack_all(struct planner *planner)
 {
 	struct item **last = NULL, **items;
+	const struct session *session = planner->session;
 	int last_num = 0, num, p, i;
 
-	for (p = 0; p < num_pmus; p++) {
-		items = items_of(planner, &pmus[p], &num);
-		if (last && num && num == last_num && !strcmp(pmus[p].base, last[0]->pmu->base) &&
+	for (p = 0; p < session->num_pmus && !planner->status; p++) {
+		items = items_of(planner, &session->pmu[p], &num);
+		if (last && num && num == last_num &&
+		    !strcmp(session->pmu[p].base, last[0]->pmu->base) &&
 		    same_items(items, last, num)) {
 			for (i = 0; i < num; i++) {
 				items[i]->pass = last[i]->pass;
@@ -284,7 +298,7 @@ static void pack_all(struct planner *planner)
 				items[i]->why = last[i]->why;
 			}
 		} else {
-			pack(planner->plan, items, num);
+			pack(planner, items, num);
 		}
 		free(last);
 		last = items;
@@ -302,7 +316,7 @@ static char *replace_part(const char *text, const struct metric *metric, const c
 	if (part && at)
 		done = format("%.*s%s%s", (int)(at - text), text, part, at + strlen(mark));
 	else
-		done = strdup(text);
+		done = format("%s", text);
 	free(mark);
 	return done;
 }
@@ -331,7 +345,7 @@ static void use_add(struct planner *planner, int item, const char *terms, int me
 	for (at = 0; at < it->num && strcmp(it->terms[at], terms); at++)
 		;
 	if (at == it->num)
-		it->terms[it->num++] = strdup(terms);
+		it->terms[it->num++] = format("%s", terms);
 	planner->use = grow(planner->use, planner->num_uses, sizeof(*planner->use));
 	planner->use[planner->num_uses++] = (struct use){ metric, cell, event, item, at };
 }
@@ -348,25 +362,28 @@ static bool pmu_is(const struct pmu *pmu, const char *name, int number)
 static char *resolve(struct planner *planner, int first, int metric, int cell, int event,
 		     const char *text, int number)
 {
-	char *name = strdup(text), *terms = strchr(name, '/'), *error = NULL;
+	char *name = format("%s", text), *terms = strchr(name, '/'), *error = NULL;
 	bool apart = planner->plan->metric[metric].metric->apart;
+	const struct session *session = planner->session;
 	struct perf_event_attr attr;
 	int found = 0, p;
 
 	*terms++ = 0;
 	terms[strlen(terms) - 1] = 0;
-	for (p = 0; p < num_pmus; p++) {
+	for (p = 0; p < session->num_pmus; p++) {
+		const struct pmu *pmu = &session->pmu[p];
 		char *why;
 
-		if (!pmu_is(&pmus[p], name, number))
+		if (!pmu_is(pmu, name, number))
 			continue;
-		if (!event_attr(&pmus[p], terms, &attr, &why)) {
+		why = event_attr(session, pmu, terms, &attr);
+		if (why) {
 			free(error);
 			error = why;
 			continue;
 		}
-		use_add(planner, item_of(planner, first, &pmus[p], apart ? event : -1), terms, metric,
-			cell, event);
+		use_add(planner, item_of(planner, first, pmu, apart ? event : -1), terms, metric, cell,
+			event);
 		found++;
 	}
 	if (found) {
@@ -410,6 +427,7 @@ static void cell_add(struct planner *planner, int m, char *name, const char *par
 static void add_boxes(struct planner *planner, int m)
 {
 	const struct metric *metric = planner->plan->metric[m].metric;
+	const struct session *session = planner->session;
 	const char *kind = NULL;
 	bool seen[256] = {};
 	int i, p;
@@ -418,8 +436,8 @@ static void add_boxes(struct planner *planner, int m)
 		const char *text = metric->event[i].text;
 		size_t len = strcspn(text, "/");
 
-		for (p = 0; p < num_pmus; p++) {
-			const struct pmu *pmu = &pmus[p];
+		for (p = 0; p < session->num_pmus; p++) {
+			const struct pmu *pmu = &session->pmu[p];
 
 			if (pmu->number < 0 || strlen(pmu->base) != len ||
 			    strncmp(pmu->base, text, len))
@@ -447,16 +465,20 @@ static void metric_add(struct planner *planner, struct metric *metric)
 	pm = &plan->metric[plan->num_metrics++];
 	memset(pm, 0, sizeof(*pm));
 	pm->metric = metric;
-	if (!machine_is(metric->group->machines)) {
-		pm->why = format("this machine is %s, and it is for %s", machine_model,
-				 metric->group->machines);
+	if (!machine_is(planner->session, metric->group->machines)) {
+		char *here = machine_names(planner->session->model);
+		char *there = machine_names(metric->group->machines);
+
+		pm->why = format("this machine is a %s, and it is for %s", here, there);
+		free(here);
+		free(there);
 		return;
 	}
 	if (metric->scope == SCOPE_BOX)
 		add_boxes(planner, m);
 	else if (metric->scope == SCOPE_PART)
 		for (i = 0; i < metric->num_parts; i++)
-			cell_add(planner, m, strdup(metric->part[i]), metric->part[i], -1);
+			cell_add(planner, m, format("%s", metric->part[i]), metric->part[i], -1);
 	else
 		cell_add(planner, m, NULL, NULL, -1);
 	pm = &plan->metric[m];
@@ -466,8 +488,10 @@ static void metric_add(struct planner *planner, struct metric *metric)
 
 /* ---- from items to counters ---- */
 
-static int counter_add(struct plan *plan, const struct pmu *pmu, const char *terms, int pass)
+static int counter_add(struct planner *planner, const struct pmu *pmu, const char *terms, int pass)
 {
+	const struct session *session = planner->session;
+	struct plan *plan = planner->plan;
 	struct counter *counter;
 	int i;
 
@@ -479,9 +503,10 @@ static int counter_add(struct plan *plan, const struct pmu *pmu, const char *ter
 	plan->counter = grow(plan->counter, plan->num_counters, sizeof(*plan->counter));
 	counter = &plan->counter[plan->num_counters];
 	counter->pmu = pmu;
-	counter->terms = strdup(terms);
+	counter->terms = format("%s", terms);
 	counter->pass = pass;
-	counter->reading = allocate((cpus + 1) * sizeof(*counter->reading));
+	counter->reading = allocate(((size_t)session->cpus + session->packages + 1) *
+				    sizeof(*counter->reading));
 	if (pass >= plan->passes)
 		plan->passes = pass + 1;
 	return plan->num_counters++;
@@ -500,12 +525,12 @@ static void bind(struct planner *planner)
 		struct source source = {};
 
 		if (item->why && !cell->why)
-			cell->why = strdup(item->why);
+			cell->why = format("%s", item->why);
 		if (cell->why)
 			continue;
 		for (pass = 0; pass < item->num_passes; pass++) {
 			source.counter = grow(source.counter, source.num, sizeof(int));
-			source.counter[source.num++] = counter_add(plan, item->pmu,
+			source.counter[source.num++] = counter_add(planner, item->pmu,
 								   item->terms[use->at],
 								   item->pass[pass]);
 		}
@@ -548,26 +573,25 @@ static bool wants_gate(const struct plan *plan)
  * that perf takes for what is between them. A gate holds back all users of a package, so it
  * needs CAP_PERFMON; without a gate each box starts by itself.
  */
-static void add_gates(struct plan *plan)
+static void add_gates(struct planner *planner)
 {
-	struct perf_event_attr attr;
+	const struct session *session = planner->session;
+	struct plan *plan = planner->plan;
 	int passes = plan->passes, p, fd;
-	char *error = NULL;
 
-	for (p = 0; p < num_pmus; p++) {
-		if (strcmp(pmus[p].name, "xeon7500_package") ||
-		    !event_attr(&pmus[p], "gate", &attr, &error))
+	for (p = 0; p < session->num_pmus; p++) {
+		const struct pmu *pmu = &session->pmu[p];
+
+		if (strcmp(pmu->name, "xeon7500_package"))
 			continue;
-		fd = open_one(plan, &pmus[p], "gate", -1);
-		if (fd == -EACCES || fd == -EPERM)
+		fd = open_one(planner, pmu, "gate", -1);
+		if (fd < 0)
 			continue;
-		if (fd >= 0)
-			close(fd);
-		plan->gate[0] = counter_add(plan, &pmus[p], "gate", 0);
-		plan->gate[1] = counter_add(plan, &pmus[p], "gate", 1);
+		close(fd);
+		plan->gate[0] = counter_add(planner, pmu, "gate", 0);
+		plan->gate[1] = counter_add(planner, pmu, "gate", 1);
 	}
 	plan->passes = passes;
-	free(error);
 }
 
 static int by_pmu_and_pass(const void *a, const void *b)
@@ -590,7 +614,7 @@ static void sort_counters(struct planner *planner)
 		if (item->why || plan->metric[use->metric].cell[use->cell].why)
 			continue;
 		for (pass = 0; pass < item->num_passes; pass++)
-			counter_add(plan, item->pmu, item->terms[use->at], item->pass[pass]);
+			counter_add(planner, item->pmu, item->terms[use->at], item->pass[pass]);
 	}
 	if (plan->num_counters)
 		qsort(plan->counter, plan->num_counters, sizeof(*plan->counter), by_pmu_and_pass);
@@ -607,14 +631,17 @@ static bool only_core(const struct planner *planner)
 	return planner->num_items;
 }
 
-void plan_make(struct plan *plan, const struct options *options)
+int plan_make(struct session *session)
 {
-	struct planner planner = { .plan = plan };
+	const struct options *options = &session->options;
+	struct plan *plan = &session->plan;
+	struct planner planner = { .session = session, .plan = plan };
 	int i, u;
 
-	for (i = 0; i < num_metrics; i++) {
-		if (metrics[i]->asked)
-			metric_add(&planner, metrics[i]);
+	plan->gate[0] = plan->gate[1] = -1;
+	for (i = 0; i < session->num_metrics; i++) {
+		if (session->metric[i]->asked)
+			metric_add(&planner, session->metric[i]);
 	}
 	plan->command_only = options->command && !options->all_cpus && only_core(&planner);
 	pack_all(&planner);
@@ -624,38 +651,16 @@ void plan_make(struct plan *plan, const struct options *options)
 		struct cell *cell = &plan->metric[use->metric].cell[use->cell];
 
 		if (planner.item[use->item].why && !cell->why)
-			cell->why = strdup(planner.item[use->item].why);
+			cell->why = format("%s", planner.item[use->item].why);
 	}
-	sort_counters(&planner);
-	bind(&planner);
-	plan->gate[0] = plan->gate[1] = -1;
-	/* What takes turns has no window in common, and times that do not tell what a gate does. */
-	if (!options->no_gate && !plan->command_only && plan->passes == 1 && wants_gate(plan))
-		add_gates(plan);
+	if (!planner.status) {
+		sort_counters(&planner);
+		bind(&planner);
+		/* What takes turns has no window in common, and times that do not tell what a gate does. */
+		if (!options->no_gate && !plan->command_only && plan->passes == 1 && wants_gate(plan))
+			add_gates(&planner);
+	}
 	free(planner.item);
 	free(planner.use);
-}
-
-/* What would be counted, without counting. */
-void plan_show(const struct plan *plan)
-{
-	const struct counter *last = NULL;
-	char **command;
-	int i;
-
-	printf("%d %s\n", plan->passes, plan->passes == 1 ? "pass" : "passes");
-	for (i = 0; i < plan->num_counters; i++) {
-		const struct counter *counter = &plan->counter[i];
-
-		if (i == plan->gate[0] || i == plan->gate[1])
-			continue;
-		if (!last || last->pmu != counter->pmu || last->pass != counter->pass)
-			printf("%s, pass %d:\n", counter->pmu->name, counter->pass + 1);
-		printf("    %s\n", counter->terms);
-		last = counter;
-	}
-	command = count_command(plan, &(struct options){}, 2);
-	for (i = 0; command[i]; i++)
-		printf("%s%s", i ? " " : "", command[i]);
-	printf("\n");
+	return planner.status;
 }

@@ -60,7 +60,7 @@ static char *read_link(struct topology *topology, const char *a, const char *b)
 			format("'%s' is no port, and no name of up to %d letters and digits", b,
 			       MAP_NAME - 1);
 	if (other.package == one.package)
-		return strdup("a link leads to another package");
+		return format("a link leads to another package");
 	name[1] = '0' + other.package;
 	error = set_port(topology, one, name, other.port);
 	if (error)
@@ -103,10 +103,10 @@ static char *read_line(struct topology *topology, char *text)
 		return read_link(topology, word[1], word[2]);
 	if (num == 3 && !strcmp(word[0], "node"))
 		return read_node(topology, word[1], word[2]);
-	return strdup("a line is 'link S0.qpi0 S1.qpi0', 'link S0.qpi0 NAME' or 'node 0 S0'");
+	return format("a line is 'link S0.qpi0 S1.qpi0', 'link S0.qpi0 NAME' or 'node 0 S0'");
 }
 
-void topology_read(struct topology *topology, const char *path)
+int topology_read(struct topology *topology, const char *path)
 {
 	FILE *f = fopen(path, "re");
 	int number = 0, errors = 0;
@@ -114,7 +114,7 @@ void topology_read(struct topology *topology, const char *path)
 	size_t size = 0;
 
 	if (!f)
-		die(STATUS_USAGE, "%s: %s", path, strerror(errno));
+		return fail(STATUS_USAGE, "%s: %s", path, strerror(errno));
 	memset(topology, 0, sizeof(*topology));
 	errno = 0;
 	while (getline(&text, &size, f) >= 0) {
@@ -127,11 +127,10 @@ void topology_read(struct topology *topology, const char *path)
 			errors++;
 		}
 	}
-	if (ferror(f))
-		die(STATUS_USAGE, "%s: %s", path, strerror(errno));
+	if (ferror(f) && !errors++)
+		fprintf(stderr, "%s: %s\n", path, strerror(errno));
 	fclose(f);
 	free(text);
-	if (errors)
-		die(STATUS_USAGE, "%s: %d %s wrong", path, errors,
-		    errors == 1 ? "line is" : "lines are");
+	return !errors ? 0 : fail(STATUS_USAGE, "%s: %d %s wrong", path, errors,
+				  errors == 1 ? "line is" : "lines are");
 }

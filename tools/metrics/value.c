@@ -53,8 +53,8 @@ static void collect_one(struct collected *all, const struct metric *metric, int 
 
 	if (!reading.there || reading.why) {
 		if (!all->why)
-			all->why = strdup(reading.why ?:
-					  "perf has no count of it; is its package offline?");
+			all->why = format("%s", reading.why ?:
+					  "perf has no count of it: are its CPUs offline?");
 		return;
 	}
 	/* First, the time that all are brought to. */
@@ -77,16 +77,18 @@ static void collect_one(struct collected *all, const struct metric *metric, int 
 }
 
 /* Of a CPU, if cpu >= 0; else of a package. */
-static void collect_cell(struct collected *all, const struct plan *plan, const struct metric *metric,
-			 const struct cell *cell, int package, int cpu, bool look)
+static void collect_cell(struct collected *all, const struct session *session,
+			 const struct metric *metric, const struct cell *cell, int package, int cpu,
+			 bool look)
 {
+	const struct plan *plan = &session->plan;
 	const struct pmu *missing = NULL;
 	bool there = false;
 	int e, i, c;
 
 	if (cell->why) {
 		if (!all->why)
-			all->why = strdup(cell->why);
+			all->why = format("%s", cell->why);
 		return;
 	}
 	/* A box may be absent from one package; then all of what belongs to it has to be. */
@@ -114,10 +116,10 @@ static void collect_cell(struct collected *all, const struct plan *plan, const s
 				collect_one(all, metric, e, reading_of(plan, source, 0), look);
 			} else if (!pmu->core) {
 				collect_one(all, metric, e,
-					    reading_of(plan, source, pmu->cpu[package]), look);
+					    reading_of(plan, source, package), look);
 			} else {
-				for (c = 0; c < cpus; c++) {
-					if (cpu < 0 ? package_of[c] == package : c == cpu)
+				for (c = 0; c < session->cpus; c++) {
+					if (cpu < 0 ? session->package_of[c] == package : c == cpu)
 						collect_one(all, metric, e,
 							    reading_of(plan, source, c), look);
 				}
@@ -127,8 +129,8 @@ static void collect_cell(struct collected *all, const struct plan *plan, const s
 }
 
 /* Cells from first on, packages from first on. */
-static void collect(struct collected *all, const struct plan *plan, const struct plan_metric *pm,
-		    int cell, int cells, int package, int num_packages, int cpu)
+static void collect(struct collected *all, const struct session *session,
+		    const struct plan_metric *pm, int cell, int cells, int package, int num_packages, int cpu)
 {
 	int pass, c, p;
 
@@ -137,7 +139,7 @@ static void collect(struct collected *all, const struct plan *plan, const struct
 	for (pass = 0; pass < 2 && !all->why; pass++) {
 		for (p = package; p < package + num_packages; p++) {
 			for (c = cell; c < cell + cells; c++)
-				collect_cell(all, plan, pm->metric, &pm->cell[c], p, cpu, !pass);
+				collect_cell(all, session, pm->metric, &pm->cell[c], p, cpu, !pass);
 		}
 	}
 }
@@ -156,16 +158,15 @@ static char *zeros(const struct metric *metric)
 			text = more;
 		}
 	}
-	return text ?: strdup("what it divides by");
+	return text ?: format("%s", "what it divides by");
 }
 
-static char *limits(const char *fmt, double value, const double range[2], const char *unit)
+static char *limits(const char *what, double value, const double range[2], const char *unit)
 {
 	char *number = number_text(value, unit), *low = number_text(range[0], unit);
-	char *high = number_text(range[1], unit), *text;
+	char *high = number_text(range[1], unit);
+	char *text = format("%s %s from %s to %s", number, what, low, high);
 
-	if (asprintf(&text, fmt, number, low, high) < 0)
-		die(STATUS_FAILED, "no memory");
 	free(number);
 	free(low);
 	free(high);
@@ -181,7 +182,7 @@ static bool compute(struct value *value, struct metric *metric, struct collected
 	value->seconds = all->seconds;
 	for (e = 0; e < metric->num_events && !all->why; e++) {
 		if (!all->event[e].num)
-			all->why = strdup("its boxes are not there");
+			all->why = format("%s", "its boxes are not there");
 		metric->var[e] = all->event[e].value;
 		if (metric->event[e].reduce == REDUCE_MEAN && all->event[e].num)
 			metric->var[e] /= all->event[e].num;
@@ -201,14 +202,13 @@ static bool compute(struct value *value, struct metric *metric, struct collected
 	} else if (!one) {
 		return true;
 	} else if (value->value < metric->limit[0] || value->value > metric->limit[1]) {
-		value->why = limits("%s cannot be: it is from %s to %s", value->value, metric->limit,
-				    metric->unit);
+		value->why = limits("cannot be: it is", value->value, metric->limit, metric->unit);
 		return false;
 	} else if (metric->valid.text && !formula_value(&metric->valid)) {
-		value->why = strdup(metric->valid_why);
+		value->why = format("%s", metric->valid_why);
 		return false;
 	} else if (value->value < metric->plausible[0] || value->value > metric->plausible[1]) {
-		value->note = limits("%s is not plausible, which is from %s to %s", value->value,
+		value->note = limits("is not plausible, which is", value->value,
 				     metric->plausible, metric->unit);
 	}
 	return true;
@@ -223,21 +223,23 @@ static char *place(int package, const struct cell *cell)
  * A value of several places. What a metric can be at most is known of one of them, so each
  * is looked at; and a sum in which one is wrong is wrong.
  */
-static void compute_all(struct value *value, const struct plan *plan, const struct plan_metric *pm,
-			int package, int num_packages)
+static void compute_all(struct value *value, const struct session *session,
+			const struct plan_metric *pm, int package, int num_packages)
 {
 	struct metric *metric = pm->metric;
 	struct collected all;
+	bool counted;
 	int c, p;
 
-	collect(&all, plan, pm, 0, pm->num_cells, package, num_packages, -1);
+	collect(&all, session, pm, 0, pm->num_cells, package, num_packages, -1);
+	counted = all.seconds;
 	compute(value, metric, &all, false);
-	for (p = package; p < package + num_packages && all.seconds; p++) {
+	for (p = package; p < package + num_packages && counted; p++) {
 		for (c = 0; c < pm->num_cells; c++) {
 			struct value one = {};
 			bool right;
 
-			collect(&all, plan, pm, c, 1, p, 1, -1);
+			collect(&all, session, pm, c, 1, p, 1, -1);
 			right = compute(&one, metric, &all, true);
 			if ((!right && !value->why) || (one.note && !value->note)) {
 				char *where = place(p, &pm->cell[c]);
@@ -270,19 +272,19 @@ static struct value *value_add(struct value **values, int *num, struct metric *m
 	return value;
 }
 
-static bool has_package(int package)
+static bool has_package(const struct session *session, int package)
 {
 	int c;
 
-	for (c = 0; c < cpus; c++) {
-		if (package_of[c] == package)
+	for (c = 0; c < session->cpus; c++) {
+		if (session->package_of[c] == package)
 			return true;
 	}
 	return false;
 }
 
 /* The places of a package by themselves; what has none is there as a package. */
-static void per_box(const struct plan *plan, const struct plan_metric *pm, int p,
+static void per_box(const struct session *session, const struct plan_metric *pm, int p,
 		    struct value **values, int *num)
 {
 	struct metric *metric = pm->metric;
@@ -290,25 +292,26 @@ static void per_box(const struct plan *plan, const struct plan_metric *pm, int p
 	struct value *value;
 	int c;
 
-	for (c = 0; metric->scope == SCOPE_CPU && c < cpus; c++) {
-		if (package_of[c] != p)
+	for (c = 0; metric->scope == SCOPE_CPU && c < session->cpus; c++) {
+		if (session->package_of[c] != p)
 			continue;
 		value = value_add(values, num, metric, format("S%d/cpu%d", p, c), p, NULL);
 		value->cell = strchr(value->scope, '/') + 1;
-		collect(&all, plan, pm, 0, 1, p, 1, c);
+		collect(&all, session, pm, 0, 1, p, 1, c);
 		compute(value, metric, &all, true);
 	}
 	for (c = 0; metric->scope != SCOPE_CPU && c < pm->num_cells; c++) {
 		value = value_add(values, num, metric, place(p, &pm->cell[c]), p, pm->cell[c].name);
-		collect(&all, plan, pm, c, 1, p, 1, -1);
+		collect(&all, session, pm, c, 1, p, 1, -1);
 		compute(value, metric, &all, true);
 	}
 }
 
-struct value *values_make(const struct plan *plan, const struct options *options, int *num)
+struct value *values_make(struct session *session, const struct options *options, int *num)
 {
-	struct value *values = NULL;
-	int m, p;
+	const struct plan *plan = &session->plan;
+	struct value *values = NULL, *value;
+	int m, p, i;
 
 	*num = 0;
 	for (m = 0; m < plan->num_metrics; m++) {
@@ -316,29 +319,27 @@ struct value *values_make(const struct plan *plan, const struct options *options
 		bool is_package = pm->num_cells == 1 && !pm->cell[0].name &&
 				  pm->metric->scope != SCOPE_CPU;
 
-		if (pm->why) {
-			struct value *value = value_add(&values, num, pm->metric, strdup("machine"),
-							-1, NULL);
-
-			value->why = strdup(pm->why);
-			continue;
+		if (pm->why || plan->command_only || options->per_machine) {
+			value = value_add(&values, num, pm->metric, format("%s", !pm->why &&
+					  plan->command_only ? "command" : "machine"), -1, NULL);
+			if (pm->why)
+				value->why = format("%s", pm->why);
+			else
+				compute_all(value, session, pm, 0,
+					    plan->command_only ? 1 : session->packages);
 		}
-		if (plan->command_only) {
-			compute_all(value_add(&values, num, pm->metric, strdup("command"), -1, NULL),
-				    plan, pm, 0, 1);
-			continue;
-		}
-		if (options->per_machine)
-			compute_all(value_add(&values, num, pm->metric, strdup("machine"), -1, NULL),
-				    plan, pm, 0, packages);
-		for (p = 0; p < packages; p++) {
-			if (has_package(p) && (options->per_socket || (is_package && options->per_box)))
+		for (p = 0; p < session->packages && !pm->why && !plan->command_only; p++) {
+			if (!has_package(session, p))
+				continue;
+			if (options->per_socket || (is_package && options->per_box))
 				compute_all(value_add(&values, num, pm->metric, format("S%d", p), p,
-						      NULL), plan, pm, p, 1);
-			if (has_package(p) && options->per_box && !is_package)
-				per_box(plan, pm, p, &values, num);
+						      NULL), session, pm, p, 1);
+			if (options->per_box && !is_package)
+				per_box(session, pm, p, &values, num);
 		}
 	}
+	for (i = 0; i < *num; i++)
+		session->any_value |= !values[i].why;
 	return values;
 }
 
