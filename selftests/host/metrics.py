@@ -491,7 +491,7 @@ def messages():
     world.end()
     world = World()
     ktap.result('no permission', cleanly(world.run('memory', '--', 'true', env={'FAKE_ERRNO': '*:13'}.items()), 3,
-                                         r'\A.*no permission.*perf_event_paranoid=0\n\Z'))
+                                         r'\A.*no permission.*perf_event_paranoid=0; with CAP_PERFMON 2 is enough\n\Z'))
     for name, like in (('memroy', 'memory'), ('llc_mis_ratio', 'llc_miss_ratio'), ('zzzzzzzzzzzz', None)):
         ktap.result(f'an unknown name {name}', cleanly(
             world.run(name), 2, f'did you mean {like}: ' if like else "group 'zzzzzzzzzzzz': "))

@@ -317,8 +317,11 @@ static void all_values(void)
 		snprintf(scope, sizeof(scope), "S%d", p);
 		seconds[p] = number_of(scope, "memory_bandwidth", "seconds");
 		windows(p);
-		/* Not less than they were open, less the rounding of a clock; and not forever. */
-		ktap_check(seconds[p] >= cycles_to_seconds(to[p] - from[p]) * 0.9999 &&
+		/*
+		 * What they were open, but for what the driver takes between the counters and its
+		 * stopwatch; and not forever.
+		 */
+		ktap_check(seconds[p] >= cycles_to_seconds(to[p] - from[p]) * 0.95 &&
 			   seconds[p] <= (after - before) / 1e9, "%g s of %g", seconds[p],
 			   cycles_to_seconds(to[p] - from[p]));
 		values_of(p);

@@ -362,9 +362,11 @@ static void set_shares(struct session *session)
 		if (isfinite(open) && whole < 0.9 * open)
 			whole = open;
 		for (i = 0; whole && i < plan->num_counters; i++) {
+			struct reading *one = &plan->counter[i].reading[package];
+
+			/* The end of an interval is not that of all at once. */
 			if (!plan->counter[i].pmu->core)
-				plan->counter[i].reading[package].running =
-					plan->counter[i].reading[package].seconds / whole;
+				one->running = one->seconds > 0.99 * whole ? 1 : one->seconds / whole;
 		}
 	}
 }

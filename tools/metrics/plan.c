@@ -54,11 +54,13 @@ static int open_one(const struct planner *planner, const struct pmu *pmu, const 
 	bool command = planner->plan->command_only;
 	struct perf_event_attr attr;
 	int cpu = -1, p, fd;
-	char *error = event_attr(session, pmu, terms, &attr);
+	char *error;
 
+	errno = 0;
+	error = event_attr(session, pmu, terms, &attr);
 	if (error) {
 		free(error);
-		return -EINVAL;
+		return errno == EMFILE || errno == ENFILE ? -errno : -EINVAL;
 	}
 	attr.disabled = leader < 0;
 	for (p = 0; p < session->packages && cpu < 0; p++)
@@ -101,8 +103,8 @@ static int pass_add(struct planner *planner, struct pass *pass, const struct pmu
 		     open_one(planner, pmu, terms[i], j ? pass->fd[0] : -1);
 		if (fd == -EACCES || fd == -EPERM)
 			planner->status = fail(STATUS_FAILED, "no permission to count %s: run as root, "
-					       "or as root: sysctl kernel.perf_event_paranoid=0",
-					       pmu->name);
+					       "or as root: sysctl kernel.perf_event_paranoid=0; "
+					       "with CAP_PERFMON 2 is enough", pmu->name);
 		if (fd == -EMFILE || fd == -ENFILE || fd == -ENOMEM)
 			planner->status = fail(STATUS_FAILED, "%s cannot be opened: %s%s", pmu->name,
 					       strerror(-fd), fd == -EMFILE ? "; see ulimit -n" : "");
@@ -246,6 +248,9 @@ static void pack(struct planner *planner, struct item **items, int num)
 		if (passes <= 2)
 			break;
 	}
+	for (i = 0; !needed && i < search.num; i++)
+		search.item[i]->why = format("%s refuses now what it took before",
+					     search.item[i]->pmu->name);
 	if (needed > 1)
 		fill(&search, needed);
 	free(search.item);

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A file is replaced in a directory that belongs to somebody else, who plants links under every
+ * name that he can guess or see: no file elsewhere is touched. Devices are not replaced.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ktap.h"
+#include "tools/metrics/metrics.h"
+
+#define ATTEMPTS	1000
+
+static char dir[] = "/tmp/replace-XXXXXX";
+static struct session session;
+
+static char *in_dir(const char *name)
+{
+	static char path[2][300];
+	static int turn;
+
+	turn = !turn;
+	snprintf(path[turn], sizeof(path[turn]), "%s/%s", dir, name);
+	return path[turn];
+}
+
+static void put(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	ktap_require(f && fputs(text, f) >= 0 && !fclose(f), "%s: %m", path);
+}
+
+static bool holds(const char *path, const char *text)
+{
+	char got[100] = "";
+	FILE *f = fopen(path, "r");
+
+	if (!f)
+		return false;
+	got[fread(got, 1, sizeof(got) - 1, f)] = 0;
+	fclose(f);
+	return !strcmp(got, text);
+}
+
+static int replace(const char *path)
+{
+	int status = replace_begin(&session, path);
+
+	if (status)
+		return status;
+	fputs("new", session.file);
+	return replace_end(&session, path);
+}
+
+/* Links under the name with the PID of the writer, and in the place of each new file. */
+static void __attribute__((noreturn)) attack(pid_t writer, const char *victim)
+{
+	char name[300];
+
+	snprintf(name, sizeof(name), "%s/m.prom.%d", dir, (int)writer);
+	while (true) {
+		DIR *d = opendir(dir);
+		struct dirent *entry;
+
+		unlink(name);
+		symlink(victim, name);
+		while ((entry = readdir(d))) {
+			char *path = in_dir(entry->d_name);
+
+			if (!strncmp(entry->d_name, "m.prom", 6) && !unlink(path))
+				symlink(victim, path);
+		}
+		closedir(d);
+	}
+}
+
+static void links(void)
+{
+	char victim[300];
+	struct stat st;
+	pid_t child;
+	int i, good = 0;
+
+	snprintf(victim, sizeof(victim), "%s-victim", dir);
+	put(victim, "old");
+	ktap_require(!chmod(victim, 0600));
+	child = fork();
+	if (!child)
+		attack(getppid(), victim);
+	/* What the writer says when its file has gone is no matter. */
+	freopen("/dev/null", "w", stderr);
+	for (i = 0; i < ATTEMPTS; i++)
+		good += !replace(in_dir("m.prom"));
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	ktap_note("%d of %d were written", good, ATTEMPTS);
+	ktap_check(holds(victim, "old"), "the file elsewhere was written");
+	ktap_check(!stat(victim, &st) && (st.st_mode & 0777) == 0600, "its mode is %o",
+		   st.st_mode & 0777);
+	unlink(victim);
+}
+
+static void plain(void)
+{
+	struct stat st;
+
+	unlink(in_dir("m.prom"));
+	ktap_require(!replace(in_dir("m.prom")));
+	ktap_check(holds(in_dir("m.prom"), "new"), "it is not the new one");
+	ktap_check(!stat(in_dir("m.prom"), &st) && (st.st_mode & 0777) == 0644, "mode %o",
+		   st.st_mode & 0777);
+	ktap_require(!replace_begin(&session, in_dir("m.prom")));
+	replace_cancel(&session);
+	ktap_check(holds(in_dir("m.prom"), "new"), "what was not ended is there");
+}
+
+static void others(void)
+{
+	struct stat before, after;
+
+	ktap_check(!replace("/dev/null"), "/dev/null is not written");
+	ktap_check(!stat("/dev/null", &before) && S_ISCHR(before.st_mode), "/dev/null is no device now");
+	ktap_check(replace("/dev/full") == STATUS_FAILED, "/dev/full takes all");
+	ktap_require(!symlink("/dev/null", in_dir("link")) && !lstat(in_dir("link"), &before));
+	ktap_check(replace(in_dir("link")) == STATUS_FAILED, "a link to a device was followed");
+	ktap_check(!lstat(in_dir("link"), &after) && before.st_ino == after.st_ino, "it was replaced");
+	ktap_require(!mkfifo(in_dir("fifo"), 0600));
+	ktap_check(replace(in_dir("fifo")) == STATUS_FAILED, "a pipe without reader was written");
+	ktap_check(replace(dir) == STATUS_FAILED, "a directory was replaced");
+}
+
+static void made(void)
+{
+	ktap_require(mkdtemp(dir), "%s: %m", dir);
+}
+
+static void removed(void)
+{
+	char command[300];
+
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	ktap_require(!system(command));
+}
+
+KTAP_MAIN({ "a directory", made },
+	  { "links under every name", links },
+	  { "a file is replaced", plain },
+	  { "devices, pipes, directories", others },
+	  { "the directory goes", removed })
