@@ -159,36 +159,41 @@ static void __attribute__((noreturn)) become(const struct run *run, char **argv,
 	_exit(errno == ENOENT ? 127 : 126);
 }
 
+/* Starts a program that gets its end of a socket, and of a pipe where it is perf. */
+static int start(struct run *run, struct child *child, char **argv, int *socket, int *pipe)
+{
+	int in[2], out[2] = { -1, -1 };
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, in))
+		return fail(STATUS_FAILED, "socketpair: %s", strerror(errno));
+	*socket = in[1];
+	if (!pipe || !pipe2(out, O_CLOEXEC))
+		child->pid = fork();
+	if (!child->pid && (!pipe || out[0] >= 0)) {
+		close(in[1]);
+		become(run, argv, in[0], out[1]);
+	}
+	close(in[0]);
+	shut(&out[1]);
+	if (pipe)
+		*pipe = out[0];
+	if (child->pid > 0)
+		return 0;
+	child->pid = 0;
+	return fail(STATUS_FAILED, "%s cannot be started: %s", argv[0], strerror(errno));
+}
+
 static int begin(struct run *run)
 {
 	struct session *session = run->session;
 	char **argv, pid[16];
-	int in[2], out[2], num = 0;
+	int num = 0, status = 0;
 
 	fflush(stdout);
-	if (session->options.command) {
-		if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, in))
-			return fail(STATUS_FAILED, "socketpair: %s", strerror(errno));
-		run->to_command = in[1];
-		run->command.pid = fork();
-		if (!run->command.pid) {
-			close(in[1]);
-			become(run, session->options.command, in[0], -1);
-		}
-		close(in[0]);
-		if (run->command.pid < 0)
-			return fail(STATUS_FAILED, "fork: %s", strerror(errno));
-	}
-	if (!session->plan.num_counters)
-		return 0;
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, in))
-		return fail(STATUS_FAILED, "socketpair: %s", strerror(errno));
-	run->to_perf = in[1];
-	if (pipe2(out, O_CLOEXEC)) {
-		close(in[0]);
-		return fail(STATUS_FAILED, "pipe: %s", strerror(errno));
-	}
-	run->from_perf = out[0];
+	if (session->options.command)
+		status = start(run, &run->command, session->options.command, &run->to_command, NULL);
+	if (!session->plan.num_counters || status)
+		return status;
 	argv = count_command(session, "1");
 	while (argv[num])
 		num++;
@@ -199,16 +204,11 @@ static int begin(struct run *run)
 		argv[num++] = "-p";
 		argv[num++] = pid;
 	}
-	run->perf.pid = fork();
-	if (!run->perf.pid)
-		become(run, argv, in[0], out[1]);
-	close(in[0]);
-	close(out[1]);
+	status = start(run, &run->perf, argv, &run->to_perf, &run->from_perf);
 	free(argv);
-	if (run->perf.pid < 0)
-		return fail(STATUS_FAILED, "fork: %s", strerror(errno));
-	send(run->to_perf, "ping\n", 5, MSG_NOSIGNAL);
-	return 0;
+	if (!status)
+		send(run->to_perf, "ping\n", 5, MSG_NOSIGNAL);
+	return status;
 }
 
 static void stop_perf(struct run *run)
@@ -570,9 +570,7 @@ int count(struct session *session, output_fn *output)
 	       take_text(run))
 		;
 	/* What is left of a beginning that failed. */
-	if (run->perf.pid > 0)
-		kill(run->perf.pid, SIGKILL);
-	if (run->command.pid > 0)
+	if (run->command.pid)
 		kill(run->command.pid, SIGKILL);
 	if ((run->lines || !counts) && !status)
 		done(run);

@@ -98,19 +98,14 @@ static void print_json(const struct value *values, int num, double time)
 		json_object_set_new(all, "time", json_real(time));
 	for (i = 0; i < num; i++) {
 		const struct value *value = &values[i];
-		json_t *one = json_object();
+		json_t *one = json_pack("{ss ss so ss sf ss* ss*}", "scope", value->scope,
+					"metric", value->metric->name, "value",
+					value->why ? json_null() : json_real(value->value),
+					"unit", value->metric->unit, "running", 100 * value->running,
+					"why", value->why, "note", value->why ? NULL : value->note);
 
-		json_object_set_new(one, "scope", json_string(value->scope));
-		json_object_set_new(one, "metric", json_string(value->metric->name));
-		json_object_set_new(one, "value", value->why ? json_null() : json_real(value->value));
-		json_object_set_new(one, "unit", json_string(value->metric->unit));
-		json_object_set_new(one, "running", json_real(100 * value->running));
-		if (value->why)
-			json_object_set_new(one, "why", json_string(value->why));
-		else
+		if (!value->why)
 			json_object_set_new(one, "seconds", json_real(value->seconds));
-		if (value->note)
-			json_object_set_new(one, "note", json_string(value->note));
 		json_array_append_new(list, one);
 	}
 	json_object_set_new(all, "values", list);

@@ -48,18 +48,6 @@ static const char usage[] =
 "this name; 1 if there is no value at all, 2 wrong usage, an unknown metric or a wrong file,\n"
 "3 counting or output is not possible.\n";
 
-/* 0 if it is none. */
-static int whole_number(const char *option, const char *text)
-{
-	char *end;
-	long value = strtol(text, &end, 10);
-
-	if (!*end && value >= 1 && value <= 1000000000)
-		return value;
-	warn("%s wants a number from 1 on, not '%s'", option, text);
-	return 0;
-}
-
 /* A group may be in several files, one for each machine. */
 static int ask(struct session *session, const char *name)
 {
@@ -121,94 +109,81 @@ static int measure(struct session *session)
 	return session->any_value || status ? status : STATUS_NO_VALUE;
 }
 
+/* Options by where their value goes; of a number its first value is 1. */
+static const struct {
+	const char *name;
+	int letter;
+	enum { FLAG, NUMBER, TEXT, FORM, HELP } kind;
+	size_t at;
+} table[] = {
+#define AT(field)	offsetof(struct options, field)
+	{ "interval", 'I', NUMBER, AT(interval) },
+	{ "interval-count", 0, NUMBER, AT(interval_count) },
+	{ "summary", 0, FLAG, AT(summary) },
+	{ "per-machine", 0, FLAG, AT(per_machine) },
+	{ "per-socket", 0, FLAG, AT(per_socket) },
+	{ "per-box", 0, FLAG, AT(per_box) },
+	{ "all-cpus", 'a', FLAG, AT(all_cpus) },
+	{ "csv", 0, FORM, FORM_CSV },
+	{ "json", 0, FORM, FORM_JSON },
+	{ "openmetrics", 0, TEXT, AT(openmetrics) },
+	{ "no-gate", 0, FLAG, AT(no_gate) },
+	{ "plan", 0, FLAG, AT(plan_only) },
+	{ "output", 'o', TEXT, AT(map_file) },
+	{ "matrix", 0, FLAG, AT(matrix) },
+	{ "topology", 0, TEXT, AT(topology) },
+	{ "help", 'h', HELP, 0 },
+	{ "version", 0, HELP, 1 },
+};
+
+#define NUM_OPTIONS	(sizeof(table) / sizeof(table[0]))
+
+/* One option. 0, a status, or -1 if that was all. */
+static int option_set(struct options *options, int i)
+{
+	void *field = (char *)options + table[i].at;
+	char *end;
+	long value;
+
+	switch (table[i].kind) {
+	case FLAG:
+		*(bool *)field = true;
+		return 0;
+	case TEXT:
+		*(const char **)field = optarg;
+		return 0;
+	case FORM:
+		options->form |= table[i].at;
+		return 0;
+	case NUMBER:
+		value = strtol(optarg, &end, 10);
+		*(int *)field = value;
+		return !*end && value >= 1 && value <= 1000000000 ? 0 :
+		       fail(STATUS_USAGE, "--%s wants a number from 1 on, not '%s'", table[i].name,
+			    optarg);
+	default:
+		fputs(table[i].at ? "perf metrics " VERSION "\n" : usage, stdout);
+		return -1;
+	}
+}
+
 /* Fills in the options. 0, a status, or -1 if that was all. */
 static int options_read(struct options *options, int argc, char **argv)
 {
-	enum { CSV = 256, JSON, OPENMETRICS, PER_MACHINE, PER_SOCKET, PER_BOX, COUNT, SUMMARY, NO_GATE,
-	       PLAN, MATRIX, TOPOLOGY, VERSION_OPT };
-	static const struct option longs[] = {
-		{ "interval", required_argument, NULL, 'I' },
-		{ "interval-count", required_argument, NULL, COUNT },
-		{ "summary", no_argument, NULL, SUMMARY },
-		{ "per-machine", no_argument, NULL, PER_MACHINE },
-		{ "per-socket", no_argument, NULL, PER_SOCKET },
-		{ "per-box", no_argument, NULL, PER_BOX },
-		{ "all-cpus", no_argument, NULL, 'a' },
-		{ "csv", no_argument, NULL, CSV },
-		{ "json", no_argument, NULL, JSON },
-		{ "openmetrics", required_argument, NULL, OPENMETRICS },
-		{ "no-gate", no_argument, NULL, NO_GATE },
-		{ "plan", no_argument, NULL, PLAN },
-		{ "output", required_argument, NULL, 'o' },
-		{ "matrix", no_argument, NULL, MATRIX },
-		{ "topology", required_argument, NULL, TOPOLOGY },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, VERSION_OPT },
-		{}
-	};
-	int option;
+	struct option longs[NUM_OPTIONS + 1] = {};
+	int option, status;
+	unsigned int i;
 
+	for (i = 0; i < NUM_OPTIONS; i++)
+		longs[i] = (struct option){ table[i].name, table[i].kind == NUMBER ||
+					    table[i].kind == TEXT, NULL, table[i].letter ?: 256 + (int)i };
 	optind = 0;
 	while ((option = getopt_long(argc, argv, "I:o:ah", longs, NULL)) >= 0) {
-		switch (option) {
-		case 'I':
-			options->interval = whole_number("-I", optarg);
-			if (!options->interval)
-				return STATUS_USAGE;
-			break;
-		case COUNT:
-			options->interval_count = whole_number("--interval-count", optarg);
-			if (!options->interval_count)
-				return STATUS_USAGE;
-			break;
-		case SUMMARY:
-			options->summary = true;
-			break;
-		case PER_MACHINE:
-			options->per_machine = true;
-			break;
-		case PER_SOCKET:
-			options->per_socket = true;
-			break;
-		case PER_BOX:
-			options->per_box = true;
-			break;
-		case 'a':
-			options->all_cpus = true;
-			break;
-		case CSV:
-			options->form |= FORM_CSV;
-			break;
-		case JSON:
-			options->form |= FORM_JSON;
-			break;
-		case OPENMETRICS:
-			options->openmetrics = optarg;
-			break;
-		case NO_GATE:
-			options->no_gate = true;
-			break;
-		case PLAN:
-			options->plan_only = true;
-			break;
-		case 'o':
-			options->map_file = optarg;
-			break;
-		case MATRIX:
-			options->matrix = true;
-			break;
-		case TOPOLOGY:
-			options->topology = optarg;
-			break;
-		case VERSION_OPT:
-			puts("perf metrics " VERSION);
-			return -1;
-		case 'h':
-			fputs(usage, stdout);
-			return -1;
-		default:
-			return STATUS_USAGE;
-		}
+		for (i = 0; i < NUM_OPTIONS && longs[i].val != option; i++)
+			;
+		status = i < NUM_OPTIONS ? option_set(options, i) : STATUS_USAGE;
+		if (status)
+			return status;
 	}
 	if (optind == argc) {
 		fputs(usage, stderr);

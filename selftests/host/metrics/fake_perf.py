@@ -12,6 +12,7 @@ import os
 import re
 import signal
 import sys
+import time
 
 WORLD = os.path.dirname(os.path.realpath(sys.argv[0]))
 DEVICES = f'{WORLD}/sys/bus/event_source/devices'
@@ -49,7 +50,7 @@ def ready():
 def until_told():
     """To the end of the command."""
     while not told:
-        signal.pause()
+        time.sleep(0.02)
 
 
 def say(what, end='\n'):

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * perf-metrics in another world: sysfs and perf are those of the directory $FAKE. An event opens
- * if it can be, unless FAKE_ERRNO says TYPE:ERRNO, where TYPE is that of a PMU, or * for all.
+ * if it can be, unless FAKE_ERRNO says TYPE:ERRNO, where TYPE is that of a PMU, or * for all;
+ * and perf has FAKE_PATIENCE ms to end.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -36,7 +37,8 @@ int main(int argc, char **argv)
 	if (asprintf(&sys, "%s/sys", dir) < 0 || asprintf(&cpuinfo, "%s/cpuinfo", dir) < 0 ||
 	    asprintf(&perf, "%s/perf", dir) < 0)
 		return 99;
-	status = session_run(&(struct world){ sys, cpuinfo, perf, 1000, open_event }, argc, argv);
+	status = session_run(&(struct world){ sys, cpuinfo, perf, atoi(getenv("FAKE_PATIENCE") ?: "20000"),
+					      open_event }, argc, argv);
 	free(sys);
 	free(cpuinfo);
 	free(perf);
