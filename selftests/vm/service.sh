@@ -35,7 +35,8 @@ copy() {
 		ln -sf /dev/null "$DIR/root/etc/systemd/system/$unit"
 	done
 	mkdir -p "$DIR/root/etc/systemd/system/multi-user.target.wants"
-	cat >"$DIR/root/etc/systemd/system/multi-user.target.wants/check.service" <<-END
+	ln -sf ../check.service "$DIR/root/etc/systemd/system/multi-user.target.wants/"
+	cat >"$DIR/root/etc/systemd/system/check.service" <<-END
 	[Service]
 	Type=oneshot
 	ExecStart=/bin/sh /root/check.sh
@@ -72,8 +73,9 @@ copy() {
 	export container=other
 	unshare -m -p -f -i -u sh -c "mount -t proc proc $r/proc &&
 		exec chroot $r /lib/systemd/systemd --unit=multi-user.target" >/tmp/log 2>&1 &
-	while [ ! -e $r/root/done ]; do sleep 1; done
-	cat $r/root/out
+	pid=$!
+	while [ ! -e $r/root/done ] && kill -0 $pid; do sleep 1; done
+	cat $r/root/out /tmp/log
 	END
 }
 
