@@ -160,7 +160,11 @@ def shared():
 def statuses():
     """That of the command, and what is not its."""
     world = World()
-    mark = f'{world.dir}/ran'
+    mark, full_file = f'{world.dir}/ran', '/dev/full'
+    if not os.getuid():
+        # A wrong program would replace that of the machine.
+        full_file = f'{world.dir}/full'
+        os.mknod(full_file, 0o20666, os.makedev(1, 7))
     for name, args, status, text in (
             ('of the command', ['--', 'sh', '-c', 'exit 7'], 7, ''),
             ('of a command that was killed', ['--', 'sh', '-c', 'kill -9 $$'], 137, ''),
@@ -168,7 +172,7 @@ def statuses():
             ('of a command that cannot be run', ['--', '/etc/passwd'], 126, '/etc/passwd: Permission'),
             ('of no place to write to', ['--openmetrics', '/nowhere/x', '--', 'touch', mark], 3, '/nowhere/x: '),
             ('of a place that is a directory', ['--openmetrics', '/tmp', '--', 'touch', mark], 3, '/tmp: '),
-            ('of a full disk', ['--openmetrics', '/dev/full', '--', 'true'], 3, '/dev/full: No space'),
+            ('of a full disk', ['--openmetrics', full_file, '--', 'true'], 3, '/full: No space'),
     ):
         ktap.result(f'the status {name}', cleanly(world.run('memory', *args), status, text))
     ktap.result('nothing was run where nothing can be written', [mark] if os.path.exists(mark) else [])
@@ -282,6 +286,8 @@ def forms():
     ):
         ktap.result(f'not plausible in {name}',
                     cleanly(world.run('memory_read_bandwidth', *args, '--', 'true'), 0, text, 'stdout'))
+    row = rows(world.run('memory_read_bandwidth', '--csv', '--', 'true').stdout)['', 'machine', 'memory_read_bandwidth']
+    ktap.result('a note with a comma is one field of CSV', [] if row['note'].endswith('to 34.2 GB/s') else [row])
     done = world.run('memory_read_bandwidth', '--per-box', '--openmetrics', f'{world.dir}/m', '--', 'true')
     with open(f'{world.dir}/m', encoding='utf-8') as f:
         done.stdout = f.read()

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -121,14 +122,18 @@ static void plain(void)
 	ktap_check(holds(in_dir("m.prom"), "new"), "what was not ended is there");
 }
 
+/* Devices of our own: if the program is wrong, those of the machine stay what they are. */
 static void others(void)
 {
 	struct stat before, after;
 
-	ktap_check(!replace("/dev/null"), "/dev/null is not written");
-	ktap_check(!stat("/dev/null", &before) && S_ISCHR(before.st_mode), "/dev/null is no device now");
-	ktap_check(replace("/dev/full") == STATUS_FAILED, "/dev/full takes all");
-	ktap_require(!symlink("/dev/null", in_dir("link")) && !lstat(in_dir("link"), &before));
+	if (mknod(in_dir("null"), S_IFCHR | 0666, makedev(1, 3)) ||
+	    mknod(in_dir("full"), S_IFCHR | 0666, makedev(1, 7)))
+		ktap_skip("only root can make devices");
+	ktap_check(!replace(in_dir("null")), "a device is not written");
+	ktap_check(!lstat(in_dir("null"), &before) && S_ISCHR(before.st_mode), "it is no device now");
+	ktap_check(replace(in_dir("full")) == STATUS_FAILED, "a full one takes all");
+	ktap_require(!symlink("null", in_dir("link")) && !lstat(in_dir("link"), &before));
 	ktap_check(replace(in_dir("link")) == STATUS_FAILED, "a link to a device was followed");
 	ktap_check(!lstat(in_dir("link"), &after) && before.st_ino == after.st_ino, "it was replaced");
 	ktap_require(!mkfifo(in_dir("fifo"), 0600));
