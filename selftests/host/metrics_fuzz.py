@@ -34,11 +34,11 @@ def fuzz(kind, corpus):
     os.makedirs(f'{world.dir}/seed')
     for path in corpus:
         with open(path, 'rb') as f, open(f'{world.dir}/seed/{os.path.basename(path)}', 'wb') as to:
-            to.write(kind.encode() + f.read())
+            to.write(f.read())
     done = subprocess.run([f'{fixture.BUILD}/fuzz', f'-max_total_time={SECONDS}', '-fork=1', '-ignore_crashes=0',
                            *LIMITS[kind], '-max_len=4096', '-close_fd_mask=0', '-timeout=30',
                            f'-artifact_prefix={world.dir}/found-', f'{world.dir}/new', f'{world.dir}/seed'],
-                          env=world.env(ASAN_OPTIONS='detect_leaks=0'), cwd=world.dir, text=True, capture_output=True,
+                          env=world.env(FUZZ_KIND=kind), cwd=world.dir, text=True, capture_output=True,
                           errors='replace', check=False)
     print('# ' + (done.stderr.strip().splitlines() or [''])[-1][:200], flush=True)
     found = glob.glob(f'{world.dir}/found-[ct]*')

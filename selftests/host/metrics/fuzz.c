@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What perf-metrics reads from outside, to be fuzzed: the first byte says what the rest is, a
- * metric file (m), a topology file (t), or what perf prints (p). It is read by the program
- * itself in the world of $FAKE, whose perf prints the file $FAKE/stream.
+ * What perf-metrics reads from outside, to be fuzzed: FUZZ_KIND says what, a metric file (m), a
+ * topology file (t), or what perf prints (p). It is read by the program itself in the world of
+ * $FAKE, whose perf prints the file $FAKE/stream.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +13,7 @@
 #include "../../../tools/metrics/map.h"
 
 static char dir[200];
+static char kind;
 
 static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu, int group,
 		      unsigned long flags)
@@ -50,6 +51,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	(void)argc;
 	(void)argv;
 	snprintf(dir, sizeof(dir), "%s", getenv("FAKE") ?: "/nowhere");
+	kind = *(getenv("FUZZ_KIND") ?: "m");
 	return dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO) < 0;
 }
 
@@ -90,13 +92,11 @@ static void read_stream(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	if (!size)
-		return 0;
-	if (*data == 'm')
-		read_file(data + 1, size - 1);
-	else if (*data == 't')
-		read_topology(data + 1, size - 1);
-	else if (*data == 'p')
-		read_stream(data + 1, size - 1);
+	if (kind == 'm')
+		read_file(data, size);
+	else if (kind == 't')
+		read_topology(data, size);
+	else
+		read_stream(data, size);
 	return 0;
 }
