@@ -8,9 +8,14 @@
 #ifndef COMPAT_H
 #define COMPAT_H
 
+#include <linux/cpu.h>
 #include <linux/hrtimer.h>
+#include <linux/kprobes.h>
+#include <linux/module.h>
 #include <linux/perf_event.h>
 #include <linux/sched/clock.h>
+#include <linux/sched/signal.h>
+#include <linux/srcu.h>
 #include <linux/syscore_ops.h>
 #include <linux/version.h>
 #include <asm/msr.h>
@@ -93,6 +98,77 @@ static inline void unregister_syscore(struct syscore *syscore)
 #define syscore_ops	compat_syscore_ops
 #endif
 
+/*
+ * perf_pmu_unregister() waited for the readers of pmus_srcu with pmus_lock held. A task that
+ * opens a software event is such a reader and takes pmus_lock: both waited for ever. So did a
+ * reader that opens a tracepoint, CPU hotplug, for which it waits, and we: hotplug takes
+ * pmus_lock.
+ *
+ * Between begin and end CPUs neither go nor come, and perf_event_open() of a software event
+ * is restarted. Calls that began earlier may still take pmus_lock, so wait for them without
+ * it. An inherited event takes no lock, and the kernel itself opens no software event.
+ *
+ * pmus_srcu is not exported, but only its grace period tells when these calls are through.
+ * Where it cannot be found the module cannot be unloaded.
+ */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 0)
+static struct srcu_struct *compat_pmus_srcu;
+static struct pmu *compat_swevent;
+static int (*compat_swevent_init)(struct perf_event *event);
+
+static inline int compat_event_init(struct perf_event *event)
+{
+	if (event->parent || event->attr.type != PERF_TYPE_SOFTWARE)
+		return compat_swevent_init(event);
+	return restart_syscall();
+}
+
+/* The kernel looks the name up before it refuses to probe data. */
+static inline void *compat_find_data(const char *name)
+{
+	struct kprobe probe = { .symbol_name = name };
+
+	return register_kprobe(&probe) ? probe.addr : NULL;
+}
+
+/* Before the first PMU is registered; takes locks that come before that of CPU hotplug. */
+static inline void perf_pmu_unregister_prepare(void)
+{
+	compat_pmus_srcu = compat_find_data("pmus_srcu");
+	compat_swevent = compat_find_data("perf_swevent");
+	if (compat_pmus_srcu && compat_swevent) {
+		compat_swevent_init = compat_swevent->event_init;
+		return;
+	}
+	pr_warn("no pmus_srcu in this kernel: cannot be unloaded\n");
+	__module_get(THIS_MODULE);
+}
+
+static inline void perf_pmu_unregister_begin(void)
+{
+	/* Only a load that fails comes here without it. */
+	if (!compat_swevent_init)
+		return;
+	cpu_hotplug_disable();
+	WRITE_ONCE(compat_swevent->event_init, compat_event_init);
+	synchronize_srcu(compat_pmus_srcu);
+}
+
+static inline void perf_pmu_unregister_end(void)
+{
+	if (!compat_swevent_init)
+		return;
+	WRITE_ONCE(compat_swevent->event_init, compat_swevent_init);
+	/* No reader is left in compat_event_init(). */
+	synchronize_srcu(compat_pmus_srcu);
+	cpu_hotplug_enable();
+}
+#else
+static inline void perf_pmu_unregister_prepare(void) {}
+static inline void perf_pmu_unregister_begin(void) {}
+static inline void perf_pmu_unregister_end(void) {}
+#endif
+
 /* config3 came with 6.3 and config4 with 6.18. Both are in what user space knows, too. */
 static inline u64 perf_attr_config_rest(const struct perf_event_attr *attr)
 {
@@ -105,16 +181,6 @@ static inline u64 perf_attr_config_rest(const struct perf_event_attr *attr)
 	rest |= attr->config4;
 #endif
 	return rest;
-}
-
-/* How many perf_pmu_disable() have had no perf_pmu_enable() yet, on this CPU. */
-static inline int *perf_pmu_disable_depth(struct pmu *pmu)
-{
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 15, 0)
-	return this_cpu_ptr(pmu->pmu_disable_count);
-#else
-	return &(*this_cpu_ptr(pmu->cpu_pmu_context))->pmu_disable_count;
-#endif
 }
 
 /* Exported, but declared for the kernel alone. */

@@ -8,6 +8,8 @@
 #ifndef CORE_EXT_H
 #define CORE_EXT_H
 
+#include <linux/atomic.h>
+#include <linux/delay.h>
 #include <linux/perf_event.h>
 #include <linux/types.h>
 
@@ -69,21 +71,12 @@ struct core_ext_precise {
 };
 
 /**
- * struct core_ext_response - one kind of offcore response
- * @name: last part of the event's name
- * @bits: response bits of MSR_OFFCORE_RSPx
+ * struct core_ext_bits - what a part of an offcore event's name stands for
+ * @name: last part of the name: a response; or last two parts, of a published event that is no
+ *	product of request and response
+ * @bits: of MSR_OFFCORE_RSPx
  */
-struct core_ext_response {
-	const char *name;
-	u64 bits;
-};
-
-/**
- * struct core_ext_selection - a published offcore event that is no product of the two
- * @name: last two parts of the event's name
- * @bits: value of MSR_OFFCORE_RSPx
- */
-struct core_ext_selection {
+struct core_ext_bits {
 	const char *name;
 	u64 bits;
 };
@@ -146,9 +139,9 @@ struct core_ext_model {
 	const char *name;
 	unsigned int fields;
 	const struct core_ext_event *events;
-	const struct core_ext_response *responses;
+	const struct core_ext_bits *responses;
 	const struct core_ext_request *requests;
-	const struct core_ext_selection *selections;
+	const struct core_ext_bits *selections;
 	u32 available;
 	u32 always;
 	struct core_ext_offcore offcore[2];
@@ -200,12 +193,31 @@ static inline int core_ext_undo_init(struct perf_event *event, int err)
 int core_ext_discovery_start(struct device *dev, const struct core_ext_model *model);
 void core_ext_discovery_stop(struct device *dev);
 
-/* hooks.c: around functions of the core PMU */
-int core_ext_hooks_start(struct pmu *core, const struct core_ext_model *model,
-			 bool enforce, bool data_src);
-void core_ext_hooks_stop(void);
-int core_ext_orig_add(struct perf_event *event, int flags);
-void core_ext_orig_del(struct perf_event *event, int flags);
+/*
+ * A function of the core PMU is replaced by ours. What was there must be known before ours can be
+ * called.
+ */
+#define core_ext_hook(_slot, _found, _ours)				\
+do {									\
+	typeof(_slot) __slot = (_slot);					\
+	typeof(_found) __found = (_found);				\
+									\
+	*__found = READ_ONCE(*__slot);					\
+	while (!try_cmpxchg(__slot, __found, _ours))			\
+		;							\
+} while (0)
+
+/* Puts the original back, if it was replaced. Waits for a module that has hooked on top of us. */
+#define core_ext_unhook(_slot, _found, _ours)				\
+do {									\
+	typeof(_slot) __slot = (_slot);					\
+	typeof(_found) __found = (_found), __ours = (_ours);		\
+									\
+	while (__found && cmpxchg(__slot, __ours, __found) != __ours) {	\
+		pr_warn_once("another module has hooked the core PMU on top of us, waiting\n"); \
+		msleep(100);						\
+	}								\
+} while (0)
 
 /* rules.c: what an event may ask for */
 int core_ext_refuse(const struct perf_event *event, int err, const char *why);
@@ -215,26 +227,21 @@ int core_ext_check_precise(const struct core_ext_model *model, struct perf_event
 
 /* pdir.c: nothing beside PDIR */
 int core_ext_pdir_start(struct pmu *core, const struct core_ext_model *model);
-void core_ext_pdir_catch_up(void);
 void core_ext_pdir_stop(void);
-unsigned long core_ext_pdir_turns(void);
-unsigned long core_ext_pdir_disturbed(void);
 int core_ext_pdir_check_group(struct perf_event *event);
-int core_ext_pdir_add(struct perf_event *event, int flags);
-void core_ext_pdir_del(struct perf_event *event, int flags);
+
+/* How often an event came to run beside PDIR */
+extern atomic_long_t core_ext_pdir_disturbed;
 
 /* data_src.c: what an event says about the access */
-bool core_ext_data_src_known(const struct core_ext_model *model);
 int core_ext_data_src_start(const struct core_ext_model *model);
 int core_ext_data_src_init(struct perf_event *event, int (*event_init)(struct perf_event *event));
 
 /* ds_guard.c: PEBS index out of bounds */
-bool core_ext_ds_guard_useful(const struct core_ext_model *model);
 int core_ext_ds_guard_start(const struct core_ext_model *model);
 void core_ext_ds_guard_stop(void);
-bool core_ext_ds_guard_active(void);
-bool core_ext_ds_guard_due(void);
-void core_ext_ds_guard_check(void);
-unsigned long core_ext_ds_guard_repairs(void);
+
+/* How often the guard had to act */
+extern atomic_long_t core_ext_ds_repairs;
 
 #endif /* CORE_EXT_H */

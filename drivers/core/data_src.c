@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Data source: the PEBS record of an Atom has none, but the event that was sampled
- * says something about the access: a load, from the L2, say. Samples of
- * an event that asks for PERF_SAMPLE_DATA_SRC get just that; what the event does not
- * say stays N/A.
+ * Data source: the PEBS record of an Atom has none, but the event that was sampled says something
+ * about the access: a load from the L2, for example. Samples of an event that asks for
+ * PERF_SAMPLE_DATA_SRC get just that; what the event does not say stays N/A.
  *
- * Silvermont's record does not even have the address of the access, though the kernel takes one
- * from where others have it. Such samples get the address 0.
- *
- * Nor has it a latency. The kernel takes the weight of a sample from the field where other
- * CPUs have that of a transaction, and an Atom has none. So there is no weight.
+ * The record has no latency and no transaction either. The kernel takes weight and transaction
+ * of a sample from the field where other CPUs have them, so both are cleared. Silvermont's
+ * record does not even have the address of the access, and it is cleared as well.
  *
  * Nothing is allocated or looked up per sample. The handler only needs to know where the
  * sample goes next, which is one of two functions of perf: events that have another handler
@@ -30,8 +27,6 @@
 
 /* What is made of the address of the access. */
 #define ADDR_TYPE	(PERF_SAMPLE_ADDR | PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_DATA_PAGE_SIZE)
-
-#define UNKNOWN(_what)	PERF_MEM_S(_what, NA)
 
 static const struct core_ext_model *data_src_model;
 
@@ -54,15 +49,15 @@ static u64 data_src_complete(u64 source)
 	union perf_mem_data_src src = { .val = source };
 
 	if (!src.mem_lvl)
-		src.val |= UNKNOWN(LVL);
+		src.val |= PERF_MEM_S(LVL, NA);
 	if (!src.mem_lvl_num)
-		src.val |= UNKNOWN(LVLNUM);
+		src.val |= PERF_MEM_S(LVLNUM, NA);
 	if (!src.mem_snoop)
-		src.val |= UNKNOWN(SNOOP);
+		src.val |= PERF_MEM_S(SNOOP, NA);
 	if (!src.mem_lock)
-		src.val |= UNKNOWN(LOCK);
+		src.val |= PERF_MEM_S(LOCK, NA);
 	if (!src.mem_dtlb)
-		src.val |= UNKNOWN(TLB);
+		src.val |= PERF_MEM_S(TLB, NA);
 	return src.val;
 }
 
@@ -88,6 +83,7 @@ static void data_src_overflow(struct perf_event *event, struct perf_sample_data 
 		data->sample_flags |= PERF_SAMPLE_DATA_SRC;
 	}
 	data->weight.full = 0;
+	data->txn = 0;
 	if (data_src_model->no_address)
 		data->addr = 0;
 	data_src_output[is_write_backward(event)](event, data, regs);
@@ -135,10 +131,9 @@ static bool data_src_wanted(const struct perf_event *event)
 {
 	u64 type = event->attr.sample_type;
 
-	return event->attr.precise_ip &&
-	       (type & PERF_SAMPLE_WEIGHT_TYPE ||
-		(data_src_model->no_address && type & ADDR_TYPE) ||
-		(type & PERF_SAMPLE_DATA_SRC && data_src_of(event)));
+	return type & (PERF_SAMPLE_WEIGHT_TYPE | PERF_SAMPLE_TRANSACTION) ||
+	       (data_src_model->no_address && type & ADDR_TYPE) ||
+	       (type & PERF_SAMPLE_DATA_SRC && data_src_of(event));
 }
 
 static noinline int data_src_init(struct perf_event *event,
@@ -167,7 +162,7 @@ static noinline int data_src_init(struct perf_event *event,
 
 /**
  * core_ext_data_src_init() - event_init, and the data source if it is wanted
- * @event: a new event
+ * @event: a new event with precise_ip
  * @event_init: the core PMU's own event_init
  *
  * Return: 0 or an errno.
@@ -175,17 +170,6 @@ static noinline int data_src_init(struct perf_event *event,
 int core_ext_data_src_init(struct perf_event *event, int (*event_init)(struct perf_event *event))
 {
 	return data_src_wanted(event) ? data_src_init(event, event_init) : event_init(event);
-}
-
-/**
- * core_ext_data_src_known() - does any event say something?
- * @model: the CPU
- *
- * Return: false if data_src is not needed: the record has the data source.
- */
-bool core_ext_data_src_known(const struct core_ext_model *model)
-{
-	return model->precise;
 }
 
 /**

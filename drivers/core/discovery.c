@@ -19,6 +19,9 @@
 #define OCR_FIELDS	(BIT(CORE_EXT_OCR_REQ) | BIT(CORE_EXT_OCR_RSP) | \
 			 BIT(CORE_EXT_OCR_OUTSTANDING))
 
+/* More than any model has */
+#define MAX_EVENTS	512
+
 struct core_ext_attr {
 	struct device_attribute attr;
 	char *text;
@@ -91,8 +94,10 @@ static int core_ext_group_alloc(struct core_ext_group *g, struct device *dev, co
 	return g->attrs && g->group.attrs ? 0 : -ENOMEM;
 }
 
-static void core_ext_group_free(struct core_ext_group *g)
+static void core_ext_group_free(struct core_ext_group *g, struct device *dev)
 {
+	if (g->merged)
+		sysfs_unmerge_group(&dev->kobj, &g->group);
 	while (g->num) {
 		g->num--;
 		kfree(g->attrs[g->num].attr.attr.name);
@@ -113,13 +118,6 @@ static int core_ext_group_merge(struct core_ext_group *g, struct device *dev)
 		g->merged = !err;
 	}
 	return err;
-}
-
-static void core_ext_group_unmerge(struct core_ext_group *g, struct device *dev)
-{
-	if (g->merged)
-		sysfs_unmerge_group(&dev->kobj, &g->group);
-	core_ext_group_free(g);
 }
 
 static int core_ext_add_field(const struct core_ext_field *f)
@@ -174,11 +172,6 @@ static int core_ext_add_latency(const struct core_ext_model *model,
 				  count->select, req->bits | count->any);
 }
 
-static int core_ext_add_response(const struct core_ext_model *model, char *name, u64 bits)
-{
-	return core_ext_add_event(name, model->offcore[0].select, bits);
-}
-
 static int core_ext_add_request(const struct core_ext_model *model,
 				const struct core_ext_request *req)
 {
@@ -187,36 +180,20 @@ static int core_ext_add_request(const struct core_ext_model *model,
 	int err;
 
 	for_each_set_bit(i, &responses, BITS_PER_LONG) {
-		const struct core_ext_response *rsp = &model->responses[i];
+		const struct core_ext_bits *rsp = &model->responses[i];
 
-		err = core_ext_add_response(model, kasprintf(GFP_KERNEL, "offcore_response.%s.%s",
-							     req->name, rsp->name),
-					    req->bits | rsp->bits);
+		err = core_ext_add_event(kasprintf(GFP_KERNEL, "offcore_response.%s.%s",
+						   req->name, rsp->name),
+					 model->offcore[0].select, req->bits | rsp->bits);
 		if (err)
 			return err;
 	}
 	return req->latency ? core_ext_add_latency(model, req) : 0;
 }
 
-static unsigned int core_ext_count_events(const struct core_ext_model *model)
-{
-	const struct core_ext_selection *selection;
-	const struct core_ext_request *req;
-	const struct core_ext_event *event;
-	unsigned int num = 0;
-
-	for (event = model->events; event->name; event++)
-		num++;
-	for (req = model->requests; req->name; req++)
-		num += hweight32(req->responses | model->always) + 2 * req->latency;
-	for (selection = model->selections; selection && selection->name; selection++)
-		num++;
-	return num;
-}
-
 static int core_ext_fill(struct device *dev, const struct core_ext_model *model)
 {
-	const struct core_ext_selection *selection;
+	const struct core_ext_bits *selection;
 	const struct core_ext_request *req;
 	const struct core_ext_event *event;
 	int err, i;
@@ -232,14 +209,15 @@ static int core_ext_fill(struct device *dev, const struct core_ext_model *model)
 	if (err)
 		return err;
 
-	err = core_ext_group_alloc(&core_ext_events, dev, "events", core_ext_count_events(model));
+	err = core_ext_group_alloc(&core_ext_events, dev, "events", MAX_EVENTS);
 	for (event = model->events; event->name && !err; event++)
 		err = core_ext_add_event(kstrdup(event->name, GFP_KERNEL), event->select, 0);
 	for (req = model->requests; req->name && !err; req++)
 		err = core_ext_add_request(model, req);
 	for (selection = model->selections; selection && selection->name && !err; selection++)
-		err = core_ext_add_response(model, kasprintf(GFP_KERNEL, "offcore_response.%s",
-							     selection->name), selection->bits);
+		err = core_ext_add_event(kasprintf(GFP_KERNEL, "offcore_response.%s",
+						   selection->name),
+					 model->offcore[0].select, selection->bits);
 	return err;
 }
 
@@ -271,6 +249,6 @@ int core_ext_discovery_start(struct device *dev, const struct core_ext_model *mo
  */
 void core_ext_discovery_stop(struct device *dev)
 {
-	core_ext_group_unmerge(&core_ext_events, dev);
-	core_ext_group_unmerge(&core_ext_format, dev);
+	core_ext_group_free(&core_ext_events, dev);
+	core_ext_group_free(&core_ext_format, dev);
 }

@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * DS buffer guard: Goldmont sets OvfDSBuffer also when the PEBS index is out of
- * bounds. It then writes no record, clears the overflow bit of the counter and does
- * not reload it (SDM, section 18.7.1.3). The kernel resets the index, or reads past
- * the buffer first, and never hears of the counter again.
+ * DS buffer guard: Goldmont sets OvfDSBuffer also when the PEBS index is out of bounds. It then
+ * writes no record, clears the overflow bit of the counter and does not reload it (SDM, section
+ * 18.7.1.3). The kernel resets the index, or reads past the buffer first, and the counter of a
+ * fixed period is silent until it wraps.
  *
- * So the guard looks at the index before the kernel does: first in the interrupt, and
- * whenever the kernel stops the PMU or reads an event, because it may empty the buffer
- * then. It puts the index back and reloads the counter, as the hardware would have; one
- * sample is lost. When all is well, which is always, it compares three words in memory.
+ * So the guard looks at the index in the PMU's interrupt, before the kernel does. It puts the
+ * index back and reloads the counter, as the hardware would have; one sample is lost. In every
+ * other interrupt it compares three words in memory.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/atomic.h>
 #include <linux/irq_work.h>
 #include <linux/minmax.h>
-#include <linux/percpu.h>
 #include <asm/cpu_entry_area.h>
 #include <asm/intel_ds.h>
 #include <asm/msr.h>
@@ -26,10 +23,9 @@
 #include "core_ext.h"
 
 /*
- * The kernel reloads the counters of some events itself: the DS area then holds 0,
- * from which a counter would overflow next year. It gets this far instead, and the kernel
- * takes it from there. No more than this, the least that the kernel itself loads: it
- * counts from what it loaded last, and behind that it sees 2^48 events too many.
+ * Where the kernel reloads the counter itself, the DS area holds 0. The counter then gets this
+ * far before its overflow. The kernel counts from what it loaded last, and it never loads less: a
+ * counter behind that looks like 2^48 events.
  */
 #define DS_GUARD_SHORT_PERIOD	2
 
@@ -37,7 +33,6 @@
 #define PERF_CAP_FULL_WIDTH_WRITE	BIT_ULL(13)
 
 static struct {
-	bool active;
 	unsigned long counters;	/* which may make PEBS records */
 	u64 sign;		/* of a counter: set until it overflows */
 	u64 mask;		/* of its bits */
@@ -45,11 +40,10 @@ static struct {
 } ds_guard;
 
 static DEFINE_PER_CPU(struct debug_store *, ds_guard_ds);
-static DEFINE_PER_CPU(unsigned long, ds_guard_count);
 
-static atomic_t ds_guard_said;
+atomic_long_t core_ext_ds_repairs;
 
-/* The scheduler, from which we may be called, must not print. */
+/* Not from the NMI */
 static void ds_guard_say(struct irq_work *work)
 {
 	pr_warn("PEBS index was out of bounds on CPU %d, put right (the count is in ds_repairs)\n",
@@ -93,7 +87,7 @@ static bool ds_guard_out_of_bounds(const struct debug_store *ds)
 	return base && (index < base || index > READ_ONCE(ds->pebs_absolute_maximum));
 }
 
-/* With all counters off. */
+/* With all counters off */
 static void ds_guard_put_right(struct debug_store *ds, u64 enabled)
 {
 	int idx;
@@ -106,13 +100,12 @@ static void ds_guard_put_right(struct debug_store *ds, u64 enabled)
 			wrmsrq(ds_guard.counter_msr + idx,
 			       ds_guard_reload(ds->pebs_event_reset[idx], val));
 	}
-	this_cpu_inc(ds_guard_count);
-	/* Once will do: the count says how often. */
-	if (!atomic_xchg(&ds_guard_said, 1))
+	/* Once is enough: the count says how often. */
+	if (atomic_long_inc_return(&core_ext_ds_repairs) == 1)
 		irq_work_queue(&ds_guard_report);
 }
 
-/* Apart: the check, which finds nothing, saves no registers for this. */
+/* Apart, so that the check saves no registers for it */
 static noinline void ds_guard_repair(struct debug_store *ds)
 {
 	u64 area, enabled, running;
@@ -123,74 +116,24 @@ static noinline void ds_guard_repair(struct debug_store *ds)
 		return;
 
 	/*
-	 * PEBS counters are written while PEBS or all counters are off (section 18.7.1.2). Not
-	 * PEBS: a counter that overflows without it makes neither a record nor an interrupt.
-	 * In the interrupt they still run.
+	 * A PEBS counter is written while PEBS or all counters are off (section 18.7.1.2). With
+	 * PEBS alone off, a counter that overflows makes neither a record nor an interrupt.
 	 */
 	rdmsrq(MSR_IA32_PEBS_ENABLE, enabled);
 	rdmsrq(MSR_CORE_PERF_GLOBAL_CTRL, running);
 	wrmsrq(MSR_CORE_PERF_GLOBAL_CTRL, 0);
-	/* An overflow until now has brought the interrupt, in which all was put right. */
-	if (ds_guard_out_of_bounds(ds))
-		ds_guard_put_right(ds, enabled);
+	ds_guard_put_right(ds, enabled);
 	wrmsrq(MSR_CORE_PERF_GLOBAL_CTRL, running);
 }
 
-/**
- * core_ext_ds_guard_due() - is there something to put right on this CPU?
- *
- * Return: true if core_ext_ds_guard_check() is to be called, with the PMU stopped.
- */
-bool core_ext_ds_guard_due(void)
-{
-	return ds_guard_out_of_bounds(this_cpu_read(ds_guard_ds));
-}
-
-/**
- * core_ext_ds_guard_check() - look at the index of this CPU, put it right
- *
- * Runs where the CPU cannot change and no interrupt can start the counters: in the
- * PMU's interrupt or with the PMU stopped.
- */
-void core_ext_ds_guard_check(void)
+static int ds_guard_nmi(unsigned int type, struct pt_regs *regs)
 {
 	struct debug_store *ds = this_cpu_read(ds_guard_ds);
 
 	if (ds_guard_out_of_bounds(ds))
 		ds_guard_repair(ds);
-}
-
-static int ds_guard_nmi(unsigned int type, struct pt_regs *regs)
-{
-	core_ext_ds_guard_check();
 	/* Whose interrupt it was is for the kernel to say. */
 	return NMI_DONE;
-}
-
-/**
- * core_ext_ds_guard_repairs() - how often the guard had work to do
- *
- * Return: the sum over all CPUs.
- */
-unsigned long core_ext_ds_guard_repairs(void)
-{
-	unsigned long sum = 0;
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		sum += READ_ONCE(per_cpu(ds_guard_count, cpu));
-	return sum;
-}
-
-/**
- * core_ext_ds_guard_useful() - does the CPU report an index out of bounds?
- * @model: the CPU
- *
- * Return: false if there is nothing to guard.
- */
-bool core_ext_ds_guard_useful(const struct core_ext_model *model)
-{
-	return model->guarded && boot_cpu_has(X86_FEATURE_DS);
 }
 
 /**
@@ -204,8 +147,10 @@ int core_ext_ds_guard_start(const struct core_ext_model *model)
 	union cpuid10_eax eax = { .full = cpuid_eax(10) };
 	unsigned int width = eax.split.bit_width;
 	u64 caps = 0;
-	int cpu, err;
+	int cpu;
 
+	for_each_possible_cpu(cpu)
+		per_cpu(ds_guard_ds, cpu) = &get_cpu_entry_area(cpu)->cpu_debug_store;
 	if (boot_cpu_has(X86_FEATURE_PDCM))
 		rdmsrq(MSR_IA32_PERF_CAPABILITIES, caps);
 	ds_guard.counters = model->guarded;
@@ -214,32 +159,14 @@ int core_ext_ds_guard_start(const struct core_ext_model *model)
 	ds_guard.counter_msr = MSR_ARCH_PERFMON_PERFCTR0;
 	if (caps & PERF_CAP_FULL_WIDTH_WRITE)
 		ds_guard.counter_msr = MSR_IA32_PMC0;
-	for_each_possible_cpu(cpu)
-		per_cpu(ds_guard_ds, cpu) = &get_cpu_entry_area(cpu)->cpu_debug_store;
-
-	err = register_nmi_handler(NMI_LOCAL, ds_guard_nmi, NMI_FLAG_FIRST, KBUILD_MODNAME);
-	ds_guard.active = !err;
-	return err;
+	return register_nmi_handler(NMI_LOCAL, ds_guard_nmi, NMI_FLAG_FIRST, KBUILD_MODNAME);
 }
 
 /**
- * core_ext_ds_guard_active() - is there anything to guard?
- *
- * Return: true if core_ext_ds_guard_check() may be called.
- */
-bool core_ext_ds_guard_active(void)
-{
-	return ds_guard.active;
-}
-
-/**
- * core_ext_ds_guard_stop() - leave the kernel alone with it
+ * core_ext_ds_guard_stop() - leave the index to the kernel
  */
 void core_ext_ds_guard_stop(void)
 {
-	if (!ds_guard.active)
-		return;
 	unregister_nmi_handler(NMI_LOCAL, KBUILD_MODNAME);
 	irq_work_sync(&ds_guard_report);
-	ds_guard.active = false;
 }

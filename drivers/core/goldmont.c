@@ -82,7 +82,7 @@ enum {
 	ANY_RESPONSE, L2_HIT, L2_MISS, SNOOP_MISS, NO_FWD, HITM, NON_DRAM, OUTSTANDING
 };
 
-static const struct core_ext_response goldmont_responses[] = {
+static const struct core_ext_bits goldmont_responses[] = {
 	[ANY_RESPONSE] = { "any_response", GLM_ANY_RESPONSE },
 	[L2_HIT] = { "l2_hit", GLM_L2_HIT },
 	[L2_MISS] = { "l2_miss.any", GLM_L2_MISS },

@@ -20,13 +20,12 @@
  *
  *	echo module intel_core_ext +p >/sys/kernel/debug/dynamic_debug/control
  *
- * What is in effect, of this CPU's:
+ * What is in effect on this CPU:
  *
- *	cat /sys/bus/event_source/devices/intel_core_ext/caps/enforce
+ *	cat /sys/module/intel_core_ext/parameters/enforce
  *
- * Beside caps/ are numbers, where there is something to count: ds_repairs, how often the guard
- * had to act; pdir_turns, how often PDIR went from one thread of a core to another; and
- * pdir_disturbed, how often something came to run beside it.
+ * The directory intel_core_ext of the PMU "cpu" has ds_repairs, how often the guard had to act,
+ * and pdir_disturbed, how often an event came to run beside PDIR.
  *
  * See goldmont.md, silvermont.md and sandybridge.md in Documentation.
  */
@@ -34,7 +33,9 @@
 
 #include <linux/device.h>
 #include <linux/err.h>
+#include <linux/kernfs.h>
 #include <linux/module.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <asm/cpu_device_id.h>
 
@@ -44,6 +45,7 @@ static bool enforce;
 module_param(enforce, bool, 0444);
 MODULE_PARM_DESC(enforce, "refuse events that the hardware would count as zero or imprecisely");
 
+/* This and the next are cleared at load where the CPU has no use for them. */
 static bool data_src;
 module_param(data_src, bool, 0444);
 MODULE_PARM_DESC(data_src, "add the data source that an event implies to its samples");
@@ -70,107 +72,143 @@ static const struct x86_cpu_id core_ext_cpus[] = {
 };
 MODULE_DEVICE_TABLE(x86cpu, core_ext_cpus);
 
-/* The core PMU's device, held while our names are in it. */
-static struct device *core_ext_cpu_dev;
+static const struct core_ext_model *core_ext_model;
 
-/* What is in effect: less than was asked for where the CPU does not need it. */
-static struct {
-	const struct core_ext_model *model;
-	bool enforce;
-	bool data_src;
-	bool ds_guard;
-} core_ext;
+/* The core PMU. It is never unregistered, nor is its device. */
+static struct pmu *core_ext_core;
+
+/* The core PMU's own event_init; NULL: it is not hooked. */
+static int (*core_ext_found_init)(struct perf_event *event);
+
+/* How many calls of our event_init have begun and ended on each CPU */
+static DEFINE_PER_CPU(unsigned long, core_ext_begun);
+static DEFINE_PER_CPU(unsigned long, core_ext_ended);
 
 static ssize_t ds_repairs_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
-	return sysfs_emit(buf, "%lu\n", core_ext_ds_guard_repairs());
+	return sysfs_emit(buf, "%ld\n", atomic_long_read(&core_ext_ds_repairs));
 }
 static DEVICE_ATTR_RO(ds_repairs);
 
-static ssize_t pdir_turns_show(struct device *dev, struct device_attribute *attr, char *buf)
-{
-	return sysfs_emit(buf, "%lu\n", core_ext_pdir_turns());
-}
-static DEVICE_ATTR_RO(pdir_turns);
-
 static ssize_t pdir_disturbed_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
-	return sysfs_emit(buf, "%lu\n", core_ext_pdir_disturbed());
+	return sysfs_emit(buf, "%ld\n", atomic_long_read(&core_ext_pdir_disturbed));
 }
 static DEVICE_ATTR_RO(pdir_disturbed);
 
-static struct attribute *core_ext_own_attrs[] = {
+static struct attribute *core_ext_attrs[] = {
 	&dev_attr_ds_repairs.attr,
-	&dev_attr_pdir_turns.attr,
 	&dev_attr_pdir_disturbed.attr,
 	NULL
 };
 
 /* Where there is something to be counted */
-static umode_t core_ext_own_visible(struct kobject *kobj, struct attribute *attr, int i)
+static umode_t core_ext_visible(struct kobject *kobj, struct attribute *attr, int i)
 {
-	bool visible = core_ext.enforce && core_ext.model->pdir;
+	bool visible = attr == &dev_attr_ds_repairs.attr ? ds_guard :
+							    enforce && core_ext_model->pdir;
 
-	if (attr == &dev_attr_ds_repairs.attr)
-		visible = core_ext.ds_guard;
 	return visible ? attr->mode : 0;
 }
 
-static const struct attribute_group core_ext_own_group = {
-	.attrs = core_ext_own_attrs,
-	.is_visible = core_ext_own_visible,
+static const struct attribute_group core_ext_group = {
+	.name = "intel_core_ext",
+	.attrs = core_ext_attrs,
+	.is_visible = core_ext_visible,
 };
 
-static DEVICE_BOOL_ATTR(enforce, 0444, core_ext.enforce);
-static DEVICE_BOOL_ATTR(data_src, 0444, core_ext.data_src);
-static DEVICE_BOOL_ATTR(ds_guard, 0444, core_ext.ds_guard);
-
-static struct attribute *core_ext_caps_attrs[] = {
-	&dev_attr_enforce.attr.attr,
-	&dev_attr_data_src.attr.attr,
-	&dev_attr_ds_guard.attr.attr,
-	NULL
-};
-
-/* What this CPU can have at all */
-static umode_t core_ext_caps_visible(struct kobject *kobj, struct attribute *attr, int i)
+static int core_ext_orig_init(struct perf_event *event)
 {
-	bool visible = true;
-
-	if (attr == &dev_attr_data_src.attr.attr)
-		visible = core_ext_data_src_known(core_ext.model);
-	else if (attr == &dev_attr_ds_guard.attr.attr)
-		visible = core_ext_ds_guard_useful(core_ext.model);
-	return visible ? attr->mode : 0;
+	if (event->attr.precise_ip && data_src)
+		return core_ext_data_src_init(event, core_ext_found_init);
+	return core_ext_found_init(event);
 }
 
-static const struct attribute_group core_ext_caps_group = {
-	.name = "caps",
-	.attrs = core_ext_caps_attrs,
-	.is_visible = core_ext_caps_visible,
-};
-
-static const struct attribute_group *core_ext_own_groups[] = {
-	&core_ext_own_group,
-	&core_ext_caps_group,
-	NULL
-};
-
-static int core_ext_no_events(struct perf_event *event)
+/* Most events meet no rule, and to find that out is all that they pay. */
+static int core_ext_enforce_init(struct perf_event *event)
 {
-	return -ENOENT;
+	bool offcore = core_ext_is_offcore(core_ext_model, event);
+	int err = offcore ? core_ext_check_offcore(core_ext_model, event) : 0;
+
+	if (!err)
+		err = core_ext_orig_init(event);
+	if (err)
+		return err;
+	if (event->attr.precise_ip)
+		err = core_ext_check_precise(core_ext_model, event);
+	if (!err && offcore && event->group_leader != event)
+		err = core_ext_check_latency(core_ext_model, event);
+	if (!err && core_ext_model->pdir)
+		err = core_ext_pdir_check_group(event);
+	return err;
+}
+
+static int core_ext_event_init(struct perf_event *event)
+{
+	int err;
+
+	this_cpu_inc(core_ext_begun);
+	/*
+	 * An inherited event is a copy of one that was accepted, perhaps before the module was
+	 * loaded. If it were refused, fork() would fail.
+	 */
+	if (enforce && !event->parent)
+		err = core_ext_enforce_init(event);
+	else
+		err = core_ext_orig_init(event);
+	this_cpu_inc(core_ext_ended);
+	return err;
+}
+
+static int __init core_ext_hook_core(void)
+{
+	int err = 0;
+
+	if (data_src)
+		err = core_ext_data_src_start(core_ext_model);
+	if (!err && enforce && core_ext_model->pdir)
+		err = core_ext_pdir_start(core_ext_core, core_ext_model);
+	if (!err && (enforce || data_src))
+		core_ext_hook(&core_ext_core->event_init, &core_ext_found_init,
+			      core_ext_event_init);
+	return err;
+}
+
+static unsigned long core_ext_sum(const unsigned long __percpu *count)
+{
+	unsigned long sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(*per_cpu_ptr(count, cpu));
+	return sum;
 }
 
 /*
- * A PMU of our own, without events. It is where our sysfs files are, and taking it
- * away waits for everybody who is inside some PMU's event_init, add or del.
+ * After the pointer is given back a call may still be in our code. RCU-tasks waits for a call that
+ * is before or behind the two counts. None may be between them, where it can sleep; a call that was
+ * before them has been counted meanwhile.
  */
-static struct pmu core_ext_own = {
-	.module = THIS_MODULE,
-	.task_ctx_nr = perf_invalid_context,
-	.event_init = core_ext_no_events,
-	.attr_groups = core_ext_own_groups,
-};
+static void core_ext_unhook_core(void)
+{
+	unsigned long begun, ended;
+
+	if (!core_ext_found_init)
+		return;
+	core_ext_pdir_stop();
+	core_ext_unhook(&core_ext_core->event_init, core_ext_found_init, core_ext_event_init);
+	do {
+		for (;;) {
+			/* In this order, so that no call inside is taken for one that has ended */
+			ended = core_ext_sum(&core_ext_ended);
+			begun = core_ext_sum(&core_ext_begun);
+			if (begun == ended)
+				break;
+			msleep(20);
+		}
+		synchronize_rcu_tasks();
+	} while (core_ext_sum(&core_ext_begun) != begun);
+}
 
 /* The PMU that takes raw events is the core PMU; an event of it knows it. */
 static struct pmu *core_ext_find_core(void)
@@ -192,86 +230,78 @@ static struct pmu *core_ext_find_core(void)
 	return core->dev && !strcmp(dev_name(core->dev), "cpu") ? core : NULL;
 }
 
-/* By a module of another name: the kernel refuses only the same name. */
-static bool core_ext_loaded_twice(void)
+static bool __init core_ext_useful(const char *parameter, bool wanted, bool useful)
 {
-	struct device *dev;
-
-	dev = bus_find_device_by_name(core_ext_cpu_dev->bus, NULL, "intel_core_ext");
-	put_device(dev);
-	return dev;
-}
-
-static int __init core_ext_start(struct pmu *core, const struct core_ext_model *model)
-{
-	int err;
-
-	if (core_ext_loaded_twice()) {
-		pr_err("these extensions are loaded already\n");
-		return -EEXIST;
-	}
-	core_ext.model = model;
-	core_ext.enforce = enforce;
-	core_ext.data_src = data_src && core_ext_data_src_known(model);
-	core_ext.ds_guard = ds_guard && core_ext_ds_guard_useful(model);
-	err = perf_pmu_register(&core_ext_own, "intel_core_ext", -1);
-	if (err)
-		return err;
-	err = core_ext_discovery_start(core_ext_cpu_dev, model);
-	if (err)
-		goto unregister;
-	if (core_ext.ds_guard) {
-		err = core_ext_ds_guard_start(model);
-		if (err)
-			goto undiscover;
-	}
-	err = core_ext_hooks_start(core, model, core_ext.enforce, core_ext.data_src);
-	if (err)
-		goto unguard;
-	pr_info("%s: names added to PMU %s%s%s%s\n", model->name, dev_name(core_ext_cpu_dev),
-		core_ext.enforce ? ", enforce" : "", core_ext.data_src ? ", data_src" : "",
-		core_ext.ds_guard ? ", ds_guard" : "");
-	return 0;
-
-unguard:
-	core_ext_ds_guard_stop();
-undiscover:
-	core_ext_discovery_stop(core_ext_cpu_dev);
-unregister:
-	perf_pmu_unregister(&core_ext_own);
-	return err;
+	if (wanted && !useful)
+		pr_warn("%s=1 has no effect on %s\n", parameter, core_ext_model->name);
+	return wanted && useful;
 }
 
 static int __init core_ext_init(void)
 {
 	const struct x86_cpu_id *id = x86_match_cpu(core_ext_cpus);
-	struct pmu *core;
+	const struct core_ext_model *model;
+	struct kernfs_node *twin;
+	struct device *dev;
 	int err;
 
 	if (!id)
 		return -ENODEV;
-	core = core_ext_find_core();
-	if (!core) {
-		pr_err("no core PMU to extend\n");
+	core_ext_core = core_ext_find_core();
+	if (!core_ext_core) {
+		pr_info("no core PMU to extend\n");
 		return -ENODEV;
 	}
-	core_ext_cpu_dev = get_device(core->dev);
-	err = core_ext_start(core, (const struct core_ext_model *)id->driver_data);
+	dev = core_ext_core->dev;
+	twin = kernfs_find_and_get(dev->kobj.sd, core_ext_group.name);
+	kernfs_put(twin);
+	if (twin) {
+		pr_err("these extensions are loaded already\n");
+		return -EEXIST;
+	}
+	model = (const struct core_ext_model *)id->driver_data;
+	core_ext_model = model;
+	data_src = core_ext_useful("data_src", data_src, model->precise);
+	ds_guard = core_ext_useful("ds_guard", ds_guard,
+				   model->guarded && boot_cpu_has(X86_FEATURE_DS));
+	err = sysfs_create_group(&dev->kobj, &core_ext_group);
 	if (err)
-		put_device(core_ext_cpu_dev);
+		return err;
+	err = core_ext_discovery_start(dev, model);
+	if (err)
+		goto remove;
+	if (ds_guard) {
+		err = core_ext_ds_guard_start(model);
+		if (err)
+			goto undiscover;
+	}
+	/* Last: nothing is hooked if it fails. */
+	err = core_ext_hook_core();
+	if (err)
+		goto unguard;
+	pr_info("%s: names added to PMU %s%s%s%s\n", model->name, dev_name(dev),
+		enforce ? ", enforce" : "", data_src ? ", data_src" : "",
+		ds_guard ? ", ds_guard" : "");
+	return 0;
+
+unguard:
+	if (ds_guard)
+		core_ext_ds_guard_stop();
+undiscover:
+	core_ext_discovery_stop(dev);
+remove:
+	sysfs_remove_group(&dev->kobj, &core_ext_group);
 	return err;
 }
 module_init(core_ext_init);
 
 static void __exit core_ext_exit(void)
 {
-	core_ext_hooks_stop();
-	core_ext_discovery_stop(core_ext_cpu_dev);
-	perf_pmu_unregister(&core_ext_own);
-	/* Until then a hook may have called them. */
-	core_ext_pdir_stop();
-	core_ext_ds_guard_stop();
-	put_device(core_ext_cpu_dev);
+	core_ext_unhook_core();
+	if (ds_guard)
+		core_ext_ds_guard_stop();
+	core_ext_discovery_stop(core_ext_core->dev);
+	sysfs_remove_group(&core_ext_core->dev->kobj, &core_ext_group);
 }
 module_exit(core_ext_exit);
 

@@ -1,77 +1,81 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PDIR: on 06_2A and 06_2D the precise distribution of INST_RETIRED holds only
- * while no other programmable counter of the core runs (SDM, section 18.9.4.4).
+ * PDIR: on 06_2A and 06_2D the precise distribution of INST_RETIRED holds only while no other
+ * programmable counter of the core runs (SDM, section 18.9.4.4). Fixed counters do not disturb.
  *
- * perf schedules events onto the counters of a CPU one group after the other and
- * rotates those that found no place. So it is enough to turn away, at add, a PDIR
- * event that comes to a core in use and whatever comes to a core that PDIR uses:
- * they take turns. Fixed counters do not disturb.
+ * So an event that would run beside PDIR, or PDIR that would run beside an event, is refused
+ * at add. perf then multiplexes them. The priority is perf's own, for both threads of a core:
  *
- * The sibling thread's counters belong to the same core, but perf does not rotate one CPU's
- * events for the sake of another. So a thread that was turned away because of its sibling
- * reserves the core after a while (the time perf gives to a turn), makes the sibling
- * schedule its events again, which the reservation now turns away, and then schedules
- * its own. The next turn is the sibling's.
+ *	pinned		cannot wait: perf would give the event up for good. It never waits and
+ *			nothing waits for it. If it runs beside PDIR, this is counted.
+ *	CPU-wide	waits only for CPU-wide events
+ *	task		waits for both
  *
- * A pinned event cannot wait: perf would give it up for good. So pinned events are
- * never turned away and turn nobody away. If one of them meets PDIR, PDIR is disturbed, and
- * this is counted.
+ * On one CPU perf adds the events by this priority. Between the threads of a core, an event of a
+ * higher priority asks the other thread to schedule its events again, which then wait for it. So
+ * does an event of the same priority, once those of the other thread have had a turn. perf often
+ * takes CPU-wide events off just to add them again, so tasks of the other thread wait a while.
  *
- * Each CPU notes its own events first and looks at its siblings after, so of two CPUs
- * that come at the same time at least one sees the other.
+ * Each CPU notes its own events before it looks at the other thread's, so of two CPUs that add
+ * events at the same time at least one sees the other.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/bitfield.h>
 #include <linux/cpumask.h>
-#include <linux/hrtimer.h>
-#include <linux/kprobes.h>
+#include <linux/jiffies.h>
+#include <linux/ktime.h>
 #include <linux/percpu.h>
 #include <linux/smp.h>
 #include <linux/topology.h>
 
-#include "compat.h"
 #include "core_ext.h"
+#include "kernel_function.h"
 
-/* What an event needs. PINNED_ ones are of no concern but to be counted. */
-enum {
-	PDIR_NOTHING,
-	PDIR_FIXED,
-	PDIR_NUM_FIXED = 3,
-	PDIR_PROGRAMMABLE = PDIR_FIXED + PDIR_NUM_FIXED,
-	PDIR_EVENT,
-	PDIR_PINNED_PROGRAMMABLE,
-	PDIR_PINNED_EVENT,
-	PDIR_NUM_KINDS
+enum pdir_order {
+	PDIR_TASK,
+	PDIR_CPU,
+	PDIR_PINNED,
+	PDIR_NUM_ORDERS
 };
+
+/* The counter that an event needs */
+enum pdir_kind {
+	PDIR_OTHER,
+	PDIR_EVENT,
+	PDIR_NUM_PROGRAMMABLE,
+	PDIR_FIXED = PDIR_NUM_PROGRAMMABLE,
+	PDIR_NUM_FIXED = 3,
+	PDIR_NUM_KINDS = PDIR_FIXED + PDIR_NUM_FIXED
+};
+
+/* What is asked for, and when in the upper bits. A request expires after an interval. */
+#define PDIR_ASK_KIND	BIT_ULL(0)	/* set: PDIR_EVENT */
+#define PDIR_ASK_ORDER	BIT_ULL(1)
+#define PDIR_ASK_BITS	2
 
 /**
  * struct pdir_cpu - the events on a CPU
  * @event: each of them; there can be no more than the CPU has counters
- * @kind: what it needs
+ * @noted: which of @on counts it; NULL: none
  * @num: how many
- * @of_kind: how many of each kind. Siblings read it.
- * @reserved: until the siblings have given way, nothing comes to the core that excludes
- *	this kind; on this CPU nothing else of the rest comes first. Siblings read it.
- * @wanted: kind of the first event that was turned away because of a sibling
- * @turn: when to ask the siblings to give way
- * @give_way: runs on this CPU when a sibling asks it
- * @take: runs on this CPU when they have
- * @turns: how often that was
- * @disturbed: how often something came to run beside PDIR
+ * @on: how many need a programmable counter. The other thread reads it.
+ * @ask: what the other thread shall make room for. It reads it.
+ * @since: when events here came to run that had waited, ns. The other thread reads it.
+ * @waits: events here have waited since
+ * @left: when CPU-wide events last left their counters, ns. The other thread reads it.
+ * @again: schedules the events of this CPU again. Only the other thread queues it.
  */
 struct pdir_cpu {
 	struct perf_event *event[X86_PMC_IDX_MAX];
-	u8 kind[X86_PMC_IDX_MAX];
+	unsigned int *noted[X86_PMC_IDX_MAX];
 	unsigned int num;
-	unsigned int of_kind[PDIR_NUM_KINDS];
-	u8 reserved;
-	u8 wanted;
-	struct hrtimer turn;
-	call_single_data_t give_way;
-	call_single_data_t take;
-	unsigned long turns;
-	unsigned long disturbed;
+	unsigned int on[PDIR_NUM_ORDERS][PDIR_NUM_PROGRAMMABLE];
+	u64 ask;
+	u64 since;
+	bool waits;
+	u64 left[PDIR_NUM_PROGRAMMABLE];
+	call_single_data_t again;
 };
 
 static DEFINE_PER_CPU(struct pdir_cpu, pdir_cpus);
@@ -81,241 +85,239 @@ static struct {
 	u16 select;
 	/* The kernel's own way to have the events of a CPU scheduled again. Not exported. */
 	void (*resched)(struct pmu *pmu);
+	/* What was there; NULL: nothing is hooked. */
+	int (*add)(struct perf_event *event, int flags);
+	void (*del)(struct perf_event *event, int flags);
 } pdir;
 
-/* By which the kernel finds the counters of an event. ANY is not a part of it. */
-static u64 pdir_raw(const struct perf_event *event)
-{
-	return event->hw.config & X86_RAW_EVENT_MASK;
-}
+atomic_long_t core_ext_pdir_disturbed;
 
-/* The counter that an event needs, if it is the only one of its kind. */
-static unsigned int pdir_kind(const struct perf_event *event)
+/* By which the kernel finds the counters of an event. ANY is not a part of it. */
+static enum pdir_kind pdir_kind(const struct perf_event *event)
 {
 	/* The events of the fixed counters, in their order */
 	static const u16 fixed[PDIR_NUM_FIXED] = { 0x00c0, 0x003c, 0x0300 };
-	u64 raw = pdir_raw(event);
+	u64 raw = event->hw.config & X86_RAW_EVENT_MASK;
 	int i;
 
 	if (event->attr.precise_ip)
-		return raw == pdir.select ? PDIR_EVENT : PDIR_PROGRAMMABLE;
+		return raw == pdir.select ? PDIR_EVENT : PDIR_OTHER;
 	for (i = 0; i < PDIR_NUM_FIXED; i++) {
 		if (raw == fixed[i])
 			return PDIR_FIXED + i;
 	}
-	return PDIR_PROGRAMMABLE;
+	return PDIR_OTHER;
 }
 
-static unsigned int pdir_counter_on(const struct pdir_cpu *c, const struct perf_event *event)
+static enum pdir_kind pdir_kind_on(const struct pdir_cpu *c, const struct perf_event *event)
 {
-	unsigned int kind = pdir_kind(event);
+	enum pdir_kind kind = pdir_kind(event);
 	unsigned int i;
 
-	if (kind >= PDIR_PROGRAMMABLE)
+	if (kind < PDIR_FIXED)
 		return kind;
 	/* The kernel prefers to give an event the counter that it had before. */
 	if (event->hw.idx >= 0 && event->hw.idx < INTEL_PMC_IDX_FIXED)
-		return PDIR_PROGRAMMABLE;
+		return PDIR_OTHER;
 	/*
-	 * A second one of its kind needs a programmable counter. Which of the two gets that
-	 * may change with every event that comes or goes, whatever has been noted of the
-	 * other.
+	 * A second one of its kind needs a programmable counter. Which of the two gets it may
+	 * change with every event that comes or goes.
 	 */
 	for (i = 0; i < c->num; i++) {
 		if (pdir_kind(c->event[i]) == kind)
-			return PDIR_PROGRAMMABLE;
+			return PDIR_OTHER;
 	}
 	return kind;
 }
 
-static unsigned int pdir_kind_on(const struct pdir_cpu *c, const struct perf_event *event)
+static enum pdir_order pdir_order(const struct perf_event *event)
 {
-	unsigned int kind = pdir_counter_on(c, event);
-
-	if (kind < PDIR_PROGRAMMABLE || !event->group_leader->attr.pinned)
-		return kind;
-	return kind == PDIR_EVENT ? PDIR_PINNED_EVENT : PDIR_PINNED_PROGRAMMABLE;
+	if (event->group_leader->attr.pinned)
+		return PDIR_PINNED;
+	return event->attach_state & PERF_ATTACH_TASK ? PDIR_TASK : PDIR_CPU;
 }
 
-/* Of another CPU, or of this one but for @self events that were noted already */
-static bool pdir_conflict(const struct pdir_cpu *c, unsigned int kind, unsigned int self)
+/* How many events of an order on a CPU one of this kind cannot run beside */
+static unsigned int pdir_conflicts(const struct pdir_cpu *c, enum pdir_order order,
+				   enum pdir_kind kind)
 {
-	unsigned int pdir_events = READ_ONCE(c->of_kind[PDIR_EVENT]);
-
-	if (kind == PDIR_EVENT)
-		return pdir_events + READ_ONCE(c->of_kind[PDIR_PROGRAMMABLE]) > self;
-	return pdir_events;
+	return READ_ONCE(c->on[order][PDIR_EVENT]) +
+	       (kind == PDIR_EVENT ? READ_ONCE(c->on[order][PDIR_OTHER]) : 0);
 }
 
-static ktime_t pdir_interval(void)
+/* The highest order of events on a CPU that one of this kind cannot run beside; -1: none */
+static int pdir_conflict(const struct pdir_cpu *c, enum pdir_kind kind)
 {
-	return ms_to_ktime(pdir.core->hrtimer_interval_ms);
+	int order = PDIR_CPU;
+
+	while (order >= PDIR_TASK && !pdir_conflicts(c, order, kind))
+		order--;
+	return order;
 }
 
-/* A sibling does not let this event run. Ask it to, when it has had its turn. */
-static void pdir_want(struct pdir_cpu *c, unsigned int kind)
+/* How often perf tries again to add an event that waits, ns */
+static u64 pdir_interval(void)
 {
-	if (!c->wanted)
-		c->wanted = kind;
-	if (!hrtimer_active(&c->turn))
-		hrtimer_start(&c->turn, pdir_interval(), HRTIMER_MODE_REL_PINNED_HARD);
+	return (u64)pdir.core->hrtimer_interval_ms * NSEC_PER_MSEC;
 }
 
-/* Must an event of this kind wait, noted on this CPU already? */
-static bool pdir_waits(struct pdir_cpu *c, unsigned int kind)
+/* Has a CPU-wide event that one of this kind cannot run beside left a CPU just now? */
+static bool pdir_left(const struct pdir_cpu *c, enum pdir_kind kind, u64 now)
 {
-	bool here, there = false;
-	int cpu, self = smp_processor_id();
+	u64 while_ago = now - 10 * pdir_interval();
 
-	if (kind != PDIR_PROGRAMMABLE && kind != PDIR_EVENT)
-		return false;
-	here = pdir_conflict(c, kind, 1) || (c->reserved && c->reserved != kind);
-	for_each_cpu(cpu, topology_sibling_cpumask(self)) {
-		const struct pdir_cpu *other = &per_cpu(pdir_cpus, cpu);
-		u8 reserved = READ_ONCE(other->reserved);
+	return time_after64(READ_ONCE(c->left[PDIR_EVENT]), while_ago) ||
+	       (kind == PDIR_EVENT && time_after64(READ_ONCE(c->left[PDIR_OTHER]), while_ago));
+}
 
-		if (cpu == self)
-			continue;
-		there |= pdir_conflict(other, kind, 0) || reserved == PDIR_EVENT ||
-			 (reserved && kind == PDIR_EVENT);
-	}
-	if (there)
-		pdir_want(c, kind);
-	return here || there;
+/* The order of what a CPU asks for, if an event of this kind cannot run beside it; -1: none */
+static int pdir_asked(const struct pdir_cpu *c, enum pdir_kind kind, u64 now)
+{
+	u64 ask = READ_ONCE(c->ask);
+
+	if (!ask || time_after64(now, ask + pdir_interval()))
+		return -1;
+	if (kind != PDIR_EVENT && !(ask & PDIR_ASK_KIND))
+		return -1;
+	return FIELD_GET(PDIR_ASK_ORDER, ask);
+}
+
+static void pdir_ask(struct pdir_cpu *c, enum pdir_order order, enum pdir_kind kind, u64 now,
+		     int cpu)
+{
+	WRITE_ONCE(c->ask, now >> PDIR_ASK_BITS << PDIR_ASK_BITS |
+		   FIELD_PREP(PDIR_ASK_ORDER, order) | FIELD_PREP(PDIR_ASK_KIND, kind));
+	smp_call_function_single_async(cpu, &per_cpu(pdir_cpus, cpu).again);
 }
 
 /*
- * An event has come to run: does it run beside PDIR, or PDIR beside others? Not unless one of
- * them is pinned. Of the rest each waits for the other, and may be noted just to find that out.
+ * Must an event wait for the other thread? An event that has priority asks it to make room, and is
+ * added again when it has.
  */
-static bool pdir_disturbs(unsigned int kind)
+static bool pdir_waits(struct pdir_cpu *c, enum pdir_order order, enum pdir_kind kind)
 {
-	unsigned int pdir_events = 0, others = 0, pinned = 0;
-	int cpu;
+	u64 now = ktime_get_mono_fast_ns();
+	int cpu, self = smp_processor_id();
 
-	if (kind < PDIR_PROGRAMMABLE)
-		return false;
-	for_each_cpu(cpu, topology_sibling_cpumask(smp_processor_id())) {
-		const struct pdir_cpu *c = &per_cpu(pdir_cpus, cpu);
-		unsigned int pinned_events = READ_ONCE(c->of_kind[PDIR_PINNED_EVENT]);
-		unsigned int pinned_others = READ_ONCE(c->of_kind[PDIR_PINNED_PROGRAMMABLE]);
+	for_each_cpu(cpu, topology_sibling_cpumask(self)) {
+		const struct pdir_cpu *other = &per_cpu(pdir_cpus, cpu);
+		int runs, asked;
+		bool had_turn;
 
-		pdir_events += READ_ONCE(c->of_kind[PDIR_EVENT]) + pinned_events;
-		others += READ_ONCE(c->of_kind[PDIR_PROGRAMMABLE]) + pinned_others;
-		pinned += pinned_events + pinned_others;
+		if (cpu == self)
+			continue;
+		runs = pdir_conflict(other, kind);
+		asked = order == PDIR_TASK && pdir_left(other, kind, now) ?
+			PDIR_CPU : pdir_asked(other, kind, now);
+		if (runs < 0 && asked < (int)order)
+			return false;
+		c->waits = true;
+		/* perf's timers tick at the same time on all CPUs: so a turn is an interval. */
+		had_turn = time_after64(now, READ_ONCE(other->since) + pdir_interval() / 2);
+		if (asked < (int)order && runs < (int)order + had_turn)
+			pdir_ask(c, order, kind, now, cpu);
+		return true;
 	}
-	return pinned && pdir_events && pdir_events + others > 1;
+	return false;
+}
+
+/* Schedule the events here again, for the other thread, and let it know. */
+static void pdir_again(void *unused)
+{
+	struct pdir_cpu *c = this_cpu_ptr(&pdir_cpus);
+	int cpu, self = smp_processor_id();
+	u64 ask = c->ask;
+
+	pdir.resched(pdir.core);
+	/* Answered, unless it has been asked again just now. */
+	if (c->ask == ask)
+		WRITE_ONCE(c->ask, 0);
+	for_each_cpu(cpu, topology_sibling_cpumask(self)) {
+		struct pdir_cpu *other = &per_cpu(pdir_cpus, cpu);
+
+		if (cpu != self && READ_ONCE(other->ask))
+			smp_call_function_single_async(cpu, &other->again);
+	}
+}
+
+/* Has an event come to run beside PDIR? Only if one of the two is pinned. */
+static bool pdir_disturbs(enum pdir_order order, enum pdir_kind kind)
+{
+	int first = order == PDIR_PINNED ? 0 : PDIR_PINNED;
+	int cpu, self = smp_processor_id();
+	int other;
+
+	for_each_cpu(cpu, topology_sibling_cpumask(self)) {
+		for (other = first; other < PDIR_NUM_ORDERS; other++) {
+			/* It is not beside itself. */
+			bool itself = cpu == self && other == order && kind == PDIR_EVENT;
+
+			if (pdir_conflicts(&per_cpu(pdir_cpus, cpu), other, kind) > itself)
+				return true;
+		}
+	}
+	return false;
 }
 
 static void pdir_forget(struct pdir_cpu *c, const struct perf_event *event)
 {
-	unsigned int i;
+	unsigned int i, kind;
 
 	/* An event that was there before us has not been noted. */
 	for (i = 0; i < c->num && c->event[i] != event; i++)
 		;
 	if (i == c->num)
 		return;
-	WRITE_ONCE(c->of_kind[c->kind[i]], c->of_kind[c->kind[i]] - 1);
+	if (c->noted[i]) {
+		for (kind = 0; kind < PDIR_NUM_PROGRAMMABLE; kind++) {
+			if (c->noted[i] == &c->on[PDIR_CPU][kind])
+				WRITE_ONCE(c->left[kind], ktime_get_mono_fast_ns());
+		}
+		WRITE_ONCE(*c->noted[i], *c->noted[i] - 1);
+	}
 	c->num--;
 	c->event[i] = c->event[c->num];
-	c->kind[i] = c->kind[c->num];
+	c->noted[i] = c->noted[c->num];
 }
 
-/**
- * core_ext_pdir_add() - around the core PMU's add
- * @event: event to put on this CPU
- * @flags: PERF_EF_START
- *
- * Return: what the core PMU says, or -EAGAIN: not now.
- */
-int core_ext_pdir_add(struct perf_event *event, int flags)
+static int pdir_add(struct perf_event *event, int flags)
 {
 	struct pdir_cpu *c = this_cpu_ptr(&pdir_cpus);
-	unsigned int kind = pdir_kind_on(c, event);
+	enum pdir_order order = pdir_order(event);
+	enum pdir_kind kind = pdir_kind_on(c, event);
+	unsigned int *noted = kind < PDIR_FIXED ? &c->on[order][kind] : NULL;
+	bool may_wait = noted && order < PDIR_PINNED;
 	int err;
 
+	/* What has to wait anyway is not noted, so that the other thread never waits for it. */
+	if (may_wait && (pdir_conflict(c, kind) >= 0 || pdir_waits(c, order, kind)))
+		return -EAGAIN;
 	if (WARN_ON_ONCE(c->num == ARRAY_SIZE(c->event)))
 		return -EAGAIN;
 	c->event[c->num] = event;
-	c->kind[c->num++] = kind;
-	WRITE_ONCE(c->of_kind[kind], c->of_kind[kind] + 1);
-	/* Ours is noted before the siblings' are read. Pairs with itself over there. */
+	c->noted[c->num++] = noted;
+	if (noted)
+		WRITE_ONCE(*noted, *noted + 1);
+	/* Ours is noted before the other thread's are read. Pairs with itself over there. */
 	smp_mb();
-	err = pdir_waits(c, kind) ? -EAGAIN : core_ext_orig_add(event, flags);
-	if (err)
+	err = may_wait && pdir_waits(c, order, kind) ? -EAGAIN : pdir.add(event, flags);
+	if (err) {
 		pdir_forget(c, event);
-	else if (pdir_disturbs(kind))
-		c->disturbed++;
-	return err;
+		return err;
+	}
+	if (noted && c->waits) {
+		c->waits = false;
+		WRITE_ONCE(c->since, ktime_get_mono_fast_ns());
+	}
+	if (noted && pdir_disturbs(order, kind))
+		atomic_long_inc(&core_ext_pdir_disturbed);
+	return 0;
 }
 
-/**
- * core_ext_pdir_del() - around the core PMU's del
- * @event: event to take off this CPU
- * @flags: as perf gives them
- */
-void core_ext_pdir_del(struct perf_event *event, int flags)
+static void pdir_del(struct perf_event *event, int flags)
 {
-	core_ext_orig_del(event, flags);
+	pdir.del(event, flags);
 	pdir_forget(this_cpu_ptr(&pdir_cpus), event);
-}
-
-/* This CPU has waited long enough: reserve the core and ask the siblings to give way. */
-static enum hrtimer_restart pdir_turn(struct hrtimer *timer)
-{
-	struct pdir_cpu *c = container_of(timer, struct pdir_cpu, turn);
-	int cpu, self = smp_processor_id();
-
-	/* If this is the second time, nobody has heard. */
-	WRITE_ONCE(c->reserved, PDIR_NOTHING);
-	/* The timers of a CPU that has gone are another's. */
-	if (c != this_cpu_ptr(&pdir_cpus) || !c->wanted)
-		return HRTIMER_NORESTART;
-	/* Whose event wanted it may have left meanwhile. */
-	c->wanted = PDIR_NOTHING;
-	pdir.resched(pdir.core);
-	if (!c->wanted)
-		return HRTIMER_NORESTART;
-	WRITE_ONCE(c->reserved, c->wanted);
-	for_each_cpu(cpu, topology_sibling_cpumask(self)) {
-		if (cpu != self)
-			smp_call_function_single_async(cpu, &per_cpu(pdir_cpus, cpu).give_way);
-	}
-	hrtimer_forward_now(timer, pdir_interval());
-	return HRTIMER_RESTART;
-}
-
-static void pdir_give_way(void *unused)
-{
-	int cpu, self = smp_processor_id();
-
-	pdir.resched(pdir.core);
-	for_each_cpu(cpu, topology_sibling_cpumask(self)) {
-		struct pdir_cpu *other = &per_cpu(pdir_cpus, cpu);
-
-		if (cpu != self && READ_ONCE(other->reserved))
-			smp_call_function_single_async(cpu, &other->take);
-	}
-}
-
-static void pdir_take(void *unused)
-{
-	struct pdir_cpu *c = this_cpu_ptr(&pdir_cpus);
-
-	/* When this CPU has to wait again, it will be for a whole turn. */
-	hrtimer_try_to_cancel(&c->turn);
-	c->wanted = PDIR_NOTHING;
-	pdir.resched(pdir.core);
-	WRITE_ONCE(c->reserved, PDIR_NOTHING);
-	c->turns++;
-}
-
-static void pdir_count(unsigned int *of_kind, const struct perf_event *event,
-		       const struct pmu *core)
-{
-	if (event->pmu == core)
-		of_kind[pdir_kind(event)]++;
 }
 
 /**
@@ -327,20 +329,21 @@ static void pdir_count(unsigned int *of_kind, const struct perf_event *event,
  */
 int core_ext_pdir_check_group(struct perf_event *event)
 {
-	unsigned int of_kind[PDIR_NUM_KINDS] = {};
-	struct perf_event *leader = event->group_leader;
-	unsigned int programmable;
-	struct perf_event *other;
+	unsigned int of_kind[PDIR_NUM_KINDS] = {}, programmable;
+	struct perf_event *leader = event->group_leader, *other;
 	int i;
 
 	if (leader == event)
 		return 0;
-	pdir_count(of_kind, event, event->pmu);
-	pdir_count(of_kind, leader, event->pmu);
-	for_each_sibling_event(other, leader)
-		pdir_count(of_kind, other, event->pmu);
+	of_kind[pdir_kind(event)]++;
+	if (leader->pmu == event->pmu)
+		of_kind[pdir_kind(leader)]++;
+	for_each_sibling_event(other, leader) {
+		if (other->pmu == event->pmu)
+			of_kind[pdir_kind(other)]++;
+	}
 
-	programmable = of_kind[PDIR_PROGRAMMABLE] + of_kind[PDIR_EVENT];
+	programmable = of_kind[PDIR_OTHER] + of_kind[PDIR_EVENT];
 	for (i = 0; i < PDIR_NUM_FIXED; i++)
 		programmable += of_kind[PDIR_FIXED + i] > 1;
 	if (!of_kind[PDIR_EVENT] || programmable == 1)
@@ -349,98 +352,64 @@ int core_ext_pdir_check_group(struct perf_event *event)
 		"PDIR and another programmable counter in one group"));
 }
 
-/**
- * core_ext_pdir_turns() - how often a core has gone from one thread to another
- *
- * Return: the sum over all CPUs.
- */
-unsigned long core_ext_pdir_turns(void)
-{
-	unsigned long sum = 0;
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		sum += READ_ONCE(per_cpu(pdir_cpus, cpu).turns);
-	return sum;
-}
-
-/**
- * core_ext_pdir_disturbed() - how often something came to run beside PDIR
- *
- * Return: the sum over all CPUs.
- */
-unsigned long core_ext_pdir_disturbed(void)
-{
-	unsigned long sum = 0;
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		sum += READ_ONCE(per_cpu(pdir_cpus, cpu).disturbed);
-	return sum;
-}
-
-/**
- * core_ext_pdir_start() - before the first event is added through us
- * @core: the core PMU
- * @model: the CPU
- *
- * Return: 0, or an errno if threads could not take turns.
- */
-int core_ext_pdir_start(struct pmu *core, const struct core_ext_model *model)
-{
-	struct kprobe probe = { .symbol_name = "perf_pmu_resched" };
-	int cpu, err;
-
-	err = register_kprobe(&probe);
-	if (err) {
-		pr_err("cannot find perf_pmu_resched() (%d), which enforce needs\n", err);
-		return err;
-	}
-	pdir.resched = (void *)probe.addr;
-	unregister_kprobe(&probe);
-	pdir.core = core;
-	pdir.select = model->pdir;
-	for_each_possible_cpu(cpu) {
-		struct pdir_cpu *c = &per_cpu(pdir_cpus, cpu);
-
-		hrtimer_setup(&c->turn, pdir_turn, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
-		INIT_CSD(&c->give_way, pdir_give_way, NULL);
-		INIT_CSD(&c->take, pdir_take, NULL);
-	}
-	return 0;
-}
-
 static void pdir_resched_here(void *unused)
 {
 	pdir.resched(pdir.core);
 }
 
 /**
- * core_ext_pdir_catch_up() - note the events that are on already
+ * core_ext_pdir_start() - put our functions around add and del
+ * @core: the core PMU
+ * @model: the CPU
  *
- * They are scheduled again, now through us.
+ * Return: 0, or an errno: nothing is hooked.
  */
-void core_ext_pdir_catch_up(void)
-{
-	on_each_cpu(pdir_resched_here, NULL, 1);
-}
-
-static void pdir_nothing(void *unused)
-{
-}
-
-/**
- * core_ext_pdir_stop() - when no event is added through us any more
- */
-void core_ext_pdir_stop(void)
+int core_ext_pdir_start(struct pmu *core, const struct core_ext_model *model)
 {
 	int cpu;
 
-	if (!pdir.core)
-		return;
+	pdir.resched = kernel_function("perf_pmu_resched");
+	if (!pdir.resched) {
+		pr_err("cannot find perf_pmu_resched(), which enforce needs\n");
+		return -ENOENT;
+	}
+	for_each_online_cpu(cpu) {
+		if (cpumask_weight(topology_sibling_cpumask(cpu)) > 2) {
+			pr_err("enforce does not know cores of more than two threads\n");
+			return -EOPNOTSUPP;
+		}
+	}
+	pdir.core = core;
+	pdir.select = model->pdir;
 	for_each_possible_cpu(cpu)
-		hrtimer_cancel(&per_cpu(pdir_cpus, cpu).turn);
-	/* Wait for what the timers have asked for, and for what that has asked for. */
-	on_each_cpu(pdir_nothing, NULL, 1);
-	on_each_cpu(pdir_nothing, NULL, 1);
+		INIT_CSD(&per_cpu(pdir_cpus, cpu).again, pdir_again, NULL);
+	/* del first: it must see whatever add has noted. */
+	core_ext_hook(&core->del, &pdir.del, pdir_del);
+	core_ext_hook(&core->add, &pdir.add, pdir_add);
+	/* The events that are on already are added again, now through us. */
+	on_each_cpu(pdir_resched_here, NULL, 1);
+	return 0;
+}
+
+/**
+ * core_ext_pdir_stop() - give add and del back
+ *
+ * Afterwards no CPU is in a function of this file that perf called through them.
+ */
+void core_ext_pdir_stop(void)
+{
+	int pass;
+
+	if (!pdir.add)
+		return;
+	core_ext_unhook(&pdir.core->add, pdir.add, pdir_add);
+	core_ext_unhook(&pdir.core->del, pdir.del, pdir_del);
+	/*
+	 * perf calls them with interrupts off, so RCU waits for them. What they have queued runs in
+	 * an interrupt, for which the second pass waits, and the third for what that has queued.
+	 */
+	for (pass = 0; pass < 3; pass++) {
+		kick_all_cpus_sync();
+		synchronize_rcu();
+	}
 }

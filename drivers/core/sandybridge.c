@@ -22,7 +22,7 @@ enum {
 
 #define SNB_ANY_DRAM	(SNB_LOCAL_DRAM | SNB_REMOTE_DRAM)
 
-static const struct core_ext_response sandybridge_responses[] = {
+static const struct core_ext_bits sandybridge_responses[] = {
 	[ANY_RESPONSE] = { "any_response", SNB_ANY_RESPONSE },
 	[LLC_HIT] = { "llc_hit.any_response", SNB_LLC_HIT | SNB_SNOOPS },
 	[LLC_HIT_NO_SNOOP] = { "llc_hit.no_snoop_needed", SNB_LLC_HIT | SNB_SNOOP_NOT_NEEDED },
@@ -94,7 +94,7 @@ static const struct core_ext_request sandybridge_requests[] = {
 #define LLC_MISS	(SNB_NO_SUPPLIER | SNB_ANY_DRAM | SNB_SNOOPS)
 
 /* As published, with names and requests of their own. */
-static const struct core_ext_selection sandybridge_selections[] = {
+static const struct core_ext_bits sandybridge_selections[] = {
 	{ "all_data_rd.any_response", DATA_IN_SOCKET | SNB_BUS_LOCKS | SNB_ANY_RESPONSE },
 	{ "all_reads.any_response", ALL_READS | SNB_BUS_LOCKS | SNB_ANY_RESPONSE },
 	{ "any_request.llc_miss_local.dram", SNB_REQUESTS | LLC_MISS_LOCAL },
@@ -116,7 +116,7 @@ static const struct core_ext_selection sandybridge_selections[] = {
 	{}
 };
 
-static const struct core_ext_selection sandybridge_x_selections[] = {
+static const struct core_ext_bits sandybridge_x_selections[] = {
 	{ "all_data_rd.any_response", DATA_IN_SOCKET | SNB_BUS_LOCKS | SNB_ANY_RESPONSE },
 	{ "all_demand_mlc_pref_reads.llc_miss.any_response", DEMAND_AND_MLC | LLC_MISS },
 	{ "all_demand_mlc_pref_reads.llc_miss.local_dram", DEMAND_AND_MLC | SNB_LOCAL_DRAM |

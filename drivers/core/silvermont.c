@@ -45,7 +45,7 @@ enum {
 	ANY_RESPONSE, L2_HIT, L2_MISS, NO_SNOOP, SNOOP_MISS, NO_FWD, HITM, NON_DRAM, OUTSTANDING
 };
 
-static const struct core_ext_response silvermont_responses[] = {
+static const struct core_ext_bits silvermont_responses[] = {
 	[ANY_RESPONSE] = { "any_response", SLM_ANY_RESPONSE },
 	[L2_HIT] = { "l2_hit", SLM_L2_HIT },
 	/* As published, without devices */

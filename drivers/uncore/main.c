@@ -253,8 +253,11 @@ static void uncore_unregister_all(void)
 {
 	int id;
 
+	perf_pmu_unregister_begin();
 	for (id = 0; id < UNCORE_NUM_BOXES; id++)
 		uncore_pmu_unregister(&uncore_pmus[id]);
+	perf_pmu_unregister(&uncore_package_pmu);
+	perf_pmu_unregister_end();
 }
 
 static int uncore_register_all(void)
@@ -311,18 +314,19 @@ static int __init uncore_init(void)
 	 * packages are probed, and no register is touched before it is clear that they are
 	 * ours.
 	 */
+	perf_pmu_unregister_prepare();
 	err = perf_pmu_register(&uncore_package_pmu, "xeon7500_package", -1);
 	if (err)
 		goto pmi;
 	if (uncore_mainline_loaded()) {
 		pr_err("intel_uncore has these registers; unload it first\n");
 		err = -EBUSY;
-		goto package_pmu;
+		goto unregister;
 	}
 
 	err = uncore_hotplug_init();
 	if (err)
-		goto package_pmu;
+		goto unregister;
 	err = register_reboot_notifier(&uncore_reboot_nb);
 	if (err)
 		goto cpus;
@@ -331,13 +335,12 @@ static int __init uncore_init(void)
 	if (!err)
 		return 0;
 
-	uncore_unregister_all();
 	unregister_syscore(&uncore_syscore);
 	unregister_reboot_notifier(&uncore_reboot_nb);
 cpus:
 	uncore_hotplug_exit();
-package_pmu:
-	perf_pmu_unregister(&uncore_package_pmu);
+unregister:
+	uncore_unregister_all();
 pmi:
 	uncore_pmi_exit();
 notifier:
@@ -352,7 +355,6 @@ static void __exit uncore_exit(void)
 {
 	/* No event is left, for each holds the module; so every package is clean. */
 	uncore_unregister_all();
-	perf_pmu_unregister(&uncore_package_pmu);
 	unregister_syscore(&uncore_syscore);
 	unregister_reboot_notifier(&uncore_reboot_nb);
 	uncore_hotplug_exit();

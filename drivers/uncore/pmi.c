@@ -19,7 +19,6 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
 #include <asm/apic.h>
@@ -30,6 +29,7 @@
 #include <asm/x86_init.h>
 
 #include "compat.h"
+#include "kernel_function.h"
 #include "uncore.h"
 #include "xeon7500/ubox.h"
 
@@ -747,25 +747,14 @@ bool uncore_pmi_samples(void)
 	return uncore_overflow;
 }
 
-static void uncore_pmi_find_perf(void)
-{
-	struct kprobe probe = { .symbol_name = "perf_event_overflow" };
-	int err = register_kprobe(&probe);
-
-	if (err) {
-		pr_info("cannot find perf_event_overflow() (%d): no sampling\n", err);
-		return;
-	}
-	uncore_overflow = (void *)probe.addr;
-	unregister_kprobe(&probe);
-}
-
 /** uncore_pmi_init() - get ready for PMIs; no event exists yet. Returns 0 or an errno */
 int uncore_pmi_init(void)
 {
 	struct uncore_package *pkg;
 
-	uncore_pmi_find_perf();
+	uncore_overflow = kernel_function("perf_event_overflow");
+	if (!uncore_overflow)
+		pr_info("cannot find perf_event_overflow(): no sampling\n");
 	for_each_uncore_package(pkg)
 		hrtimer_setup(&pkg->timer, uncore_watch, CLOCK_MONOTONIC,
 			      HRTIMER_MODE_REL_PINNED_HARD);

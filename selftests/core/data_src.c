@@ -244,14 +244,14 @@ static void inherited(void)
 	ring_close(&ring);
 }
 
-/* No record has a latency, so nobody must see one, whatever the CPU writes in its place. */
-static void weights(uint64_t config)
+/* No record has a latency or a transaction, whatever the CPU writes in that field. */
+static void weights(uint64_t config, uint64_t type)
 {
 	struct perf_event_attr attr = sample_attr(config, 2, PERIOD);
 	int num = 0, wrong = 0, pass;
 	struct weighed w;
 
-	attr.sample_type = WEIGHED_TYPE;
+	attr.sample_type = PERF_SAMPLE_IP | type;
 	for (pass = 0; pass < 2; pass++) {
 		attr.wakeup_events = pass;
 		ring_open(&ring, &attr);
@@ -264,17 +264,22 @@ static void weights(uint64_t config)
 		}
 		ring_close(&ring);
 	}
-	ktap_check(num && !wrong, "%#llx: %d samples, %d with a weight",
-		   (unsigned long long)config, num, wrong);
+	ktap_check(num && !wrong, "%#llx, %#llx: %d samples, %d with one",
+		   (unsigned long long)config, (unsigned long long)type, num, wrong);
 }
 
 static void no_weight(void)
 {
+	static const uint64_t types[] = { PERF_SAMPLE_WEIGHT, PERF_SAMPLE_TRANSACTION };
+	int i;
+
 	ext_load("data_src=1");
-	weights(0x81d0);
-	weights(0x82d0);
-	weights(0x00c0);
-	weights(0x00c4);
+	for (i = 0; i < 2; i++) {
+		weights(0x81d0, types[i]);
+		weights(0x82d0, types[i]);
+		weights(0x00c0, types[i]);
+		weights(0x00c4, types[i]);
+	}
 }
 
 CORE_MAIN("5c 5f",
@@ -284,4 +289,4 @@ CORE_MAIN("5c 5f",
 	{ "by the event, frequency", frequency },
 	{ "by the event, ring written backward", backward },
 	{ "by the event, inherited", inherited },
-	{ "no weight", no_weight })
+	{ "no weight and no transaction", no_weight })

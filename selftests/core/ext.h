@@ -11,9 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "ktap.h"
 #include "perf.h"
+
+/* What the module adds to the core PMU besides names */
+#define EXT_FILES	"/sys/bus/event_source/devices/cpu/intel_core_ext"
 
 /* The exit status of a shell command. */
 static inline int shell(const char *command)
@@ -25,7 +29,7 @@ static inline int shell(const char *command)
 
 static inline bool ext_loaded(void)
 {
-	return pmu_type("intel_core_ext") >= 0;
+	return !access(EXT_FILES, F_OK);
 }
 
 static inline void ext_unload(void)
@@ -123,13 +127,26 @@ static inline long ext_number(const char *name)
 	long n = -1;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/intel_core_ext/%s", name);
+	snprintf(path, sizeof(path), EXT_FILES "/%s", name);
 	f = fopen(path, "r");
 	if (f) {
 		ktap_require(fscanf(f, "%ld", &n) == 1 && n >= 0, "%s", path);
 		fclose(f);
 	}
 	return n;
+}
+
+/* Is a parameter of the module in effect? */
+static inline bool ext_effect(const char *name)
+{
+	char path[96], value = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/module/intel_core_ext/parameters/%s", name);
+	f = fopen(path, "r");
+	ktap_require(f && fscanf(f, "%c", &value) == 1 && strchr("YN", value), "%s", path);
+	fclose(f);
+	return value == 'Y';
 }
 
 /* How often the guard has put a PEBS index right. */

@@ -132,8 +132,8 @@ static void registers(void)
 	/* Last branches: flags and cycles in INFO, no transactions (Linux) */
 	ktap_check((msr_read(0, 0x345) & 0x3f) == 7, "capabilities %#llx",
 		   (unsigned long long)msr_read(0, 0x345));
-	ktap_check(ext_number("caps/enforce") == 1 && !ext_number("caps/data_src") &&
-		   ext_number("caps/ds_guard") == -1 && ext_number("ds_repairs") == -1);
+	ktap_check(ext_effect("enforce") && !ext_effect("data_src") &&
+		   !ext_effect("ds_guard") && ext_number("ds_repairs") == -1);
 }
 
 CORE_MAIN("7a",

@@ -126,11 +126,52 @@ static void busy_command(struct busy *b, const char *command)
 	b->broken = true;
 }
 
-static void start_busy(struct busy *b, const char *name, const char *command, bool data_src)
+/* Software events of a user without privileges, opened and closed for ever */
+static void busy_software(struct busy *b)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_CONTEXT_SWITCHES,
+		.exclude_kernel = 1,
+	};
+	int fd = setuid(65534) ? -errno : 0;
+
+	while (fd >= 0) {
+		fd = open_task(&attr, -1);
+		close(fd);
+		b->rounds++;
+	}
+	b->error = -fd;
+	b->broken = true;
+}
+
+/* What a process does all the time beside us */
+enum work { OPEN, OPEN_DATA_SRC, RECORD, STAT, SOFTWARE, HOTPLUG };
+
+/*
+ * A period, since perf asks for the highest frequency some time before it opens its events, and a
+ * slow handler makes the kernel lower that meanwhile.
+ */
+static const struct {
+	const char *name;
+	const char *command;
+} works[] = {
+	[OPEN] = { "opening", NULL },
+	[OPEN_DATA_SRC] = { "opening with a data source", NULL },
+	[RECORD] = { "perf record", "perf record -c 1000003 -o /dev/null -q -a -d "
+				    "-e cycles:pp,instructions sleep 0.1" },
+	[STAT] = { "perf stat", "perf stat -a -e instructions,cycles,branches sleep 0.1" },
+	[SOFTWARE] = { "software events", NULL },
+	[HOTPLUG] = { "hotplug", "echo 0 >/sys/devices/system/cpu/cpu1/online && "
+				 "echo 1 >/sys/devices/system/cpu/cpu1/online" },
+};
+
+static void start_busy(struct busy *b, enum work work)
 {
 	pid_t pid;
 
-	*b = (struct busy){ .name = name };
+	*b = (struct busy){ .name = works[work].name };
 	pid = fork();
 	ktap_require(pid >= 0, "fork: %s", strerror(errno));
 	if (pid) {
@@ -139,10 +180,12 @@ static void start_busy(struct busy *b, const char *name, const char *command, bo
 	}
 	/* The commands it starts go with it. */
 	setsid();
-	if (command)
-		busy_command(b, command);
+	if (works[work].command)
+		busy_command(b, works[work].command);
+	else if (work == SOFTWARE)
+		busy_software(b);
 	else if (!setjmp(ktap_end))
-		busy_opening(b, data_src);
+		busy_opening(b, work == OPEN_DATA_SRC);
 	_exit(1);
 }
 
@@ -170,30 +213,12 @@ static void stop(struct busy *b)
 	waitpid(b->pid, NULL, 0);
 }
 
-/*
- * On 6.1 perf_pmu_unregister() waits for whoever is opening an event, with the lock that a
- * software event takes meanwhile: for ever, see Documentation/upstream. perf record opens such
- * events, unless it looks at one task only. A period, since perf asks for the highest frequency
- * some time before it opens its events, and a slow handler makes the kernel lower that meanwhile.
- */
-static const char *record(void)
-{
-	struct utsname uts;
-
-	uname(&uts);
-	return strncmp(uts.release, "6.1.", 4) ?
-	       "perf record -c 1000003 -o /dev/null -q -a -d -e cycles:pp,instructions sleep 0.1" :
-	       "perf record -c 1000003 --no-bpf-event -o /dev/null -q -d "
-	       "-e cycles:pp,instructions dd if=/dev/zero of=/dev/null bs=64k count=400";
-}
-
-#define STAT	"perf stat -a -e instructions,cycles,branches sleep 0.1"
-
 /* As often as said, and until each of the others has come around. */
-static void load_often(const char *const *parameters, int num, int times, bool data_src)
+static void load_often(const char *const *parameters, int num, int times, const enum work *work)
 {
 	const struct timespec ms = { .tv_nsec = 1000000 };
 	int i, tries = 0, last = 0;
+	double start, took, longest = 0;
 	bool came_around = false;
 
 	ext_unload();
@@ -201,10 +226,8 @@ static void load_often(const char *const *parameters, int num, int times, bool d
 	perf_unnamed();
 	busy = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ktap_require(busy != MAP_FAILED, "mmap: %s", strerror(errno));
-	start_busy(&busy[0], "opening", NULL, data_src);
-	start_busy(&busy[1], "opening too", NULL, data_src);
-	start_busy(&busy[2], "perf record", record(), false);
-	start_busy(&busy[3], "perf stat", STAT, false);
+	for (i = 0; i < NUM_BUSY; i++)
+		start_busy(&busy[i], work[i]);
 	/* Whoever is busy waits for us, not we for them. */
 	ktap_require(!setpriority(PRIO_PROCESS, 0, -20), "setpriority: %s", strerror(errno));
 	for (i = 0; !last && (i < times || !came_around); i++) {
@@ -212,23 +235,29 @@ static void load_often(const char *const *parameters, int num, int times, bool d
 		if (last)
 			break;
 		/* An event that samples through us keeps us here. */
-		while ((last = unload()) == -EAGAIN) {
-			nanosleep(&ms, NULL);
-			if (++tries > 100000)
+		for (;;) {
+			start = seconds();
+			last = unload();
+			took = seconds() - start;
+			longest = took > longest ? took : longest;
+			if (last != -EAGAIN || ++tries > 100000)
 				break;
+			nanosleep(&ms, NULL);
 		}
 		if (!all_busy(&came_around)) {
-			shell("cat '/tmp/perf record' '/tmp/perf stat'");
+			shell("cat '/tmp/perf record' '/tmp/perf stat' /tmp/hotplug");
 			break;
 		}
 	}
-	ktap_note("%d times, %d unloads had to wait, rounds of the others %lu, %lu, %lu, %lu, perf stumbled %lu times",
-		  i, tries, busy[0].rounds, busy[1].rounds, busy[2].rounds, busy[3].rounds,
+	ktap_note("%d times, the longest unload %.0f ms, %d had to wait", i, 1000 * longest, tries);
+	ktap_note("rounds of the others %lu, %lu, %lu, %lu, perf stumbled %lu times",
+		  busy[0].rounds, busy[1].rounds, busy[2].rounds, busy[3].rounds,
 		  busy[2].stumbled + busy[3].stumbled);
 	setpriority(PRIO_PROCESS, 0, 0);
 	for (i = 0; i < NUM_BUSY; i++)
 		stop(&busy[i]);
 	munmap(busy, 4096);
+	shell("echo 1 >/sys/devices/system/cpu/cpu1/online");
 	ktap_check(!last, "load or unload: %s", strerror(-last));
 	ktap_check(!shell("perf stat -a -e instructions:u true 2>/dev/null"));
 	free(image);
@@ -238,15 +267,26 @@ static void load_often(const char *const *parameters, int num, int times, bool d
 static void load_plain(void)
 {
 	static const char *const parameters[] = { "", "enforce=1", "ds_guard=1" };
+	static const enum work work[NUM_BUSY] = { OPEN, OPEN, RECORD, STAT };
 
-	load_often(parameters, 3, soak() ? 1000 : 30, false);
+	load_often(parameters, 3, soak() ? 1000 : 30, work);
 }
 
 static void load_data_src(void)
 {
 	static const char *const parameters[] = { "data_src=1", "enforce=1 data_src=1" };
+	static const enum work work[NUM_BUSY] = { OPEN_DATA_SRC, OPEN_DATA_SRC, RECORD, STAT };
 
-	load_often(parameters, 2, soak() ? 100 : 10, true);
+	load_often(parameters, 2, soak() ? 100 : 10, work);
+}
+
+/* What any user can do beside us, and CPUs that come and go */
+static void load_software(void)
+{
+	static const char *const parameters[] = { "enforce=1", "enforce=1 ds_guard=1" };
+	static const enum work work[NUM_BUSY] = { SOFTWARE, SOFTWARE, OPEN, HOTPLUG };
+
+	load_often(parameters, 2, soak() ? 1000 : 20, work);
 }
 
 /* Nothing of ours is in an event that was only checked: it counts on, to the last one. */
@@ -338,18 +378,19 @@ static void nothing_left_behind(void)
 static void in_effect(void)
 {
 	ext_load("");
-	ktap_check(!ext_number("caps/enforce") && !ext_number("caps/data_src") &&
-		   !ext_number("caps/ds_guard") && ext_number("ds_repairs") == -1);
+	ktap_check(!ext_effect("enforce") && !ext_effect("data_src") && !ext_effect("ds_guard") &&
+		   ext_number("ds_repairs") == -1);
 	ext_load("enforce=1 data_src=1 ds_guard=1");
-	ktap_check(ext_number("caps/enforce") == 1 && ext_number("caps/data_src") == 1 &&
-		   ext_number("caps/ds_guard") == 1 && !ext_number("ds_repairs"));
+	ktap_check(ext_effect("enforce") && ext_effect("data_src") && ext_effect("ds_guard") &&
+		   !ext_number("ds_repairs"));
 }
 
 CORE_MAIN("5c 5f",
-	{ "caps say what is in effect", in_effect },
+	{ "parameters say what is in effect", in_effect },
 	{ "unload with an event open", unload_with_event_open },
 	{ "an event with a data source keeps the module", data_src_keeps_module },
 	{ "loaded twice", load_twice },
 	{ "load and unload beside perf", load_plain },
 	{ "the same with data sources", load_data_src },
+	{ "load and unload beside software events and hotplug", load_software },
 	{ "nothing is left behind", nothing_left_behind })

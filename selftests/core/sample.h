@@ -5,6 +5,7 @@
 #ifndef SELFTESTS_CORE_SAMPLE_H
 #define SELFTESTS_CORE_SAMPLE_H
 
+#include <time.h>
 #include <sched.h>
 #include <sys/resource.h>
 
@@ -184,6 +185,15 @@ static inline void real_time(bool on)
 
 	ktap_require(!sched_setscheduler(0, on ? SCHED_FIFO : SCHED_OTHER, &param), "%s",
 		     strerror(errno));
+}
+
+/* Since some moment */
+static inline double seconds(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec + ts.tv_nsec * 1e-9;
 }
 
 #endif

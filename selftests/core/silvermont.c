@@ -99,6 +99,7 @@ static void addresses(void)
 		{ L2_HITS, PERF_SAMPLE_IP | PERF_SAMPLE_ADDR },
 		{ BRANCHES, PERF_SAMPLE_IP | PERF_SAMPLE_ADDR },
 		{ L2_HITS, PERF_SAMPLE_IP | PERF_SAMPLE_WEIGHT },
+		{ L2_HITS, PERF_SAMPLE_IP | PERF_SAMPLE_TRANSACTION },
 		{ L2_HITS, PERF_SAMPLE_IP | PERF_SAMPLE_PHYS_ADDR },
 	};
 	unsigned int i;
@@ -152,13 +153,13 @@ static void kernel_alone(void)
 static void in_effect(void)
 {
 	ext_load("");
-	ktap_check(!ext_number("caps/enforce") && !ext_number("caps/data_src") &&
-		   ext_number("caps/ds_guard") == -1 && ext_number("ds_repairs") == -1);
+	ktap_check(!ext_effect("enforce") && !ext_effect("data_src") &&
+		   !ext_effect("ds_guard") && ext_number("ds_repairs") == -1);
 	ktap_check(!try_open(0x00c0, 0, 1) && !try_open(LD_SPLITS, 0, 2) &&
 		   try_open(LD_SPLITS, 0, 3) == -EOPNOTSUPP);
 	ext_load("enforce=1 data_src=1 ds_guard=1");
-	ktap_check(ext_number("caps/enforce") == 1 && ext_number("caps/data_src") == 1 &&
-		   ext_number("caps/ds_guard") == -1 && ext_number("ds_repairs") == -1);
+	ktap_check(ext_effect("enforce") && ext_effect("data_src") &&
+		   !ext_effect("ds_guard") && ext_number("ds_repairs") == -1);
 	ktap_check(try_open(0x00c0, 0, 1) == -EOPNOTSUPP && !try_open(LD_SPLITS, 0, 2) &&
 		   try_open(LD_SPLITS, 0, 3) == -EOPNOTSUPP);
 }
@@ -203,7 +204,7 @@ static void unloading(void)
 
 CORE_MAIN("37 4a 4c 4d 5a",
 	{ "data sources, and no address", sources },
-	{ "no address, no weight", addresses },
+	{ "no address, no weight, no transaction", addresses },
 	{ "the kernel alone", kernel_alone },
 	{ "caps and precision", in_effect },
 	{ "unload with an event open", unloading })

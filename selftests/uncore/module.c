@@ -6,63 +6,12 @@
  * PUT: ../tools/modprobe.d/xeon7500-uncore.conf ../spec/xeon7500/registers.json ../spec/xeon7500/registers_mw.json
  * LONG: each
  */
-#include <sys/utsname.h>
-#include <sys/wait.h>
-
 #include "hotplug.h"
 #include "kmsg.h"
+#include "module.h"
 #include "silicon.h"
 
-#define OURS		"xeon7500_uncore"
-#define MAINLINE	"intel_uncore"
 #define MAX_REGS	400
-
-static bool loaded(const char *module)
-{
-	char line[256];
-	bool found = false;
-	FILE *f = fopen("/proc/modules", "r");
-
-	ktap_require(f, "/proc/modules: %s", strerror(errno));
-	while (fgets(line, sizeof(line), f)) {
-		if (!strncmp(line, module, strlen(module)) && line[strlen(module)] == ' ')
-			found = true;
-	}
-	fclose(f);
-	return found;
-}
-
-/* 0 or errno. */
-static int unload(const char *module)
-{
-	return syscall(SYS_delete_module, module, O_NONBLOCK) ? errno : 0;
-}
-
-/* 0 or errno; dir is below that of the kernel's modules. */
-static int load(const char *dir, const char *file)
-{
-	struct utsname uts;
-	char path[256];
-	int fd, err;
-
-	uname(&uts);
-	snprintf(path, sizeof(path), "/lib/modules/%s/%s/%s.ko", uts.release, dir, file);
-	fd = open(path, O_RDONLY);
-	ktap_require(fd >= 0, "%s: %s", path, strerror(errno));
-	err = syscall(SYS_finit_module, fd, "", 0) ? errno : 0;
-	close(fd);
-	return err;
-}
-
-static int load_ours(void)
-{
-	return load("updates", "xeon7500_uncore");
-}
-
-static int load_mainline(void)
-{
-	return load("kernel/arch/x86/events/intel", "intel-uncore");
-}
 
 static void run(const char *command)
 {

@@ -21,7 +21,7 @@ twin() {
 }
 
 for kernel in "${KERNELS[@]}"; do
-	if ! out=$(build_modules neighbour "$kernel") || ! twin "$kernel" "$out"; then
+	if ! out=$(build_modules neighbour "$kernel" "KCFLAGS=-I$TOP/include") || ! twin "$kernel" "$out"; then
 		ktap "$kernel: the modules are built" false
 		continue
 	fi

@@ -19,15 +19,6 @@ rest() {
 	! loaded neighbour && ! loaded intel_core_ext
 }
 
-on_top() {
-	rest && modprobe intel_core_ext enforce=1 && insmod "$here/neighbour.ko" hook=1 || return 1
-	refused || { echo "not enforced through both"; return 1; }
-	rmmod intel_core_ext && { echo "went while the other called it"; return 1; }
-	counts instructions || return 1
-	[ "$(cat /sys/module/neighbour/parameters/calls)" -gt 0 ] || return 1
-	rmmod neighbour && refused && rmmod intel_core_ext && ! refused
-}
-
 below() {
 	rest && insmod "$here/neighbour.ko" hook=1 && modprobe intel_core_ext enforce=1 || return 1
 	refused && counts instructions || return 1
@@ -35,17 +26,18 @@ below() {
 	rmmod intel_core_ext && ! refused && rmmod neighbour && counts instructions
 }
 
-# The hook comes long after the module that brings it.
-late() {
-	rest && insmod "$here/neighbour.ko" && modprobe intel_core_ext enforce=1 || return 1
-	echo Y >/sys/module/neighbour/parameters/late
+# Unloading waits for a hook on top.
+on_top() {
+	rest && modprobe intel_core_ext enforce=1 && insmod "$here/neighbour.ko" "$1" || return 1
+	[ "$1" = hook=1 ] || echo Y >/sys/module/neighbour/parameters/late
+	refused || { echo "not enforced through both"; return 1; }
 	rmmod intel_core_ext &
 	sleep 1
 	loaded intel_core_ext || { echo "went while the other called it"; return 1; }
-	counts instructions || return 1
-	echo N >/sys/module/neighbour/parameters/late
+	counts instructions && [ "$(cat /sys/module/neighbour/parameters/calls)" -gt 0 ] || return 1
+	rmmod neighbour || return 1
 	wait
-	! loaded intel_core_ext && counts instructions && rmmod neighbour
+	! loaded intel_core_ext && counts instructions && ! refused
 }
 
 names() {
@@ -65,12 +57,22 @@ twin() {
 	rmmod intel_core_ext && insmod "$here/twin.ko" && rmmod intel_core_two
 }
 
+# Where a call must go, not behind the ENDBR of a function
+entry() {
+	rest && insmod "$here/neighbour.ko" || return 1
+	found=$(printf %016x "$(cat /sys/module/neighbour/parameters/resched)")
+	grep " perf_pmu_resched$" /proc/kallsyms
+	echo "found $found"
+	grep -q "^$found T perf_pmu_resched$" /proc/kallsyms && rmmod neighbour
+}
+
 quiet() { ! dmesg | grep -e 'Call Trace' -e 'BUG:' -e 'sysfs: cannot'; }
 
-ktap "another hook on top keeps the module" on_top
 ktap "another hook below" below
-ktap "a late hook on top makes it wait" late
+ktap "unloading waits for a hook on top" on_top hook=1
+ktap "unloading waits for a late hook on top" on_top late=0
 ktap "names that are there already" names
 ktap "the same module under another name" twin
+ktap "the entry of a function that is not exported" entry
 ktap "no complaint of the kernel" quiet
 ktap_end

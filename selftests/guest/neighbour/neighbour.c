@@ -6,6 +6,7 @@
  *	hook=1		hook while loading
  *	late=Y or N	hook or unhook now, through /sys/module
  *	names=1		bring ocr_req, with another meaning, and mem-loads
+ *	resched		where kernel_function() finds perf_pmu_resched()
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -15,10 +16,15 @@
 #include <linux/perf_event.h>
 #include <linux/sched.h>
 
+#include "kernel_function.h"
+
 static bool hook;
 module_param(hook, bool, 0444);
 static bool names;
 module_param(names, bool, 0444);
+
+static unsigned long resched;
+module_param(resched, ulong, 0444);
 
 static struct pmu *core;
 static int (*found)(struct perf_event *event);
@@ -86,6 +92,7 @@ static int __init neighbour_init(void)
 	if (IS_ERR(event))
 		return PTR_ERR(event);
 	core = event->pmu;
+	resched = (unsigned long)kernel_function("perf_pmu_resched");
 	perf_event_release_kernel(event);
 	if (names) {
 		err = sysfs_merge_group(&core->dev->kobj, &neighbour_groups[0]);
