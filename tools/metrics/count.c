@@ -27,7 +27,8 @@
 /* A program that was started. */
 struct child {
 	pid_t pid;	/* 0: it was not, or it has ended */
-	int status;	/* as waitpid() has it */
+	int status;	/* as a shell has it */
+	int fd;		/* a socket that is its stdin and stdout, or that lets it begin; or -1 */
 };
 
 struct run {
@@ -35,7 +36,8 @@ struct run {
 	output_fn *output;
 	struct child perf, command;
 	sigset_t before;	/* signals that were blocked */
-	int signals, from_perf, to_perf, to_command;	/* file descriptors, or -1 */
+	const void *mark;	/* of memory that is not of one result */
+	int signals;		/* they come from here */
 	char text[MAX_LINE];
 	size_t len;
 	bool too_long;		/* the line that is being read */
@@ -46,73 +48,39 @@ struct run {
 	int failed;		/* a status */
 };
 
+static bool together(const struct counter *a, const struct counter *b)
+{
+	return a->pmu == b->pmu && a->pass == b->pass && a->gate == b->gate;
+}
+
 /* Events have names by which what perf prints finds back to them: pm and their number. */
 static char *event_list(const struct plan *plan)
 {
-	char *list = NULL;
-	size_t size;
-	FILE *f = open_memstream(&list, &size);
-	bool open = false;
-	int order, i;
+	char *list = "";
+	int i;
 
-	for (order = 0; order < plan->num_counters; order++) {
-		const struct counter *counter, *next;
-		bool gate = false;
+	for (i = 0; i < plan->num_counters; i++) {
+		const struct counter *one = plan->counter[i];
+		bool first = !i || !together(one, plan->counter[i - 1]);
+		bool last = i + 1 == plan->num_counters || !together(one, plan->counter[i + 1]);
 
-		/* The first gate comes before all others, the second one is last anyway. */
-		i = order;
-		if (plan->gate[0] >= 0) {
-			if (order == 0)
-				i = plan->gate[0];
-			else if (order <= plan->gate[0])
-				i = order - 1;
-			gate = i >= plan->gate[0];
-		}
-		counter = &plan->counter[i];
-		next = i + 1 < plan->num_counters && i + 1 != plan->gate[0] ? counter + 1 : NULL;
-		if (!open)
-			fprintf(f, "%s%s", order ? "," : "", gate ? "" : "{");
-		else
-			fprintf(f, ",");
-		fprintf(f, "%s/%s,name=pm%d/", counter->pmu->name, counter->terms, i);
-		open = !gate && next && next->pmu == counter->pmu && next->pass == counter->pass;
-		if (!open && !gate)
-			fprintf(f, "}");
+		list = format("%s%s%s%s/%s,name=pm%d/%s", list, i ? "," : "",
+			      first && !one->gate ? "{" : "", one->pmu->name, one->terms, i,
+			      last && !one->gate ? "}" : "");
 	}
-	fclose(f);
 	return list;
 }
 
-char **count_command(const struct session *session, const char *fd)
+char *count_arguments(const struct session *session, int fd)
 {
 	const struct options *options = &session->options;
-	char **argv = allocate(32 * sizeof(*argv));
-	int num = 0;
 
-	argv[num++] = (char *)session->world->perf;
-	argv[num++] = "stat";
-	argv[num++] = "-j";
 	/* What took turns is scaled here, by times that are not rounded. */
-	argv[num++] = "--no-scale";
-	if (!session->plan.command_only) {
-		argv[num++] = "-a";
-		argv[num++] = "-A";
-	}
-	argv[num++] = "--log-fd";
-	argv[num++] = (char *)fd;
-	if (options->interval) {
-		argv[num++] = "-I";
-		argv[num++] = format("%d", options->interval);
-		if (options->interval_count) {
-			argv[num++] = "--interval-count";
-			argv[num++] = format("%d", options->interval_count);
-		}
-		if (options->summary)
-			argv[num++] = "--summary";
-	}
-	argv[num++] = "-e";
-	argv[num] = event_list(&session->plan);
-	return argv;
+	return format("stat -j --no-scale%s --log-fd %d%s%s%s -e %s",
+		      session->plan.command_only ? "" : " -a -A", fd,
+		      options->interval ? format(" -I %d", options->interval) : "",
+		      options->interval_count ? format(" --interval-count %d", options->interval_count) : "",
+		      options->summary ? " --summary" : "", event_list(&session->plan));
 }
 
 /* ---- perf and the command ---- */
@@ -136,9 +104,8 @@ static void shut(int *fd)
  * In the child, signals are as they were, but for those by which a shell's background is
  * ended. The command begins when it is allowed to, and never if that does not happen.
  */
-static void __attribute__((noreturn)) become(const struct run *run, char **argv, int in, int out)
+static void __attribute__((noreturn)) become(const struct run *run, char **argv, int fd, bool is_perf)
 {
-	bool is_perf = out >= 0;
 	char go;
 
 	signal(SIGINT, SIG_DFL);
@@ -148,9 +115,9 @@ static void __attribute__((noreturn)) become(const struct run *run, char **argv,
 		/* The terminal's signals are not for perf, and without us it has nothing to do. */
 		setpgid(0, 0);
 		prctl(PR_SET_PDEATHSIG, SIGINT);
-		dup2(in, STDIN_FILENO);
-		dup2(out, STDOUT_FILENO);
-	} else if (read(in, &go, 1) != 1) {
+		dup2(fd, STDIN_FILENO);
+		dup2(fd, STDOUT_FILENO);
+	} else if (read(fd, &go, 1) != 1) {
 		_exit(STATUS_FAILED);
 	}
 	execvp(argv[0], argv);
@@ -159,24 +126,19 @@ static void __attribute__((noreturn)) become(const struct run *run, char **argv,
 	_exit(errno == ENOENT ? 127 : 126);
 }
 
-/* Starts a program that gets its end of a socket, and of a pipe where it is perf. */
-static int start(struct run *run, struct child *child, char **argv, int *socket, int *pipe)
+static int start(const struct run *run, struct child *child, char **argv)
 {
-	int in[2], out[2] = { -1, -1 };
+	int ends[2];
 
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, in))
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
 		return fail(STATUS_FAILED, "socketpair: %s", strerror(errno));
-	*socket = in[1];
-	if (!pipe || !pipe2(out, O_CLOEXEC))
-		child->pid = fork();
-	if (!child->pid && (!pipe || out[0] >= 0)) {
-		close(in[1]);
-		become(run, argv, in[0], out[1]);
+	child->fd = ends[1];
+	child->pid = fork();
+	if (!child->pid) {
+		close(ends[1]);
+		become(run, argv, ends[0], child == &run->perf);
 	}
-	close(in[0]);
-	shut(&out[1]);
-	if (pipe)
-		*pipe = out[0];
+	close(ends[0]);
 	if (child->pid > 0)
 		return 0;
 	child->pid = 0;
@@ -186,28 +148,21 @@ static int start(struct run *run, struct child *child, char **argv, int *socket,
 static int begin(struct run *run)
 {
 	struct session *session = run->session;
-	char **argv, pid[16];
-	int num = 0, status = 0;
+	char *argv[40] = { (char *)session->world->perf }, *rest;
+	int num = 1, status = 0;
 
 	fflush(stdout);
 	if (session->options.command)
-		status = start(run, &run->command, session->options.command, &run->to_command, NULL);
+		status = start(run, &run->command, session->options.command);
 	if (!session->plan.num_counters || status)
 		return status;
-	argv = count_command(session, "1");
-	while (argv[num])
+	rest = format("%s --control fd:0,1%s", count_arguments(session, STDOUT_FILENO),
+		      session->plan.command_only ? format(" -p %d", (int)run->command.pid) : "");
+	while ((argv[num] = next_word(&rest)))
 		num++;
-	argv[num++] = "--control";
-	argv[num++] = "fd:0,1";
-	if (session->plan.command_only) {
-		snprintf(pid, sizeof(pid), "%d", (int)run->command.pid);
-		argv[num++] = "-p";
-		argv[num++] = pid;
-	}
-	status = start(run, &run->perf, argv, &run->to_perf, &run->from_perf);
-	free(argv);
+	status = start(run, &run->perf, argv);
 	if (!status)
-		send(run->to_perf, "ping\n", 5, MSG_NOSIGNAL);
+		send(run->perf.fd, "ping\n", 5, MSG_NOSIGNAL);
 	return status;
 }
 
@@ -221,9 +176,9 @@ static void stop_perf(struct run *run)
 
 static void allow_command(struct run *run)
 {
-	if (run->to_command >= 0)
-		send(run->to_command, "", 1, MSG_NOSIGNAL);
-	shut(&run->to_command);
+	if (run->command.fd >= 0)
+		send(run->command.fd, "", 1, MSG_NOSIGNAL);
+	shut(&run->command.fd);
 }
 
 /* What has ended. perf has nothing to count after the command. */
@@ -239,7 +194,7 @@ static void reap(struct run *run)
 		if (!child)
 			continue;
 		child->pid = 0;
-		child->status = status;
+		child->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 		if (child == &run->command)
 			stop_perf(run);
 	}
@@ -282,6 +237,15 @@ static double number(const json_t *object, const char *key)
 	return end == text || *end || !isfinite(got) ? NAN : got;
 }
 
+/* Is there a reading of the counter in this place? */
+static bool is_read(const struct session *session, const struct counter *counter, int at)
+{
+	if (session->plan.command_only)
+		return at == 0;
+	return counter->pmu->core ? session->package_of[at] >= 0 :
+	       at < session->packages && counter->pmu->cpu[at] >= 0;
+}
+
 /*
  * Which reading a line is of. perf does not say the CPU of one that has gone offline, but its
  * lines are in the order of CPUs: it is the first one that has nothing yet.
@@ -289,20 +253,14 @@ static double number(const json_t *object, const char *key)
 static struct reading *reading_at(const struct session *session, const struct counter *counter,
 				  double cpu)
 {
-	struct reading *all = counter->reading;
 	int i;
 
-	if (session->plan.command_only)
-		return all;
-	if (cpu >= 0 && cpu < session->cpus && session->package_of[(int)cpu] >= 0)
-		return &all[counter->pmu->core ? (int)cpu : session->package_of[(int)cpu]];
-	for (i = 0; counter->pmu->core && i < session->cpus; i++) {
-		if (session->package_of[i] >= 0 && !all[i].there)
-			return &all[i];
-	}
-	for (i = 0; !counter->pmu->core && i < session->packages; i++) {
-		if (counter->pmu->cpu[i] >= 0 && !all[i].there)
-			return &all[i];
+	if (cpu >= 0 && cpu < session->cpus && session->package_of[(int)cpu] >= 0 &&
+	    !session->plan.command_only)
+		return &counter->reading[counter->pmu->core ? (int)cpu : session->package_of[(int)cpu]];
+	for (i = 0; i < readings(session); i++) {
+		if (is_read(session, counter, i) && !counter->reading[i].there)
+			return &counter->reading[i];
 	}
 	return NULL;
 }
@@ -318,7 +276,7 @@ static bool read_count(struct run *run, const json_t *line, const char *event)
 	if (!value || sscanf(event, "pm%d%n", &i, &len) != 1 || event[len] || i < 0 ||
 	    i >= session->plan.num_counters)
 		return false;
-	reading = reading_at(session, &session->plan.counter[i], number(line, "cpu"));
+	reading = reading_at(session, session->plan.counter[i], number(line, "cpu"));
 	if (!reading || reading->there)
 		return false;
 	reading->there = true;
@@ -348,32 +306,27 @@ static void set_shares(struct session *session)
 	const struct plan *plan = &session->plan;
 	int package, i;
 
-	for (package = 0; package < session->packages && plan->gate[0] >= 0; package++) {
+	for (package = 0; package < session->packages && plan->counter[0]->gate; package++) {
 		double whole = 0, open = INFINITY;
 
 		for (i = 0; i < plan->num_counters; i++) {
-			const struct reading *one = &plan->counter[i].reading[package];
+			const struct reading *one = &plan->counter[i]->reading[package];
 
-			if (i == plan->gate[0] || i == plan->gate[1])
+			if (plan->counter[i]->gate)
 				open = fmin(open, one->there ? one->value / 1e9 : INFINITY);
-			else if (!plan->counter[i].pmu->core)
+			else if (!plan->counter[i]->pmu->core)
 				whole = fmax(whole, one->seconds);
 		}
 		if (isfinite(open) && whole < 0.9 * open)
 			whole = open;
 		for (i = 0; whole && i < plan->num_counters; i++) {
-			struct reading *one = &plan->counter[i].reading[package];
+			struct reading *one = &plan->counter[i]->reading[package];
 
 			/* The end of an interval is not that of all at once. */
-			if (!plan->counter[i].pmu->core)
+			if (!plan->counter[i]->pmu->core)
 				one->running = one->seconds > 0.99 * whole ? 1 : one->seconds / whole;
 		}
 	}
-}
-
-static int readings(const struct session *session)
-{
-	return session->cpus > session->packages ? session->cpus : session->packages;
 }
 
 static void done(struct run *run)
@@ -381,8 +334,10 @@ static void done(struct run *run)
 	struct session *session = run->session;
 	int i;
 
-	if (isnan(run->done) || !run->time)
+	if (session->plan.num_counters && (isnan(run->done) || !run->time))
 		set_shares(session);
+	/* Of the last result there is nothing left. */
+	free_from(run->mark);
 	if (!run->failed)
 		run->failed = run->output(session, run->time);
 	/* Where nothing can be written there is no reason to count. */
@@ -391,26 +346,17 @@ static void done(struct run *run)
 	run->done = run->time;
 	run->lines = 0;
 	for (i = 0; i < session->plan.num_counters; i++)
-		memset(session->plan.counter[i].reading, 0,
-		       readings(session) * sizeof(struct reading));
+		memset(session->plan.counter[i]->reading, 0, readings(session) * sizeof(struct reading));
 }
 
 /* How many lines of perf's make an interval. */
 static int lines_of(const struct session *session)
 {
-	const struct plan *plan = &session->plan;
-	int num = 0, online = 0, i, p;
+	int num = 0, i, at;
 
-	for (i = 0; i < session->cpus; i++)
-		online += session->package_of[i] >= 0;
-	for (i = 0; i < plan->num_counters; i++) {
-		if (plan->command_only)
-			num++;
-		else if (plan->counter[i].pmu->core)
-			num += online;
-		else
-			for (p = 0; p < session->packages; p++)
-				num += plan->counter[i].pmu->cpu[p] >= 0;
+	for (i = 0; i < session->plan.num_counters; i++) {
+		for (at = 0; at < readings(session); at++)
+			num += is_read(session, session->plan.counter[i], at);
 	}
 	return num;
 }
@@ -454,7 +400,7 @@ static void take_line(struct run *run, char *text)
 /* False at the end. A line that has no end is no line of perf's. */
 static bool take_text(struct run *run)
 {
-	ssize_t num = read(run->from_perf, run->text + run->len, MAX_LINE - run->len);
+	ssize_t num = read(run->perf.fd, run->text + run->len, MAX_LINE - run->len);
 	char *end, *at = run->text;
 
 	if (num <= 0)
@@ -490,7 +436,7 @@ static void take(struct run *run)
 	struct session *session = run->session;
 	struct pollfd fds[3] = {
 		{ .fd = run->signals, .events = POLLIN },
-		{ .fd = run->from_perf, .events = POLLIN },
+		{ .fd = run->perf.fd, .events = POLLIN },
 		/* Nobody to look at keys, or the end is under way: then none. */
 		{ .fd = session->key && !run->told ? STDIN_FILENO : -1, .events = POLLIN },
 	};
@@ -500,7 +446,7 @@ static void take(struct run *run)
 	if (run->told && run->perf.pid && left <= 0) {
 		kill(run->perf.pid, SIGKILL);
 		run->failed = fail(STATUS_FAILED, "perf stat did not end, and was killed");
-		waitpid(run->perf.pid, &run->perf.status, 0);
+		waitpid(run->perf.pid, NULL, 0);
 		run->perf.pid = 0;
 		return;
 	}
@@ -509,53 +455,48 @@ static void take(struct run *run)
 	if (fds[0].revents)
 		take_signal(run);
 	if (fds[1].revents && !take_text(run))
-		shut(&run->from_perf);
+		shut(&run->perf.fd);
 	if (fds[2].revents && (read(STDIN_FILENO, &key, 1) != 1 || session->key(session, key)))
 		stop_perf(run);
 }
 
 /* What perf has come to; before the command has begun it never does. */
-static int judge_perf(struct run *run)
+static int judge_perf(const struct run *run)
 {
 	int status = run->perf.status;
 
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 127 && !run->any)
+	if (status == 127 && !run->any)
 		return fail(STATUS_FAILED, "perf is not there: install linux-perf");
-	if (!run->any && !run->failed && !run->session->signal)
-		return fail(STATUS_FAILED, "perf stat has counted nothing, its status is %d",
-			    WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
-	if (status && !(run->told && WIFSIGNALED(status) && WTERMSIG(status) == SIGINT))
-		return fail(STATUS_FAILED, "perf stat has failed in the middle, its status is %d",
-			    WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+	if (!run->any && !run->session->signal)
+		return fail(STATUS_FAILED, "perf stat has counted nothing, its status is %d", status);
+	if (status && !(run->told && status == 128 + SIGINT))
+		return fail(STATUS_FAILED, "perf stat has failed in the middle, its status is %d", status);
 	return 0;
 }
 
 int count(struct session *session, output_fn *output)
 {
+	static const int signals[] = { SIGCHLD, SIGINT, SIGTERM, SIGHUP };
 	struct run *run = allocate(sizeof(*run));
 	bool counts = session->plan.num_counters;
-	int status, *fd[] = { &run->signals, &run->from_perf, &run->to_perf, &run->to_command };
-	sigset_t ours, pipe;
+	struct sigaction hangup;
+	sigset_t ours, blocked;
 	unsigned int i;
+	int status;
 
-	*run = (struct run){ .session = session, .output = output, .from_perf = -1, .to_perf = -1,
-			     .to_command = -1, .whole = lines_of(session), .done = NAN };
+	*run = (struct run){ .session = session, .output = output, .perf.fd = -1, .command.fd = -1,
+			     .mark = mark(), .whole = lines_of(session), .done = NAN };
 	sigemptyset(&ours);
-	for (i = 0; i < 4; i++) {
-		static const int signals[] = { SIGCHLD, SIGINT, SIGTERM, SIGHUP };
-		struct sigaction old;
-
-		/* Who has had it ignored, as nohup has, does not want an end by it. */
-		if (signals[i] != SIGHUP || sigaction(SIGHUP, NULL, &old) ||
-		    old.sa_handler != SIG_IGN)
-			sigaddset(&ours, signals[i]);
-	}
-	signal(SIGCHLD, SIG_DFL);
-	sigprocmask(SIG_BLOCK, &ours, &run->before);
+	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		sigaddset(&ours, signals[i]);
+	/* Who has had it ignored, as nohup has, does not want an end by it. */
+	if (!sigaction(SIGHUP, NULL, &hangup) && hangup.sa_handler == SIG_IGN)
+		sigdelset(&ours, SIGHUP);
 	/* A reader that has gone ends the program after perf. */
-	sigemptyset(&pipe);
-	sigaddset(&pipe, SIGPIPE);
-	sigprocmask(SIG_BLOCK, &pipe, NULL);
+	blocked = ours;
+	sigaddset(&blocked, SIGPIPE);
+	signal(SIGCHLD, SIG_DFL);
+	sigprocmask(SIG_BLOCK, &blocked, &run->before);
 	run->signals = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
 	status = run->signals < 0 ? fail(STATUS_FAILED, "signalfd: %s", strerror(errno)) : begin(run);
 	if (!counts && !status)
@@ -563,10 +504,10 @@ int count(struct session *session, output_fn *output)
 	while (!status && (run->perf.pid || run->command.pid)) {
 		/* Without perf the command cannot begin any more. */
 		if (counts && !run->perf.pid)
-			shut(&run->to_command);
+			shut(&run->command.fd);
 		take(run);
 	}
-	while (run->from_perf >= 0 && poll(&(struct pollfd){ run->from_perf, POLLIN, 0 }, 1, 0) > 0 &&
+	while (run->perf.fd >= 0 && poll(&(struct pollfd){ run->perf.fd, POLLIN, 0 }, 1, 0) > 0 &&
 	       take_text(run))
 		;
 	/* What is left of a beginning that failed. */
@@ -574,14 +515,11 @@ int count(struct session *session, output_fn *output)
 		kill(run->command.pid, SIGKILL);
 	if ((run->lines || !counts) && !status)
 		done(run);
-	for (i = 0; i < 4; i++)
-		shut(fd[i]);
+	shut(&run->signals);
+	shut(&run->perf.fd);
+	shut(&run->command.fd);
 	if (!status)
-		status = run->failed ?: (counts ? judge_perf(run) : 0);
+		status = run->failed ?: counts ? judge_perf(run) : 0;
 	sigprocmask(SIG_SETMASK, &run->before, NULL);
-	if (!status && session->options.command)
-		status = WIFSIGNALED(run->command.status) ? 128 + WTERMSIG(run->command.status) :
-			 WEXITSTATUS(run->command.status);
-	free(run);
-	return status;
+	return status ?: run->command.status;
 }

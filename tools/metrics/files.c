@@ -37,9 +37,11 @@ struct file {
 	struct group *group;
 	struct line line[MAX_LINES];	/* of the metric that is being read */
 	int num_lines;
+	struct metric *metric;		/* that is made of them */
 };
 
-static void __attribute__((format(printf, 3, 4)))
+/* Returns false, so that "return bad(...)" ends what is done. */
+static bool __attribute__((format(printf, 3, 4)))
 bad(struct file *file, int line, const char *fmt, ...)
 {
 	va_list args;
@@ -50,27 +52,16 @@ bad(struct file *file, int line, const char *fmt, ...)
 	va_end(args);
 	fprintf(stderr, "\n");
 	file->errors++;
+	return false;
 }
+
+const char * const reduce_names[] = { "sum", "mean", "max", "min" };
 
 static bool is_name(const char *text)
 {
 	size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_");
 
 	return len && !text[len] && !isdigit((unsigned char)text[0]);
-}
-
-/* Splits off the first word and returns it; NULL at the end. */
-static char *next_word(char **text)
-{
-	char *word = *text + strspn(*text, " \t");
-
-	if (!*word)
-		return NULL;
-	*text = word + strcspn(word, " \t");
-	if (**text)
-		*(*text)++ = 0;
-	*text += strspn(*text, " \t");
-	return word;
 }
 
 /* A part is in names of files and labels, so it has nothing that means something there. */
@@ -87,110 +78,74 @@ static bool is_part(const struct metric *metric, const char *word)
 	return i == metric->num_parts;
 }
 
-/* The text with each {name} replaced. */
-static char *replaced(const char *text, const char *name, const char *by)
+static bool set_scope(struct file *file, const struct line *line, void *field)
 {
-	char *mark = format("{%s}", name);
-	size_t len = strlen(mark);
-	char *done = format("%s", "");
-	const char *at;
-
-	while ((at = strstr(text, mark))) {
-		char *more = format("%s%.*s%s", done, (int)(at - text), text, by);
-
-		free(done);
-		done = more;
-		text = at + len;
-	}
-	at = done;
-	done = format("%s%s", done, text);
-	free((char *)at);
-	free(mark);
-	return done;
-}
-
-static bool set_scope(struct file *file, const struct line *line, struct metric *metric)
-{
+	static const char * const kinds[] = { "package", "box", "cpu" };
 	char *rest = format("%s", line->value), *word = next_word(&rest);
+	struct metric *metric = file->metric;
+	unsigned int i;
 
-	if (!word) {
-		bad(file, line->number, "no scope");
-		return false;
-	}
+	(void)field;
+	if (!word)
+		return bad(file, line->number, "no scope");
 	metric->kind = word;
 	while ((word = next_word(&rest))) {
-		if (metric->num_parts == MAX_PARTS) {
-			bad(file, line->number, "too many parts");
-			return false;
-		}
-		if (!is_part(metric, word)) {
-			bad(file, line->number, "'%s' is no part: a-z, A-Z, 0-9, _, and each once", word);
-			return false;
-		}
+		if (metric->num_parts == MAX_PARTS)
+			return bad(file, line->number, "too many parts");
+		if (!is_part(metric, word))
+			return bad(file, line->number, "'%s' is no part: a-z, A-Z, 0-9, _, and each once",
+				   word);
 		metric->part[metric->num_parts++] = word;
 	}
-	if (metric->num_parts) {
-		metric->scope = SCOPE_PART;
-	} else if (!strcmp(metric->kind, "package")) {
-		metric->scope = SCOPE_PACKAGE;
-	} else if (!strcmp(metric->kind, "box")) {
-		metric->scope = SCOPE_BOX;
-	} else if (!strcmp(metric->kind, "cpu")) {
-		metric->scope = SCOPE_CPU;
-	} else {
-		bad(file, line->number,
-		    "scope is package, box, cpu, or a word of your own and the parts; not '%s'",
-		    metric->kind);
-		return false;
+	metric->scope = SCOPE_PART;
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && !metric->num_parts; i++) {
+		if (!strcmp(metric->kind, kinds[i]))
+			metric->scope = i;
 	}
-	return true;
+	return metric->num_parts || metric->scope != SCOPE_PART ||
+	       bad(file, line->number,
+		   "scope is package, box, cpu, or a word of your own and the parts; not '%s'",
+		   metric->kind);
 }
 
-static bool set_event(struct file *file, const struct line *line, struct metric *metric)
+static bool set_event(struct file *file, const struct line *line, void *field)
 {
-	static const char * const reduce[] = { "sum", "mean", "max", "min" };
+	struct metric *metric = file->metric;
 	struct metric_event *event = &metric->event[metric->num_events];
 	char *rest = format("%s", line->value), *name = next_word(&rest), *word = next_word(&rest);
-	unsigned int i;
 	char *slash;
+	int i;
 
-	if (metric->num_events == MAX_EVENTS) {
-		bad(file, line->number, "too many events");
-		return false;
-	}
-	if (!name || !is_name(name) || !strcmp(name, "seconds") || !word) {
-		bad(file, line->number, "an event is NAME [sum|mean|max|min] PMU/TERMS/; its name is of "
-		    "a-z, 0-9, _, and not seconds");
-		return false;
-	}
-	for (i = 0; i < sizeof(reduce) / sizeof(reduce[0]); i++) {
-		if (!strcmp(word, reduce[i])) {
-			event->reduce = i;
-			word = next_word(&rest);
-			break;
-		}
+	(void)field;
+	if (metric->num_events == MAX_EVENTS)
+		return bad(file, line->number, "too many events");
+	if (!name || !is_name(name) || !strcmp(name, "seconds") || !word)
+		return bad(file, line->number, "an event is NAME [sum|mean|max|min] PMU/TERMS/; "
+			   "its name is of a-z, 0-9, _, and not seconds");
+	for (i = REDUCE_SUM; i <= REDUCE_MIN && strcmp(word, reduce_names[i]); i++)
+		;
+	if (i <= REDUCE_MIN) {
+		event->reduce = i;
+		word = next_word(&rest);
 	}
 	slash = word ? strchr(word, '/') : NULL;
 	if (!slash || slash == word || slash[1] == '/' || strchr(slash + 1, '/') !=
-	    word + strlen(word) - 1 || *rest) {
-		bad(file, line->number, "'%s' is no event, which is PMU/TERMS/", word ?: "");
-		return false;
-	}
-	for (i = 0; i < (unsigned int)metric->num_events; i++) {
-		if (!strcmp(metric->event[i].name, name)) {
-			bad(file, line->number, "there is an event '%s' already", name);
-			return false;
-		}
+	    word + strlen(word) - 1 || *rest)
+		return bad(file, line->number, "'%s' is no event, which is PMU/TERMS/", word ?: "");
+	for (i = 0; i < metric->num_events; i++) {
+		if (!strcmp(metric->event[i].name, name))
+			return bad(file, line->number, "there is an event '%s' already", name);
 	}
 	event->name = name;
-	event->text = format("%s", word);
+	event->text = word;
 	metric->num_events++;
 	return true;
 }
 
-static bool set_range(struct file *file, const struct line *line, double range[2])
+static bool set_range(struct file *file, const struct line *line, void *field)
 {
 	char *rest = format("%s", line->value), *word, *end;
+	double *range = field;
 	int i;
 
 	for (i = 0; i < 2; i++) {
@@ -199,74 +154,44 @@ static bool set_range(struct file *file, const struct line *line, double range[2
 		if (!word || *end || !isfinite(range[i]))
 			break;
 	}
-	if (i < 2 || *rest || range[0] > range[1]) {
-		bad(file, line->number, "'%s' is no range, which is LOWEST HIGHEST", line->value);
-		return false;
-	}
-	return true;
+	return (i == 2 && !*rest && range[0] <= range[1]) ||
+	       bad(file, line->number, "'%s' is no range, which is LOWEST HIGHEST", line->value);
 }
 
-static char *joined(char *old, const char *more)
+static bool set_name(struct file *file, const struct line *line, void *field)
 {
-	return old ? format("%s\n%s", old, more) : format("%s", more);
+	*(const char **)field = line->value;
+	return is_name(line->value) ||
+	       bad(file, line->number, "'%s' is no name: those are of a-z, 0-9, _", line->value);
 }
 
-static bool set_formulas(struct file *file, const struct line *lines, int num,
-			 struct metric *metric)
+static bool set_formula(struct file *file, const struct line *line, void *field)
 {
-	unsigned int used = 0;
-	char *error, *text;
-	int i;
+	char *text = format("%s", line->value), *colon = strchr(text, ':'), *error;
 
-	for (i = 0; i < num; i++) {
-		bool valid = !strcmp(lines[i].word, "valid");
-
-		if (!valid && strcmp(lines[i].word, "formula"))
-			continue;
-		text = format("%s", lines[i].value);
-		if (valid) {
-			char *colon = strchr(text, ':');
-
-			if (!colon) {
-				bad(file, lines[i].number, "valid is CONDITION : REASON");
-				return false;
-			}
-			*colon++ = 0;
-			metric->valid_why = colon + strspn(colon, " \t");
-		}
-		error = formula_set(valid ? &metric->valid : &metric->formula, metric, text, &used);
-		if (error) {
-			bad(file, lines[i].number, "the formula is wrong: %s", error);
-			free(error);
-			return false;
-		}
+	if (field == &file->metric->valid) {
+		if (!colon)
+			return bad(file, line->number, "valid is CONDITION : REASON");
+		*colon++ = 0;
+		file->metric->valid_why = colon + strspn(colon, " \t");
 	}
-	if (!metric->formula.text) {
-		bad(file, metric->line, "metric '%s' has no formula", metric->name);
-		return false;
-	}
-	for (i = 0; i < metric->num_events; i++) {
-		if (!(used >> i & 1)) {
-			bad(file, metric->line, "no formula has event '%s'", metric->event[i].name);
-			return false;
-		}
-	}
-	return true;
+	error = formula_set(field, file->metric, text);
+	return !error || bad(file, line->number, "the formula is wrong: %s", error);
 }
 
 char *family(const struct metric *metric)
 {
-	static const struct { const char *unit, *word; } words[] = {
+	static const struct { const char *unit, *word; } units[] = {
 		{ "%", "percent" }, { "B/s", "bytes_per_second" }, { "1/s", "per_second" },
-		{ "MHz", "megahertz" }, { "", "" },
+		{ "MHz", "megahertz" },
 	};
 	const char *word = metric->unit;
 	char *name, *c;
 	unsigned int i;
 
-	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		if (!strcmp(metric->unit, words[i].unit))
-			word = words[i].word;
+	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (!strcmp(metric->unit, units[i].unit))
+			word = units[i].word;
 	}
 	name = format("perf_metrics_%s%s%s", metric->name, *word ? "_" : "", word);
 	for (c = name; *c; c++) {
@@ -286,19 +211,14 @@ static bool add(struct file *file, struct metric *metric)
 		struct metric **old = &session->metric[i];
 		const char *slash = strrchr((*old)->file, '/');
 		size_t dir = slash ? slash - (*old)->file : 0;
-		char *a = family(*old), *b = family(metric);
-		bool same = !strcmp((*old)->name, metric->name), alike = !strcmp(a, b);
+		bool same = !strcmp((*old)->name, metric->name);
 
-		free(a);
-		free(b);
-		if (!same && !alike)
+		if (!same && strcmp(family(*old), family(metric)))
 			continue;
 		if (!same || (!strncmp((*old)->file, metric->file, dir) &&
-			      !strchr(metric->file + dir + 1, '/'))) {
-			bad(file, metric->line, "there is a metric of this name%s: %s:%d",
-			    same ? "" : " for Prometheus", (*old)->file, (*old)->line);
-			return false;
-		}
+			      !strchr(metric->file + dir + 1, '/')))
+			return bad(file, metric->line, "there is a metric of this name%s: %s:%d",
+				   same ? "" : " for Prometheus", (*old)->file, (*old)->line);
 		*old = metric;
 		return true;
 	}
@@ -307,95 +227,104 @@ static bool add(struct file *file, struct metric *metric)
 	return true;
 }
 
-/* What may be there several times; all else once. */
-static bool repeats(const char *word)
+/* Lines of a metric. Others have the word of the scope, and formulas have the events. */
+static const struct word {
+	const char *word;
+	enum step { SCOPE, OTHERS, FORMULAS } step;
+	size_t at;
+	bool (*set)(struct file *file, const struct line *line, void *field);	/* NULL: a text */
+	bool repeats;
+} words[] = {
+#define AT(field)	offsetof(struct metric, field)
+	{ "scope", SCOPE, AT(kind), set_scope },
+	{ "metric", OTHERS, AT(name), set_name },
+	{ "help", OTHERS, AT(help) },
+	{ "unit", OTHERS, AT(unit) },
+	{ "event", OTHERS, AT(event), set_event, true },
+	{ "apart", OTHERS, AT(apart) },
+	{ "limit", OTHERS, AT(limit), set_range },
+	{ "plausible", OTHERS, AT(plausible), set_range },
+	{ "doubt", OTHERS, AT(doubt), NULL, true },
+	{ "source", OTHERS, AT(source), NULL, true },
+	{ "formula", FORMULAS, AT(formula), set_formula },
+	{ "valid", FORMULAS, AT(valid), set_formula },
+};
+
+static const struct word *word_of(const struct line *line)
 {
-	return !strcmp(word, "event") || !strcmp(word, "doubt") || !strcmp(word, "source");
+	unsigned int i;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (!strcmp(words[i].word, line->word))
+			return &words[i];
+	}
+	return NULL;
 }
 
-static bool set_line(struct file *file, const struct line *line, struct metric *metric)
+static bool set_line(struct file *file, const struct line *lines, int i)
 {
-	const char *word = line->word, *brace = strchr(line->value, '{');
+	const char *brace = strchr(lines[i].value, '{'), *kind = file->metric->kind;
+	const struct word *word = word_of(&lines[i]);
+	char **text;
+	int j;
 
-	if (!strcmp(word, "scope"))
-		return set_scope(file, line, metric);
+	for (j = 0; j < i && strcmp(lines[j].word, lines[i].word); j++)
+		;
+	if (j < i && word && !word->repeats)
+		return bad(file, lines[i].number, "there is a line '%s' already", word->word);
 	/* By now every word in braces is replaced, but for that of the scope. */
-	if (brace && (strncmp(brace + 1, metric->kind, strlen(metric->kind)) ||
-		      brace[1 + strlen(metric->kind)] != '}' || !metric->num_parts)) {
-		bad(file, line->number, "'%s' is of no scope and no line 'for'", brace);
-		return false;
-	}
-	if (!strcmp(word, "event"))
-		return set_event(file, line, metric);
-	if (!strcmp(word, "limit"))
-		return set_range(file, line, metric->limit);
-	if (!strcmp(word, "plausible"))
-		return set_range(file, line, metric->plausible);
-	if (!strcmp(word, "metric"))
-		metric->name = line->value;
-	else if (!strcmp(word, "help"))
-		metric->help = line->value;
-	else if (!strcmp(word, "unit"))
-		metric->unit = line->value;
-	else if (!strcmp(word, "doubt"))
-		metric->doubt = joined(metric->doubt, line->value);
-	else if (!strcmp(word, "source"))
-		metric->source = joined(metric->source, line->value);
-	else if (!strcmp(word, "apart"))
-		metric->apart = true;
-	else if (strcmp(word, "formula") && strcmp(word, "valid")) {
-		bad(file, line->number, "'%s' is nothing a metric has", word);
-		return false;
-	}
-	if (!strcmp(word, "metric") && !is_name(line->value)) {
-		bad(file, line->number, "'%s' is no name: those are of a-z, 0-9, _", line->value);
-		return false;
-	}
+	if (brace && (!word || word->step != SCOPE) && (!file->metric->num_parts ||
+	    strncmp(brace, format("{%s}", kind), strlen(kind) + 2)))
+		return bad(file, lines[i].number, "'%s' is of no scope and no line 'for'", brace);
+	if (!word)
+		return bad(file, lines[i].number, "'%s' is nothing a metric has", lines[i].word);
+	text = (void *)((char *)file->metric + word->at);
+	if (word->set)
+		return word->set(file, &lines[i], text);
+	*text = *text && **text ? format("%s\n%s", *text, lines[i].value) : lines[i].value;
 	return true;
 }
 
-static void make_metric(struct file *file, const struct line *lines, int num)
+/* What is wrong with a metric leaves nothing of it behind but memory. */
+static bool make_metric(struct file *file, const struct line *lines, int num)
 {
-	struct metric *metric = allocate(sizeof(*metric));
-	int pass, i, j;
+	struct metric *metric = file->metric = allocate(sizeof(*metric));
+	const struct word *word;
+	enum step step;
+	int i;
 
 	metric->group = file->group;
 	metric->file = format("%s", file->path);
 	metric->line = lines[0].number;
 	metric->help = metric->unit = "";
 	metric->kind = "package";
-	metric->limit[0] = -INFINITY;
-	metric->limit[1] = INFINITY;
-	memcpy(metric->plausible, metric->limit, sizeof(metric->limit));
-	/* The scope first, as other lines have its word. */
-	for (pass = 0; pass < 2; pass++) {
+	metric->limit[0] = metric->plausible[0] = -INFINITY;
+	metric->limit[1] = metric->plausible[1] = INFINITY;
+	for (step = SCOPE; step <= FORMULAS; step++) {
 		for (i = 0; i < num; i++) {
-			if (pass == !strcmp(lines[i].word, "scope"))
-				continue;
-			for (j = 0; j < i && strcmp(lines[j].word, lines[i].word); j++)
-				;
-			if (j < i && !repeats(lines[i].word)) {
-				bad(file, lines[i].number, "there is a line '%s' already",
-				    lines[i].word);
-				return;
-			}
-			if (!set_line(file, &lines[i], metric))
-				return;
+			word = word_of(&lines[i]);
+			if ((word ? word->step : OTHERS) == step && !set_line(file, lines, i))
+				return false;
 		}
+		if (step == OTHERS && !metric->num_events)
+			return bad(file, metric->line, "metric '%s' has no event", metric->name);
+	}
+	if (!metric->formula.text)
+		return bad(file, metric->line, "metric '%s' has no formula", metric->name);
+	for (i = 0; i < metric->num_events; i++) {
+		if (!(metric->used >> i & 1))
+			return bad(file, metric->line, "no formula has event '%s'",
+				   metric->event[i].name);
 	}
 	if (!*metric->help)
 		metric->help = metric->name;
-	if (!metric->num_events)
-		bad(file, metric->line, "metric '%s' has no event", metric->name);
-	/* What is wrong with a metric leaves nothing of it behind but memory. */
-	else if (set_formulas(file, lines, num, metric))
-		add(file, metric);
+	return add(file, metric);
 }
 
 /* The lines of a metric, once for each value of its "for". */
 static void end_of_metric(struct file *file)
 {
-	struct line lines[MAX_LINES] = {};
+	struct line lines[MAX_LINES] = {}, copy[MAX_LINES] = {};
 	char *rest = NULL, *name = NULL, *value;
 	int num = 0, of = 0, i, made = 0;
 
@@ -409,8 +338,6 @@ static void end_of_metric(struct file *file)
 		name = next_word(&rest);
 	}
 	while (of > 0 && name && (value = next_word(&rest))) {
-		struct line copy[MAX_LINES] = {};
-
 		for (i = 0; i < num; i++) {
 			copy[i] = lines[i];
 			copy[i].value = replaced(lines[i].value, name, value);
@@ -425,12 +352,12 @@ static void end_of_metric(struct file *file)
 	file->num_lines = 0;
 }
 
-static void begin_group(struct file *file, const char *name)
+static void begin_group(struct file *file, char *name)
 {
 	struct session *session = file->session;
 
 	file->group = allocate(sizeof(*file->group));
-	file->group->name = format("%s", name);
+	file->group->name = name;
 	file->group->help = "";
 	session->group = grow(session->group, session->num_groups, sizeof(*session->group));
 	session->group[session->num_groups++] = file->group;
@@ -448,48 +375,43 @@ static bool is_text(const char *text)
 	return good;
 }
 
-static void read_line(struct file *file, int number, char *text, size_t len)
+static bool read_line(struct file *file, int number, char *text, size_t len)
 {
 	char *word;
 
 	if (len && text[len - 1] == '\n')
 		text[--len] = 0;
-	if (strlen(text) != len || !is_text(text)) {
-		bad(file, number, "this is no text in UTF-8");
-		return;
-	}
+	if (strlen(text) != len || !is_text(text))
+		return bad(file, number, "this is no text in UTF-8");
+	text = format("%s", text);
 	word = next_word(&text);
 	if (!word || word[0] == '#')
-		return;
+		return true;
 	if (!strcmp(word, "group")) {
 		end_of_metric(file);
 		begin_group(file, text);
-		if (!is_name(text))
-			bad(file, number, "'%s' is no name: those are of a-z, 0-9, _", text);
-		return;
+		return is_name(text) ||
+		       bad(file, number, "'%s' is no name: those are of a-z, 0-9, _", text);
 	}
 	if (!file->group) {
-		bad(file, number, "a file begins with a line 'group NAME', not with '%s'", word);
 		begin_group(file, "");
-		return;
+		return bad(file, number, "a file begins with a line 'group NAME', not with '%s'", word);
 	}
 	if (!strcmp(word, "metric")) {
 		end_of_metric(file);
 	} else if (!file->num_lines) {
 		if (!strcmp(word, "help") && !*file->group->help)
-			file->group->help = format("%s", text);
+			file->group->help = text;
 		else if (!strcmp(word, "machine") && !file->group->machines)
-			file->group->machines = format("%s", text);
+			file->group->machines = text;
 		else
-			bad(file, number, "'%s' is nothing a group has, or has twice", word);
-		return;
+			return bad(file, number, "'%s' is nothing a group has, or has twice", word);
+		return true;
 	}
-	if (file->num_lines == MAX_LINES) {
-		bad(file, number, "a metric has no more than 64 lines");
-		return;
-	}
-	file->line[file->num_lines++] =
-		(struct line){ number, format("%s", word), format("%s", text) };
+	if (file->num_lines == MAX_LINES)
+		return bad(file, number, "a metric has no more than 64 lines");
+	file->line[file->num_lines++] = (struct line){ number, word, text };
+	return true;
 }
 
 int file_read(struct session *session, const char *path)
@@ -526,20 +448,16 @@ static int is_metric_file(const struct dirent *entry)
 
 static void dir_read(struct session *session, const char *dir)
 {
-	struct dirent **list;
+	struct dirent **list = NULL;
 	int num = scandir(dir, &list, is_metric_file, alphasort), i;
 
 	if (num < 0 && getenv("PERF_METRICS_PATH"))
 		warn("%s: %s", dir, strerror(errno));
 	for (i = 0; i < num; i++) {
-		char *path = format("%s/%s", dir, list[i]->d_name);
-
-		file_read(session, path);
-		free(path);
+		file_read(session, format("%s/%s", dir, list[i]->d_name));
 		free(list[i]);
 	}
-	if (num >= 0)
-		free(list);
+	free(list);
 }
 
 /* Directories with colons between them; what is in a later one comes first. */
@@ -557,32 +475,25 @@ static char *directories(void)
 
 int files_read(struct session *session)
 {
-	char *all = directories(), *dirs = format("%s", all), *dir, *save;
-	int status = 0;
+	char *dirs = directories(), *dir;
 
-	for (dir = strtok_r(dirs, ":", &save); dir; dir = strtok_r(NULL, ":", &save))
-		dir_read(session, dir);
-	if (!session->num_metrics)
-		status = fail(STATUS_USAGE, "there are no metric files in %s", all);
-	free(dirs);
-	free(all);
-	return status;
+	while ((dir = strsep(&dirs, ":"))) {
+		if (*dir)
+			dir_read(session, dir);
+	}
+	return session->num_metrics ? 0 :
+	       fail(STATUS_USAGE, "there are no metric files in %s", directories());
 }
 
 char *file_find(const char *name)
 {
-	char *dirs = directories(), *dir, *save, *found = NULL;
+	char *dirs = directories(), *dir, *found = NULL;
 
-	for (dir = strtok_r(dirs, ":", &save); dir; dir = strtok_r(NULL, ":", &save)) {
+	while ((dir = strsep(&dirs, ":"))) {
 		char *path = format("%s/%s", dir, name);
 
-		if (access(path, R_OK)) {
-			free(path);
-			continue;
-		}
-		free(found);
-		found = path;
+		if (*dir && !access(path, R_OK))
+			found = path;
 	}
-	free(dirs);
 	return found;
 }

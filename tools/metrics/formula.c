@@ -4,7 +4,6 @@
  */
 #include <math.h>
 #include <muParserDLL.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "metrics.h"
@@ -29,8 +28,7 @@ static bool assigns(const char *text)
 	return false;
 }
 
-char *formula_set(struct formula *formula, struct metric *metric, const char *text,
-		  unsigned int *used)
+char *formula_set(struct formula *formula, struct metric *metric, char *text)
 {
 	muParserHandle_t parser = mupCreate(muBASETYPE_FLOAT);
 	char *error = NULL;
@@ -66,18 +64,11 @@ char *formula_set(struct formula *formula, struct metric *metric, const char *te
 
 		mupGetExprVar(parser, i, &name, &var);
 		for (j = 0; j < metric->num_events; j++)
-			*used |= (var == &metric->var[j]) << j;
+			metric->used |= (var == &metric->var[j]) << j;
 	}
-	formula->text = format("%s", text);
+	formula->text = text;
 	formula->parser = parser;
 	return NULL;
-}
-
-void formula_free(struct formula *formula)
-{
-	if (formula->parser)
-		mupRelease(formula->parser);
-	free(formula->text);
 }
 
 double formula_value(const struct formula *formula)

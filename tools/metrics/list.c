@@ -4,7 +4,6 @@
  */
 #include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "metrics.h"
@@ -19,35 +18,27 @@ static void print_item(const char *name, const char *text)
 
 static void print_details(const struct metric *metric)
 {
-	static const char * const reduce[] = { "", "mean of ", "max of ", "min of " };
-	char *text;
+	char *parts = metric->kind;
 	int i;
 
 	printf("%s\n", metric->name);
 	print_item("help", metric->help);
 	print_item("group", metric->group->name);
 	print_item("unit", metric->unit);
-	text = format("%s", metric->kind);
-	for (i = 0; i < metric->num_parts; i++) {
-		char *more = format("%s %s", text, metric->part[i]);
-
-		free(text);
-		text = more;
-	}
-	print_item("scope", text);
-	free(text);
+	for (i = 0; i < metric->num_parts; i++)
+		parts = format("%s %s", parts, metric->part[i]);
+	print_item("scope", parts);
 	for (i = 0; i < metric->num_events; i++) {
-		text = format("%s = %s%s", metric->event[i].name, reduce[metric->event[i].reduce],
-			      metric->event[i].text);
-		print_item("event", text);
-		free(text);
+		const struct metric_event *event = &metric->event[i];
+
+		print_item("event", format("%s = %s%s%s", event->name, event->reduce == REDUCE_SUM ? "" :
+					   reduce_names[event->reduce],
+					   event->reduce == REDUCE_SUM ? "" : " of ", event->text));
 	}
 	print_item("formula", metric->formula.text);
-	if (metric->valid.text) {
-		text = format("%s; otherwise n/a, because %s", metric->valid.text, metric->valid_why);
-		print_item("valid", text);
-		free(text);
-	}
+	if (metric->valid.text)
+		print_item("valid", format("%s; otherwise n/a, because %s", metric->valid.text,
+					   metric->valid_why));
 	if (isfinite(metric->limit[1]))
 		printf("    %-9s %g to %g\n", "limit", metric->limit[0], metric->limit[1]);
 	if (isfinite(metric->plausible[1]))
@@ -65,19 +56,15 @@ static void print_groups(const struct session *session)
 	for (g = 0; g < session->num_groups; g++) {
 		const struct group *group = session->group[g];
 		bool here = machine_is(session, group->machines), any = false;
-		char *head, *names;
 
 		for (i = 0; i < session->num_metrics; i++)
 			any |= session->metric[i]->group == group;
 		if (!any)
 			continue;
-		names = here ? format("%s", "") : machine_names(group->machines);
-		head = format("%s%s%s", group->help, here ? "" : "; not for this machine but for ",
-			      names);
 		printf("%s: ", group->name);
-		print_wrapped(head, strlen(group->name) + 2);
-		free(head);
-		free(names);
+		print_wrapped(here ? group->help : format("%s; not for this machine but for %s",
+							  group->help, machine_names(group->machines)),
+			      strlen(group->name) + 2);
 		for (i = 0; i < session->num_metrics; i++) {
 			const struct metric *metric = session->metric[i];
 
@@ -98,28 +85,23 @@ static json_t *range_json(const double range[2])
 
 static json_t *metric_json(const struct metric *metric)
 {
-	static const char * const reduce[] = { "sum", "mean", "max", "min" };
 	json_t *parts = json_array(), *events = json_array();
-	char *name = family(metric);
-	json_t *json;
 	int i;
 
 	for (i = 0; i < metric->num_parts; i++)
 		json_array_append_new(parts, json_string(metric->part[i]));
 	for (i = 0; i < metric->num_events; i++)
 		json_array_append_new(events, json_pack("{ssssss}", "name", metric->event[i].name,
-							"of", reduce[metric->event[i].reduce],
+							"of", reduce_names[metric->event[i].reduce],
 							"event", metric->event[i].text));
-	json = json_pack("{ss ss ss ss? ss ss ss ss so so ss so so ss? ss? ss?}",
+	return json_pack("{ss ss ss ss? ss ss ss ss so so ss so so ss? ss? ss?}",
 			 "name", metric->name, "group", metric->group->name,
 			 "group_help", metric->group->help, "machine", metric->group->machines,
-			 "help", metric->help, "unit", metric->unit, "family", name,
+			 "help", metric->help, "unit", metric->unit, "family", family(metric),
 			 "scope", metric->kind, "parts", parts, "events", events,
 			 "formula", metric->formula.text, "limit", range_json(metric->limit),
 			 "plausible", range_json(metric->plausible), "valid", metric->valid.text,
 			 "doubt", metric->doubt, "source", metric->source);
-	free(name);
-	return json;
 }
 
 /* How many letters have to be put in, left out or replaced to make one word of the other. */

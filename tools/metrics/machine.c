@@ -2,9 +2,8 @@
 /*
  * What sysfs tells of this machine: CPUs and packages, PMUs and their events.
  */
-#include <ctype.h>
 #include <dirent.h>
-#include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,119 +23,97 @@ static const struct {
 };
 
 /* The first line of a file below sysfs, NULL if there is none. */
-static char *read_file(const struct session *session, const char *dir, const char *name)
+static char *read_file(const struct session *session, const char *path)
 {
-	char *path = format("%s%s%s", session->world->sys, dir, name), *text = NULL;
-	FILE *f = fopen(path, "re");
+	FILE *f = fopen(format("%s%s", session->world->sys, path), "re");
+	char *text = NULL, *line = NULL;
 	size_t size = 0;
 
-	free(path);
 	if (!f)
 		return NULL;
-	if (getline(&text, &size, f) < 0) {
-		free(text);
-		text = NULL;
-	} else {
-		text[strcspn(text, "\n")] = 0;
-	}
+	if (getline(&text, &size, f) >= 0)
+		line = format("%.*s", (int)strcspn(text, "\n"), text);
+	free(text);
 	fclose(f);
-	return text;
+	return line;
 }
 
-static char *pmu_file(const struct session *session, const char *pmu, const char *name)
+static char *pmu_file(const struct session *session, const char *pmu, const char *dir,
+		      const char *name)
 {
-	char *path = format("%s/%s", pmu, name);
-	char *text = read_file(session, "/bus/event_source/devices/", path);
-
-	free(path);
-	return text;
+	return read_file(session, format("/bus/event_source/devices/%s/%s%s", pmu, dir, name));
 }
 
-/* Calls visit() for each CPU of a list such as "0-3,8". */
-static void for_each_cpu(const char *list, void (*visit)(int cpu, void *arg), void *arg)
+/* A list such as "0-3,8" */
+static cpu_set_t cpus_of(const char *list)
 {
-	while (*list) {
-		char *end;
-		long cpu = strtol(list, &end, 10), last = cpu;
+	cpu_set_t cpus;
+	long cpu, last;
+	char *end;
 
+	CPU_ZERO(&cpus);
+	for (; *list; list = *end == ',' ? end + 1 : "") {
+		cpu = last = strtol(list, &end, 10);
 		if (end == list)
-			return;
+			break;
 		if (*end == '-')
 			last = strtol(end + 1, &end, 10);
 		for (; cpu >= 0 && cpu <= last && cpu < MAX_CPUS; cpu++)
-			visit(cpu, arg);
-		list = *end == ',' ? end + 1 : "";
+			CPU_SET(cpu, &cpus);
 	}
+	return cpus;
 }
 
-static void cpu_add(int cpu, void *arg)
+static void cpus_read(struct session *session)
 {
-	struct session *session = arg;
-	char *path = format("%d/topology/physical_package_id", cpu);
-	char *text = read_file(session, "/devices/system/cpu/cpu", path);
+	cpu_set_t online = cpus_of(read_file(session, "/devices/system/cpu/online") ?: "0");
+	int cpu, package;
+	char *text;
 
-	if (text) {
-		int package = atoi(text);
-
+	for (cpu = 0; cpu < MAX_CPUS; cpu++) {
+		session->package_of[cpu] = -1;
+		text = !CPU_ISSET(cpu, &online) ? NULL : read_file(session,
+			format("/devices/system/cpu/cpu%d/topology/physical_package_id", cpu));
+		if (!text)
+			continue;
+		package = atoi(text);
 		if (package < 0 || package >= MAX_PACKAGES)
 			package = 0;
 		session->package_of[cpu] = package;
-		if (cpu >= session->cpus)
-			session->cpus = cpu + 1;
+		session->cpus = cpu + 1;
 		if (package >= session->packages)
 			session->packages = package + 1;
 	}
-	free(text);
-	free(path);
-}
-
-/* A PMU that counts packages, while its CPUs are read. */
-struct adding {
-	const struct session *session;
-	struct pmu *pmu;
-};
-
-static void pmu_add_cpu(int cpu, void *arg)
-{
-	const struct adding *adding = arg;
-	int package = adding->session->package_of[cpu];
-
-	if (package >= 0)
-		adding->pmu->cpu[package] = cpu;
 }
 
 static void pmu_add(struct session *session, const char *name)
 {
-	char *type = pmu_file(session, name, "type"), *mask = pmu_file(session, name, "cpumask");
-	size_t len = strlen(name), base = len;
+	char *type = pmu_file(session, name, "", "type"), *mask = pmu_file(session, name, "", "cpumask");
+	cpu_set_t cpus = cpus_of(mask ?: "");
 	struct pmu *pmu;
+	char *digits;
 	int i;
 
-	if (!type) {
-		free(mask);
+	if (!type)
 		return;
-	}
 	session->pmu = grow(session->pmu, session->num_pmus, sizeof(*session->pmu));
 	pmu = &session->pmu[session->num_pmus++];
-	memset(pmu, 0, sizeof(*pmu));
 	pmu->name = format("%s", name);
-	pmu->type = strtoul(type, NULL, 0);
-	while (base && isdigit((unsigned char)name[base - 1]))
-		base--;
+	pmu->base = format("%s", name);
 	pmu->number = -1;
-	if (base < len && base > 1 && name[base - 1] == '_') {
-		pmu->number = atoi(name + base);
-		pmu->base = format("%.*s", (int)base - 1, name);
-	} else {
-		pmu->base = format("%s", name);
+	pmu->type = strtoul(type, NULL, 0);
+	digits = strrchr(pmu->base, '_');
+	if (digits && digits != pmu->base && digits[1] && !digits[1 + strspn(digits + 1, "0123456789")]) {
+		pmu->number = atoi(digits + 1);
+		*digits = 0;
 	}
 	pmu->core = !mask;
 	for (i = 0; i < MAX_PACKAGES; i++)
 		pmu->cpu[i] = -1;
-	if (mask)
-		for_each_cpu(mask, pmu_add_cpu, &(struct adding){ session, pmu });
-	free(mask);
-	free(type);
+	for (i = 0; i < session->cpus; i++) {
+		if (CPU_ISSET(i, &cpus) && session->package_of[i] >= 0)
+			pmu->cpu[session->package_of[i]] = i;
+	}
 }
 
 static void model_read(struct session *session)
@@ -167,15 +144,10 @@ static int by_number(const void *a, const void *b)
 
 void machine_read(struct session *session)
 {
-	char *online = read_file(session, "/devices/system/cpu/", "online");
-	char *path = format("%s/bus/event_source/devices", session->world->sys);
-	DIR *dir = opendir(path);
+	DIR *dir = opendir(format("%s/bus/event_source/devices", session->world->sys));
 	struct dirent *entry;
-	int i;
 
-	for (i = 0; i < MAX_CPUS; i++)
-		session->package_of[i] = -1;
-	for_each_cpu(online ?: "0", cpu_add, session);
+	cpus_read(session);
 	model_read(session);
 	while (dir && (entry = readdir(dir))) {
 		if (entry->d_name[0] != '.')
@@ -183,39 +155,29 @@ void machine_read(struct session *session)
 	}
 	if (dir)
 		closedir(dir);
-	free(path);
-	free(online);
 	if (session->num_pmus)
 		qsort(session->pmu, session->num_pmus, sizeof(*session->pmu), by_number);
 }
 
-bool machine_is(const struct session *session, const char *list)
+bool machine_is(const struct session *session, const char *models)
 {
-	const char *at = list ? strstr(list, session->model) : "";
-
-	return at && (!list || *session->model);
+	return !models || (*session->model && strstr(models, session->model));
 }
 
 char *machine_names(const char *list)
 {
-	char *names = format("%s", ""), *more;
+	char *rest = format("%s", list), *names = "", *word;
 	const char *last = "", *name;
-	size_t len;
 	unsigned int i;
 
-	for (; *(list += strspn(list, " \t")); list += len) {
-		len = strcspn(list, " \t");
-		for (i = 0, name = NULL; i < sizeof(models) / sizeof(models[0]); i++) {
-			if (len == strlen(models[i].model) && !strncmp(list, models[i].model, len))
+	while ((word = next_word(&rest))) {
+		for (i = 0, name = word; i < sizeof(models) / sizeof(models[0]); i++) {
+			if (!strcmp(word, models[i].model))
 				name = models[i].name;
 		}
-		if (name && !strcmp(name, last))
-			continue;
-		more = format("%s%s%.*s", names, *names ? ", " : "",
-			      name ? (int)strlen(name) : (int)len, name ?: list);
-		free(names);
-		names = more;
-		last = name ?: "";
+		if (strcmp(name, last))
+			names = format("%s%s%s", names, *names ? ", " : "", name);
+		last = name;
 	}
 	return names;
 }
@@ -223,11 +185,7 @@ char *machine_names(const char *list)
 /* Is the module there, also as a part of the kernel? */
 static bool has_module(const struct session *session, const char *name)
 {
-	char *path = format("%s/module/%s", session->world->sys, name);
-	bool found = !access(path, F_OK);
-
-	free(path);
-	return found;
+	return !access(format("%s/module/%s", session->world->sys, name), F_OK);
 }
 
 int machine_check(const struct session *session)
@@ -280,32 +238,24 @@ static bool set_field(struct perf_event_attr *attr, const char *where, uint64_t 
 static char *add_terms(const struct session *session, const struct pmu *pmu, const char *terms,
 		       struct perf_event_attr *attr, bool aliases)
 {
-	char *copy = format("%s", terms), *term, *save, *error = NULL, *path;
+	char *copy = format("%s", terms), *term, *error = NULL;
 
-	for (term = strtok_r(copy, ",", &save); term && !error; term = strtok_r(NULL, ",", &save)) {
-		char *equals = strchr(term, '='), *text, *end = "";
+	while (!error && (term = strsep(&copy, ","))) {
+		char *value = term, *name = strsep(&value, "="), *text, *end = "";
 
-		if (equals)
-			*equals++ = 0;
-		path = format("events/%s", term);
-		text = aliases && !equals ? pmu_file(session, pmu->name, path) : NULL;
-		free(path);
+		if (!*term)
+			continue;
+		text = aliases && !value ? pmu_file(session, pmu->name, "events/", name) : NULL;
 		if (text) {
 			error = add_terms(session, pmu, text, attr, false);
-			free(text);
 			continue;
 		}
-		path = format("format/%s", term);
-		text = pmu_file(session, pmu->name, path);
-		free(path);
+		text = pmu_file(session, pmu->name, "format/", name);
 		if (!text)
-			error = format("%s has no event or field '%s'", pmu->name, term);
-		else if (!set_field(attr, text, equals ? strtoull(equals, &end, 0) : 1) || *end)
-			error = format("'%s' is no value for %s of %s", equals ?: "1", term,
-				       pmu->name);
-		free(text);
+			error = format("%s has no event or field '%s'", pmu->name, name);
+		else if (!set_field(attr, text, value ? strtoull(value, &end, 0) : 1) || *end)
+			error = format("'%s' is no value for %s of %s", value ?: "1", name, pmu->name);
 	}
-	free(copy);
 	return error;
 }
 

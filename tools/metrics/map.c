@@ -8,9 +8,31 @@
 
 #include "map.h"
 
-static const char MISS[] = "llc_miss_rate", READ[] = "memory_read_bandwidth",
-		  WRITE[] = "memory_write_bandwidth", SENT[] = "qpi_outgoing_bandwidth",
-		  USED[] = "qpi_utilization", TO[] = "home_requests_to_node";
+/* Metrics by the place of their values. */
+static const struct field {
+	const char *metric, *cell;	/* its cells are cbox_0 and so on */
+	const char *pmu;		/* that has to be there */
+	int per_pmu;			/* so many of the cells */
+	size_t at;
+	int num;
+	size_t most;			/* what the map has for the most of all; or 0 */
+} fields[] = {
+#define PLACE(field, num)	offsetof(struct map_package, field), num
+#define MOST(field)		offsetof(struct map, field)
+	{ "llc_miss_rate", "cbox_", "xeon7500_cbox", 1, PLACE(miss, MAP_CBOXES), MOST(most_miss) },
+	{ "memory_read_bandwidth", "mbox_", "xeon7500_mbox", 1, PLACE(read, MAP_MBOXES),
+	  MOST(most_memory) },
+	/* The B-Box sees what its M-Box is to write. */
+	{ "memory_write_bandwidth", "bbox_", "xeon7500_bbox", 1, PLACE(write, MAP_MBOXES),
+	  MOST(most_memory) },
+	/* QPI 0 and 1 are of the left half of the router, 2 and 3 of the right one. */
+	{ "qpi_outgoing_bandwidth", "qpi", "xeon7500_rbox", 2, PLACE(sent, MAP_PORTS) },
+	{ "qpi_utilization", "qpi", "xeon7500_rbox", 2, PLACE(used, MAP_PORTS) },
+};
+
+#define NUM_FIELDS	(sizeof(fields) / sizeof(fields[0]))
+
+static const char TO[] = "home_requests_to_node";
 
 static struct metric *ask(struct session *session, const char *name)
 {
@@ -46,28 +68,25 @@ static int ask_nodes(struct session *session)
 
 int map_ask(struct session *session)
 {
-	static const char * const names[] = { MISS, READ, WRITE, SENT, USED };
 	const struct options *options = &session->options;
-	char *path = options->topology ? format("%s", options->topology) : file_find("topology");
+	const char *path = options->topology ?: file_find("topology");
 	struct map *map = session->map = allocate(sizeof(*map));
 	int status = 0;
 	unsigned int i;
 
 	if (session->packages > MAP_PACKAGES)
-		status = fail(STATUS_USAGE, "the map has room for %d packages, and here are %d",
-			      MAP_PACKAGES, session->packages);
-	if (path && !status) {
+		return fail(STATUS_USAGE, "the map has room for %d packages, and here are %d",
+			    MAP_PACKAGES, session->packages);
+	map->has_topology = path;
+	if (path)
 		status = topology_read(&map->topology, path);
-		map->has_topology = true;
-	}
-	free(path);
-	for (i = 0; i < sizeof(names) / sizeof(names[0]) && !status; i++)
-		status = ask(session, names[i]) ? 0 : STATUS_USAGE;
-	if (options->matrix && !status)
-		status = map->topology.nodes ? ask_nodes(session) :
-			 fail(STATUS_USAGE, "--matrix wants a topology file that says whose the nodes "
-			      "are: perf-metrics(5)");
-	return status;
+	for (i = 0; i < NUM_FIELDS && !status; i++)
+		status = ask(session, fields[i].metric) ? 0 : STATUS_USAGE;
+	if (!options->matrix || status)
+		return status;
+	return map->topology.nodes ? ask_nodes(session) :
+	       fail(STATUS_USAGE, "--matrix wants a topology file that says whose the nodes "
+		    "are: perf-metrics(5)");
 }
 
 static bool has_box(const struct session *session, const char *base, int number, int package)
@@ -95,16 +114,14 @@ static int count_cboxes(const struct session *session)
 	return num;
 }
 
-static void set(struct map_value *to, const struct value *from, double *most)
+static struct map_value value_of(const struct value *from)
 {
-	const char *why = from->why ?: from->note;
-
-	to->state = from->why ? MAP_NONE : from->note ? MAP_ODD :
-		    from->running < 1 ? MAP_TURNS : MAP_WHOLE;
-	to->value = from->why ? 0 : from->value;
-	to->why = why ? format("%s", why) : NULL;
-	if (most)
-		*most = fmax(*most, to->value);
+	return (struct map_value){
+		.state = from->why ? MAP_NONE : from->note ? MAP_ODD :
+			 from->running < 1 ? MAP_TURNS : MAP_WHOLE,
+		.value = from->why ? 0 : from->value,
+		.why = from->why ?: from->note,
+	};
 }
 
 /* "cbox_3" and "qpi3" are 3, if what is before it is the same. */
@@ -131,48 +148,33 @@ static int column_of(struct map *map, const char *peer)
 /* A peer may have several nodes, each with a value. */
 static void add_node(struct map *map, struct map_package *package, const struct value *value)
 {
-	int node = atoi(value->cell);
-	struct map_value both[2] = {};
-	struct map_value *to = &package->to[column_of(map, map->topology.node[node])];
+	const char *peer = map->topology.node[atoi(value->cell)];
+	struct map_value *to = &package->to[column_of(map, peer)];
 
-	both[0] = *to;
-	set(&both[1], value, NULL);
-	*to = map_sum(both, 2);
-	/* One reason is enough. */
-	if (both[1].why != to->why)
-		free(both[1].why);
-	if (both[0].why != to->why)
-		free(both[0].why);
+	*to = map_sum((struct map_value[]){ *to, value_of(value) }, 2);
 	map->most_to = fmax(map->most_to, to->value);
 }
 
 static void place(const struct session *session, struct map *map, const struct value *value)
 {
 	struct map_package *package = &map->package[value->package];
-	const char *name = value->metric->name;
-	int i;
+	const struct field *field;
 
-	if (!strcmp(name, TO)) {
+	if (!strcmp(value->metric->name, TO)) {
 		add_node(map, package, value);
 		return;
 	}
-	i = index_of(value->cell, "cbox_", MAP_CBOXES);
-	if (i >= 0 && !strcmp(name, MISS) && has_box(session, "xeon7500_cbox", i, value->package))
-		set(&package->miss[i], value, &map->most_miss);
-	i = index_of(value->cell, "mbox_", MAP_MBOXES);
-	if (i >= 0 && !strcmp(name, READ) && has_box(session, "xeon7500_mbox", i, value->package))
-		set(&package->read[i], value, &map->most_memory);
-	/* The B-Box sees what its M-Box is to write. */
-	i = index_of(value->cell, "bbox_", MAP_MBOXES);
-	if (i >= 0 && !strcmp(name, WRITE) && has_box(session, "xeon7500_bbox", i, value->package))
-		set(&package->write[i], value, &map->most_memory);
-	/* QPI 0 and 1 are of the left half of the router, 2 and 3 of the right one. */
-	i = index_of(value->cell, "qpi", MAP_PORTS);
-	if (i >= 0 && has_box(session, "xeon7500_rbox", i / 2, value->package)) {
-		if (!strcmp(name, SENT))
-			set(&package->sent[i], value, NULL);
-		else if (!strcmp(name, USED))
-			set(&package->used[i], value, NULL);
+	for (field = fields; field < fields + NUM_FIELDS; field++) {
+		struct map_value *to = (void *)((char *)package + field->at);
+		double *most = (void *)((char *)map + field->most);
+		int i = index_of(value->cell, field->cell, field->num);
+
+		if (i < 0 || strcmp(value->metric->name, field->metric) ||
+		    !has_box(session, field->pmu, i / field->per_pmu, value->package))
+			continue;
+		to[i] = value_of(value);
+		if (field->most)
+			*most = fmax(*most, to[i].value);
 	}
 }
 
@@ -195,12 +197,6 @@ static void find_busiest(struct map *map)
 	}
 }
 
-static void forget(struct map_value *values, int num)
-{
-	while (num--)
-		free(values[num].why);
-}
-
 /* What was on it before is forgotten. */
 static void map_make(struct session *session, double time)
 {
@@ -209,16 +205,6 @@ static void map_make(struct session *session, double time)
 	struct value *values;
 	int num, i;
 
-	for (i = 0; i < MAP_PACKAGES; i++) {
-		struct map_package *package = &map->package[i];
-
-		forget(package->miss, MAP_CBOXES);
-		forget(package->read, MAP_MBOXES);
-		forget(package->write, MAP_MBOXES);
-		forget(package->sent, MAP_PORTS);
-		forget(package->used, MAP_PORTS);
-		forget(package->to, MAP_NODES);
-	}
 	*map = (struct map){
 		.topology = map->topology, .has_topology = map->has_topology,
 		.only_matrix = map->only_matrix, .matrix = session->options.matrix, .time = time,
@@ -242,7 +228,6 @@ static void map_make(struct session *session, double time)
 	for (i = 0; i < num && !session->any_value; i++)
 		warn("%s %s: n/a, because %s", values[i].scope, values[i].metric->name,
 		     values[i].why);
-	values_free(values, num);
 	find_busiest(map);
 }
 

@@ -102,6 +102,12 @@ bool map_is(const struct map_value *value);
 /* What all cells of a kind add up to, in the worst state of one that is there. */
 struct map_value map_sum(const struct map_value *values, int num);
 
+/* How much of the most it is; 0 without a number. */
+double map_share(const struct map_value *value, double most);
+/* Where a link leads; ? if nobody has said. */
+const char *map_peer(const struct map *map, int package, int port);
+bool map_busiest(const struct map *map, int package, int port);
+
 /* ---- map_text.c ---- */
 
 /*

@@ -56,9 +56,12 @@ struct drawing {
 
 /* ---- words and colours ---- */
 
-static void put_text(FILE *f, const char *text)
+static void put_text(FILE *f, const char *fmt, va_list args)
 {
-	for (; *text; text++) {
+	char line[300], *text;
+
+	vsnprintf(line, sizeof(line), fmt, args);
+	for (text = line; *text; text++) {
 		if (strchr("<>&\"", *text))
 			fprintf(f, "&#%d;", *text);
 		else
@@ -69,14 +72,12 @@ static void put_text(FILE *f, const char *text)
 static void __attribute__((format(printf, 5, 6)))
 label(FILE *f, double x, double y, const char *attributes, const char *fmt, ...)
 {
-	char text[200];
 	va_list args;
 
-	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
 	fprintf(f, "<text x=\"%.1f\" y=\"%.1f\" %s>", x, y, attributes);
-	put_text(f, text);
+	va_start(args, fmt);
+	put_text(f, fmt, args);
+	va_end(args);
 	fprintf(f, "</text>\n");
 }
 
@@ -97,14 +98,12 @@ static char *bytes(char text[MAP_BYTES], const struct map_value *value)
 /* What a browser shows where the mouse is: a line of the element that was opened last. */
 static void __attribute__((format(printf, 2, 3))) title(FILE *f, const char *fmt, ...)
 {
-	char text[300];
 	va_list args;
 
-	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
 	fprintf(f, "<title>");
-	put_text(f, text);
+	va_start(args, fmt);
+	put_text(f, fmt, args);
+	va_end(args);
 	fprintf(f, "</title>");
 }
 
@@ -167,7 +166,7 @@ static void draw_cboxes(FILE *f, const struct map *map, const struct map_package
 	      map_is(&sum) ? "/s" : "");
 	for (i = 0; i < map->cboxes; i++) {
 		const struct map_value *miss = &package->miss[i];
-		double share = map->most_miss > 0 ? miss->value / map->most_miss : 0;
+		double share = map_share(miss, map->most_miss);
 
 		cell(f, x + i * w, y + 16, w - 2, 26, miss, miss_colour(share));
 		/* A number that is hatched keeps a margin. */
@@ -185,7 +184,7 @@ static void draw_cboxes(FILE *f, const struct map *map, const struct map_package
 static void draw_bar(FILE *f, const char *name, const struct map_value *value, double most, double x,
 		     double y)
 {
-	double w = 42, share = map_is(value) && most > 0 ? value->value / most : 0;
+	double w = 42, share = map_share(value, most);
 	struct map_value empty = { .state = value->state == MAP_ABSENT ? MAP_ABSENT : MAP_NONE };
 	char text[MAP_BYTES];
 
@@ -207,13 +206,11 @@ static void draw_mbox(FILE *f, const struct map *map, const struct map_package *
 static void draw_port(FILE *f, const struct map *map, int p, int i, double x, double y)
 {
 	const struct map_value *used = &map->package[p].used[i], *sent = &map->package[p].sent[i];
-	const char *peer = map->topology.link[p][i].peer;
-	bool busiest = map->busiest.package == p && map->busiest.port == i;
-	const char *style = busiest ? "font-size=\"12\" font-weight=\"bold\"" : "font-size=\"12\"";
+	const char *style = map_busiest(map, p, i) ? "font-size=\"12\" font-weight=\"bold\"" : "font-size=\"12\"";
 	char text[MAP_BYTES];
 
 	cell(f, x, y, 11, 11, used, link_colour(used->value));
-	label(f, x + 16, y + 10, style, "qpi%d \u2192 %s", i, *peer ? peer : "?");
+	label(f, x + 16, y + 10, style, "qpi%d \u2192 %s", i, map_peer(map, p, i));
 	label(f, x + 130, y + 10, style, "%s", bytes(text, sent));
 	if (map_is(used))
 		label(f, x + 210, y + 10, style, "%.0f %%", used->value);
@@ -313,19 +310,19 @@ static void draw_line(const struct drawing *d, int p, int port, const char *path
 	const struct map_value *sent = &d->map->package[p].sent[port];
 	const char *colour = used->state == MAP_ABSENT ? "#c8c8c8" :
 			     map_is(used) ? link_colour(used->value) : "#888888";
-	bool busiest = d->map->busiest.package == p && d->map->busiest.port == port;
+	bool busiest = map_busiest(d->map, p, port);
 	double width = line_width(sent), head = arrow(sent);
 	struct point end = along(tip, &in, head + 4);
-	const char *peer = d->map->topology.link[p][port].peer;
+	const char *peer = map_peer(d->map, p, port);
 	char text[MAP_BYTES];
 	int pass;
 
 	fprintf(d->f, "<g>");
 	if (map_is(used))
-		title(d->f, "S%d qpi%d \u2192 %s: %s, %.1f %% full%s%s", p, port, *peer ? peer : "?",
+		title(d->f, "S%d qpi%d \u2192 %s: %s, %.1f %% full%s%s", p, port, peer,
 		      bytes(text, sent), used->value, sent->why ? "; " : "", sent->why ?: "");
 	else
-		title(d->f, "S%d qpi%d \u2192 %s: %s", p, port, *peer ? peer : "?",
+		title(d->f, "S%d qpi%d \u2192 %s: %s", p, port, peer,
 		      used->why ?: "there is no such box");
 	/* The busiest one has an edge. */
 	for (pass = !busiest; pass < 2; pass++)
@@ -392,7 +389,6 @@ static void draw_between(const struct drawing *d, int p, int port, int peer, int
 /* To what is not in the picture. */
 static void draw_stub(const struct drawing *d, int p, int port)
 {
-	const char *name = d->map->topology.link[p][port].peer;
 	const struct point *out = &d->out[p][port];
 	struct point from = d->port[p][port], tip = along(from, out, STUB);
 	struct point end = along(tip, out, -arrow(&d->map->package[p].sent[port]) - 4);
@@ -403,7 +399,7 @@ static void draw_stub(const struct drawing *d, int p, int port)
 	label(d->f, tip.x + out->x * 6, tip.y + 4 + out->y * 10,
 	      out->x < 0 ? "font-size=\"12\" text-anchor=\"end\"" :
 	      out->y ? "font-size=\"12\" text-anchor=\"middle\"" : "font-size=\"12\"",
-	      "%s", *name ? name : "?");
+	      "%s", map_peer(d->map, p, port));
 }
 
 static void draw_link(const struct drawing *d, int p, int port)
@@ -424,10 +420,7 @@ static void draw_links(const struct drawing *d)
 	for (last = 0; last < 2; last++) {
 		for (p = 0; p < d->map->packages; p++) {
 			for (i = 0; i < MAP_PORTS; i++) {
-				bool busiest = d->map->busiest.package == p &&
-					       d->map->busiest.port == i;
-
-				if (d->map->package[p].there && busiest == last)
+				if (d->map->package[p].there && map_busiest(d->map, p, i) == last)
 					draw_link(d, p, i);
 			}
 		}
@@ -439,7 +432,6 @@ static void draw_links(const struct drawing *d)
 static void draw_head(FILE *f, const struct map *map)
 {
 	int p = map->busiest.package, port = map->busiest.port;
-	const char *peer = p < 0 ? "" : map->topology.link[p][port].peer;
 
 	label(f, 20, 28, "font-size=\"18\" font-weight=\"bold\"", "perf metrics map");
 	if (p < 0)
@@ -447,7 +439,7 @@ static void draw_head(FILE *f, const struct map *map)
 	else
 		label(f, 20, 50, "font-size=\"14\"",
 		      "Busiest link: S%d qpi%d \u2192 %s, %.0f %% full (black edge).", p, port,
-		      *peer ? peer : "?", map->package[p].used[port].value);
+		      map_peer(map, p, port), map->package[p].used[port].value);
 }
 
 static void draw_legend(FILE *f, const struct map *map, double y)
@@ -508,7 +500,7 @@ static void draw_matrix(FILE *f, const struct map *map, double y)
 		label(f, 20, top + 16, "font-size=\"12\"", "S%d", p);
 		for (i = 0; i < map->columns; i++) {
 			const struct map_value *to = &map->package[p].to[i];
-			double share = map->most_to > 0 ? to->value / map->most_to : 0;
+			double share = map_share(to, map->most_to);
 			char text[MAP_LABEL];
 
 			cell(f, 70 + i * w, top, w - 2, ROW - 2, to, miss_colour(share));

@@ -41,7 +41,7 @@ static char cell(const struct map_value *value, double most)
 		return '!';
 	if (value->state == MAP_TURNS)
 		return '/';
-	return levels[most > 0 ? (int)(8 * value->value / most + 0.5) : 0];
+	return levels[(int)(8 * map_share(value, most) + 0.5)];
 }
 
 static void add_cboxes(struct text *text, const struct map *map, int package)
@@ -65,21 +65,15 @@ static void add_mbox(struct text *text, const struct map_package *package, int i
 	    map_label(write, &package->write[i]));
 }
 
-static bool is_busiest(const struct map *map, int package, int port)
-{
-	return map->busiest.package == package && map->busiest.port == port;
-}
-
 /* q0>S1  ####...  55%, with what is sent where that has room; < at the end marks the busiest. */
 static void add_link(struct text *text, const struct map *map, int package, int port)
 {
 	const struct map_value *used = &map->package[package].used[port];
-	const char *peer = map->topology.link[package][port].peer;
 	bool wide = text->width >= 39;
 	int bar = text->width - (wide ? 23 : 12), full, i;
 	char label[MAP_LABEL];
 
-	add(text, wide ? "q%d>%-7s " : "q%d>%-4.4s", port, *peer ? peer : "?");
+	add(text, wide ? "q%d>%-7s " : "q%d>%-4.4s", port, map_peer(map, package, port));
 	if (!map_is(used)) {
 		add(text, "%s", map_label(label, used));
 		return;
@@ -90,7 +84,7 @@ static void add_link(struct text *text, const struct map *map, int package, int 
 	add(text, "%3.0f%%", used->value);
 	if (wide)
 		add(text, "%7s", map_label(label, &map->package[package].sent[port]));
-	if (is_busiest(map, package, port))
+	if (map_busiest(map, package, port))
 		add(text, "<");
 }
 
@@ -104,7 +98,7 @@ static void add_title(struct text *text, int package)
 static void block_line(FILE *f, const struct map *map, int package, int line, int width, bool screen)
 {
 	struct text text = { .width = width };
-	bool reverse = screen && is_busiest(map, package, line - 4);
+	bool reverse = screen && map_busiest(map, package, line - 4);
 
 	if (line == 0)
 		add_title(&text, package);
@@ -150,10 +144,9 @@ static void draw_head(FILE *f, const struct map *map)
 		add(&text, "No link is known to be in use");
 	} else {
 		const struct map_package *package = &map->package[p];
-		const char *peer = map->topology.link[p][port].peer;
 
 		add(&text, "Busiest link: S%d qpi%d > %s, %.0f %% full", p, port,
-		    *peer ? peer : "?", package->used[port].value);
+		    map_peer(map, p, port), package->used[port].value);
 		if (map_is(&package->sent[port]))
 			add(&text, ", %sB/s", map_label(label, &package->sent[port]));
 	}

@@ -56,3 +56,20 @@ struct map_value map_sum(const struct map_value *values, int num)
 	}
 	return sum;
 }
+
+double map_share(const struct map_value *value, double most)
+{
+	return map_is(value) && most > 0 ? value->value / most : 0;
+}
+
+const char *map_peer(const struct map *map, int package, int port)
+{
+	const char *peer = map->topology.link[package][port].peer;
+
+	return *peer ? peer : "?";
+}
+
+bool map_busiest(const struct map *map, int package, int port)
+{
+	return map->busiest.package == package && map->busiest.port == port;
+}

@@ -20,6 +20,7 @@
 #define PERF_METRICS_H
 
 #include <linux/perf_event.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -28,7 +29,7 @@
 
 #define MAX_EVENTS	12	/* of a metric */
 #define MAX_PARTS	64	/* ports, cores or the like of a package */
-#define MAX_CPUS	1024
+#define MAX_CPUS	CPU_SETSIZE
 #define MAX_PACKAGES	16
 
 /* Exit statuses of our own; otherwise that of the command. */
@@ -40,12 +41,22 @@
 
 /* Says it on stderr. fail() returns the status, so that "return fail(...)" ends what is done. */
 int fail(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* Without memory the process ends, and perf with it: see count.c. */
-char *format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+#define warn(...) ((void)fail(0, __VA_ARGS__))
+/*
+ * Memory is there until the end, but for what is made for one result: that is freed at once.
+ * All of it begins with 0. Without memory the process ends, and perf with it: see count.c.
+ */
 void *allocate(size_t size);
+/* Frees what was allocated since mark() returned this, or all for NULL. */
+const void *mark(void);
+void free_from(const void *mark);
 /* Room for one more in an array that begins with NULL and 0. */
 void *grow(void *array, size_t num, size_t size);
+char *format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* The text with each {name} replaced. */
+char *replaced(const char *text, const char *name, const char *by);
+/* Splits off the first word and returns it; NULL at the end. */
+char *next_word(char **text);
 /* A number with its unit, as short as people want it. */
 char *number_text(double value, const char *unit);
 /* A prefix that makes a rate easier to read; value and unit change with it. */
@@ -85,6 +96,8 @@ enum reduce {
 	REDUCE_MIN,
 };
 
+extern const char * const reduce_names[];
+
 struct metric_event {
 	char *name;
 	enum reduce reduce;
@@ -115,7 +128,8 @@ struct metric {
 	int num_parts;
 	struct metric_event event[MAX_EVENTS];
 	int num_events;
-	bool apart;		/* the events may take turns */
+	unsigned int used;	/* events that formulas have, a bit each */
+	char *apart;		/* not NULL: the events may take turns */
 	struct formula formula;
 	struct formula valid;	/* where it is 0 the value is n/a */
 	char *valid_why;
@@ -134,18 +148,16 @@ struct session;
 int file_read(struct session *session, const char *path);
 /* Reads what is installed and what the user has. 0, or a status if there are no metrics. */
 int files_read(struct session *session);
-/* The path of the last such file beside metric files, or NULL. To be freed. */
+/* The path of the last such file beside metric files, or NULL. */
 char *file_find(const char *name);
-/* A name as Prometheus wants it: what is measured, then the unit in words. To be freed. */
+/* A name as Prometheus wants it: what is measured, then the unit in words. */
 char *family(const struct metric *metric);
 
 /*
- * Sets a formula over the variables of a metric, whose events have to be known, and marks in
- * used, a bit each, those that it has. NULL, or what is wrong with it, to be freed.
+ * Sets a formula over the variables of a metric, whose events have to be known, and marks those
+ * that it has as used. NULL, or what is wrong with it.
  */
-char *formula_set(struct formula *formula, struct metric *metric, const char *text,
-		  unsigned int *used);
-void formula_free(struct formula *formula);
+char *formula_set(struct formula *formula, struct metric *metric, char *text);
 double formula_value(const struct formula *formula);
 
 /* ---- the machine ---- */
@@ -163,11 +175,11 @@ struct pmu {
 void machine_read(struct session *session);
 /* Is this one of the models, such as "06_5c 06_5f"? NULL is any. */
 bool machine_is(const struct session *session, const char *models);
-/* What people call these models: "Goldmont". To be freed. */
+/* What people call these models: "Goldmont". */
 char *machine_names(const char *models);
 /* Says which module has to be loaded for this machine, if it is not. 0, or a status. */
 int machine_check(const struct session *session);
-/* An event as perf would open it. NULL, or an error, to be freed. */
+/* An event as perf would open it. NULL, or an error. */
 char *event_attr(const struct session *session, const struct pmu *pmu, const char *terms,
 		 struct perf_event_attr *attr);
 
@@ -178,6 +190,7 @@ struct counter {
 	const struct pmu *pmu;
 	char *terms;
 	int pass;		/* of its PMU */
+	int gate;		/* -1 for the first one, 1 for the last one; else 0 */
 	/* What came of it: by package, of a core's PMU by CPU; by 0 if the command is counted */
 	struct reading {
 		bool there;
@@ -190,16 +203,16 @@ struct counter {
 
 /* An event on one PMU: its counters, one for each pass that counts it for the metric. */
 struct source {
-	int *counter;
+	struct counter **counter;
 	int num;
 };
 
 /* One place a metric has a value of its own. */
 struct cell {
 	char *name;		/* "mbox_0"; NULL for a package as a whole */
-	/* Where each event comes from; num 0 if from nowhere */
+	/* Where each event comes from */
 	struct {
-		struct source *source;
+		struct source **source;
 		int num;
 	} event[MAX_EVENTS];
 	char *why;		/* there is no value here */
@@ -207,7 +220,7 @@ struct cell {
 
 struct plan_metric {
 	struct metric *metric;
-	struct cell *cell;	/* of one package: all are alike */
+	struct cell **cell;	/* of one package: all are alike */
 	int num_cells;
 	char *why;		/* there is none at all */
 };
@@ -215,10 +228,9 @@ struct plan_metric {
 struct plan {
 	struct plan_metric *metric;
 	int num_metrics;
-	struct counter *counter;
+	struct counter **counter;	/* in the order of perf's command line */
 	int num_counters;
 	bool command_only;	/* count the command and not all CPUs */
-	int gate[2];		/* counters, or -1 */
 	int passes;
 };
 
@@ -267,14 +279,20 @@ struct session {
 /* The program with its arguments, in a world. Returns the exit status. */
 int session_run(const struct world *world, int argc, char **argv);
 
+/* How many readings a counter may have. */
+static inline int readings(const struct session *session)
+{
+	return (session->cpus > session->packages ? session->cpus : session->packages) ?: 1;
+}
+
 /* All of these return 0 or a status. */
 int plan_make(struct session *session);
 /* Outputs values or a map; time is 0 for the whole run. */
 typedef int output_fn(struct session *session, double time);
 /* Runs perf stat and the command, calls output() for each result. Returns the exit status. */
 int count(struct session *session, output_fn *output);
-/* perf's arguments; its output goes to fd. To be freed, but the last one alone. */
-char **count_command(const struct session *session, const char *fd);
+/* perf's arguments; its output goes to fd. */
+char *count_arguments(const struct session *session, int fd);
 
 /* ---- values, output ---- */
 
@@ -291,7 +309,6 @@ struct value {
 };
 
 struct value *values_make(struct session *session, const struct options *options, int *num);
-void values_free(struct value *values, int num);
 
 output_fn output_values;
 /* Has all been written that was printed? 0, or a status. */

@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "metrics.h"
 
@@ -31,11 +31,8 @@ static void print_table(const struct value *values, int num, double time, bool a
 		const struct value *value = &values[i];
 
 		if (value->why) {
-			char *text = format("n/a, because %s", value->why);
-
 			printf("%-10s %s\n%13s", value->scope, value->metric->name, "");
-			print_wrapped(text, 13);
-			free(text);
+			print_wrapped(format("n/a, because %s", value->why), 13);
 			continue;
 		}
 		printf("%-10s %-33s ", value->scope, value->metric->name);
@@ -65,23 +62,16 @@ static void print_field(const char *text)
 
 static void print_csv(const struct value *values, int num, double time, bool timed, bool again)
 {
-	int i;
+	const struct value *value;
 
 	if (!again)
 		printf("%sscope,metric,value,unit,running,note\n", timed ? "time," : "");
-	for (i = 0; i < num; i++) {
-		const struct value *value = &values[i];
-
+	for (value = values; value < values + num; value++) {
 		/* The whole time has none. */
 		if (time)
 			printf("%.9f", time);
-		if (timed)
-			printf(",");
-		printf("%s,%s,", value->scope, value->metric->name);
-		if (value->why)
-			printf("n/a");
-		else
-			printf("%.15g", value->value);
+		printf("%s%s,%s,%s", timed ? "," : "", value->scope, value->metric->name,
+		       value->why ? "n/a" : format("%.15g", value->value));
 		print_field(value->metric->unit);
 		printf(",%.2f", 100 * value->running);
 		print_field(value->why ?: value->note ?: "");
@@ -121,10 +111,13 @@ static void write_escaped(FILE *f, const char *text, const char *what)
 		fprintf(f, "%s%c", strchr(what, *text) ? "\\" : "", *text);
 }
 
-static void write_labels(FILE *f, const struct value *value, const char *metric)
+/* One value of a family; of all families but one that is the metric. */
+static void write_value(FILE *f, const char *name, const struct value *value, const char *metric,
+			double number)
 {
 	const char *before = "{";
 
+	fprintf(f, "%s", name);
 	if (metric) {
 		fprintf(f, "{metric=\"%s\"", metric);
 		before = ",";
@@ -142,7 +135,7 @@ static void write_labels(FILE *f, const struct value *value, const char *metric)
 		fprintf(f, "\"");
 		before = ",";
 	}
-	fprintf(f, *before == ',' ? "} " : " ");
+	fprintf(f, "%s %.15g\n", *before == ',' ? "}" : "", number);
 }
 
 static void write_head(FILE *f, const char *name, const char *help)
@@ -160,35 +153,29 @@ static int write_openmetrics(struct session *session, const struct value *values
 {
 	static const char odd[] = "perf_metrics_not_plausible";
 	const struct metric *last = NULL;
-	int status = replace_begin(session, session->options.openmetrics), i;
+	int status = replace_begin(session, session->options.openmetrics);
+	const struct value *value;
 	bool any = false;
 	FILE *f = session->file;
 
-	for (i = 0; i < num && !status; i++) {
-		char *name = family(values[i].metric);
-
-		if (!values[i].why) {
-			if (values[i].metric != last)
-				write_head(f, name, values[i].metric->help);
-			last = values[i].metric;
-			fprintf(f, "%s", name);
-			write_labels(f, &values[i], NULL);
-			fprintf(f, "%.15g\n", values[i].value);
-		}
-		free(name);
+	if (status)
+		return status;
+	for (value = values; value < values + num; value++) {
+		if (value->why)
+			continue;
+		if (value->metric != last)
+			write_head(f, family(value->metric), value->metric->help);
+		last = value->metric;
+		write_value(f, family(value->metric), value, NULL, value->value);
 	}
-	for (i = 0; i < num && !status; i++) {
-		if (values[i].why || !values[i].note)
+	for (value = values; value < values + num; value++) {
+		if (value->why || !value->note)
 			continue;
 		if (!any)
 			write_head(f, odd, "Values that are possible but not plausible");
 		any = true;
-		fprintf(f, "%s", odd);
-		write_labels(f, &values[i], values[i].metric->name);
-		fprintf(f, "1\n");
+		write_value(f, odd, value, value->metric->name, 1);
 	}
-	if (status)
-		return status;
 	fprintf(f, "# EOF\n");
 	return replace_end(session, session->options.openmetrics);
 }
@@ -208,7 +195,6 @@ int output_values(struct session *session, double time)
 		print_json(values, num, time);
 	else
 		print_table(values, num, time, again);
-	values_free(values, num);
 	return status ?: output_end();
 }
 
@@ -222,23 +208,18 @@ void output_plan(const struct session *session)
 {
 	const struct plan *plan = &session->plan;
 	const struct counter *last = NULL;
-	char **command;
 	int i;
 
 	printf("%d %s\n", plan->passes, plan->passes == 1 ? "pass" : "passes");
 	for (i = 0; i < plan->num_counters; i++) {
-		const struct counter *counter = &plan->counter[i];
+		const struct counter *counter = plan->counter[i];
 
-		if (i == plan->gate[0] || i == plan->gate[1])
+		if (counter->gate)
 			continue;
 		if (!last || last->pmu != counter->pmu || last->pass != counter->pass)
 			printf("%s, pass %d:\n", counter->pmu->name, counter->pass + 1);
 		printf("    %s\n", counter->terms);
 		last = counter;
 	}
-	command = count_command(session, "2");
-	for (i = 0; command[i]; i++)
-		printf("%s%s", i ? " " : "", command[i]);
-	printf("\n");
-	free(command);
+	printf("%s %s\n", session->world->perf, count_arguments(session, STDERR_FILENO));
 }

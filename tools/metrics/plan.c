@@ -20,19 +20,15 @@
 
 /* What one metric needs of one PMU in one cell. */
 struct item {
+	struct cell *cell;
 	const struct pmu *pmu;
-	char *terms[MAX_EVENTS];
-	int num;
 	int event;	/* that has it for itself, or -1 */
+	char *terms[MAX_EVENTS];
+	struct source *source[MAX_EVENTS];	/* of these terms */
+	int num;
 	int *pass;	/* that it is counted in */
 	int num_passes;
 	char *why;	/* it cannot be counted */
-};
-
-/* Where an event of a cell has its terms: in the item, at a place. */
-struct use {
-	int metric, cell, event;
-	int item, at;
 };
 
 struct planner {
@@ -41,8 +37,6 @@ struct planner {
 	int status;		/* of what cannot be planned */
 	struct item *item;
 	int num_items;
-	struct use *use;
-	int num_uses;
 };
 
 /* ---- what fits ---- */
@@ -54,14 +48,10 @@ static int open_one(const struct planner *planner, const struct pmu *pmu, const 
 	bool command = planner->plan->command_only;
 	struct perf_event_attr attr;
 	int cpu = -1, p, fd;
-	char *error;
 
 	errno = 0;
-	error = event_attr(session, pmu, terms, &attr);
-	if (error) {
-		free(error);
+	if (event_attr(session, pmu, terms, &attr))
 		return errno == EMFILE || errno == ENFILE ? -errno : -EINVAL;
-	}
 	attr.disabled = leader < 0;
 	for (p = 0; p < session->packages && cpu < 0; p++)
 		cpu = pmu->cpu[p];
@@ -253,16 +243,15 @@ static void pack(struct planner *planner, struct item **items, int num)
 					     search.item[i]->pmu->name);
 	if (needed > 1)
 		fill(&search, needed);
-	free(search.item);
-	free(search.pass);
 }
 
-static bool same_items(struct item **a, struct item **b, int num)
+/* Boxes of a kind are alike: what was found for one is right for the next. */
+static bool is_alike(struct item **a, struct item **b, int num)
 {
 	int i, j;
 
 	for (i = 0; i < num; i++) {
-		if (a[i]->num != b[i]->num)
+		if (strcmp(a[i]->pmu->base, b[i]->pmu->base) || a[i]->num != b[i]->num)
 			return false;
 		for (j = 0; j < a[i]->num; j++) {
 			if (strcmp(a[i]->terms[j], b[i]->terms[j]))
@@ -272,20 +261,6 @@ static bool same_items(struct item **a, struct item **b, int num)
 	return true;
 }
 
-static struct item **items_of(struct planner *planner, const struct pmu *pmu, int *num)
-{
-	struct item **items = allocate((planner->num_items + 1) * sizeof(*items));
-	int i;
-
-	*num = 0;
-	for (i = 0; i < planner->num_items; i++) {
-		if (planner->item[i].pmu == pmu)
-			items[(*num)++] = &planner->item[i];
-	}
-	return items;
-}
-
-/* Boxes of a kind are alike: what was found for one is right for the next. */
 static void pack_all(struct planner *planner)
 {
 	struct item **last = NULL, **items;
@@ -293,10 +268,12 @@ static void pack_all(struct planner *planner)
 	int last_num = 0, num, p, i;
 
 	for (p = 0; p < session->num_pmus && !planner->status; p++) {
-		items = items_of(planner, &session->pmu[p], &num);
-		if (last && num && num == last_num &&
-		    !strcmp(session->pmu[p].base, last[0]->pmu->base) &&
-		    same_items(items, last, num)) {
+		items = allocate(planner->num_items * sizeof(*items));
+		for (i = num = 0; i < planner->num_items; i++) {
+			if (planner->item[i].pmu == &session->pmu[p])
+				items[num++] = &planner->item[i];
+		}
+		if (num == last_num && is_alike(items, last, num)) {
 			for (i = 0; i < num; i++) {
 				items[i]->pass = last[i]->pass;
 				items[i]->num_passes = last[i]->num_passes;
@@ -305,54 +282,40 @@ static void pack_all(struct planner *planner)
 		} else {
 			pack(planner, items, num);
 		}
-		free(last);
 		last = items;
 		last_num = num;
 	}
-	free(last);
 }
 
 /* ---- from metrics to items ---- */
 
-static char *replace_part(const char *text, const struct metric *metric, const char *part)
+static struct item *item_of(struct planner *planner, struct cell *cell, const struct pmu *pmu,
+			    int event)
 {
-	char *mark = format("{%s}", metric->kind), *at = strstr(text, mark), *done;
+	struct item *item = planner->item;
 
-	if (part && at)
-		done = format("%.*s%s%s", (int)(at - text), text, part, at + strlen(mark));
-	else
-		done = format("%s", text);
-	free(mark);
-	return done;
-}
-
-static int item_of(struct planner *planner, int first, const struct pmu *pmu, int event)
-{
-	int i;
-
-	for (i = first; i < planner->num_items; i++) {
-		if (planner->item[i].pmu == pmu && planner->item[i].event == event)
-			return i;
+	for (; item < planner->item + planner->num_items; item++) {
+		if (item->cell == cell && item->pmu == pmu && item->event == event)
+			return item;
 	}
-	planner->item = grow(planner->item, planner->num_items, sizeof(*planner->item));
-	memset(&planner->item[planner->num_items], 0, sizeof(*planner->item));
-	planner->item[planner->num_items].pmu = pmu;
-	planner->item[planner->num_items].event = event;
-	return planner->num_items++;
+	planner->item = grow(planner->item, planner->num_items, sizeof(*item));
+	item = &planner->item[planner->num_items++];
+	*item = (struct item){ .cell = cell, .pmu = pmu, .event = event };
+	return item;
 }
 
-static void use_add(struct planner *planner, int item, const char *terms, int metric, int cell,
-		    int event)
+static struct source *source_of(struct item *item, const char *terms)
 {
-	struct item *it = &planner->item[item];
 	int at;
 
-	for (at = 0; at < it->num && strcmp(it->terms[at], terms); at++)
+	for (at = 0; at < item->num && strcmp(item->terms[at], terms); at++)
 		;
-	if (at == it->num)
-		it->terms[it->num++] = format("%s", terms);
-	planner->use = grow(planner->use, planner->num_uses, sizeof(*planner->use));
-	planner->use[planner->num_uses++] = (struct use){ metric, cell, event, item, at };
+	if (at == item->num) {
+		item->terms[at] = format("%s", terms);
+		item->source[at] = allocate(sizeof(*item->source[at]));
+		item->num++;
+	}
+	return item->source[at];
 }
 
 static bool pmu_is(const struct pmu *pmu, const char *name, int number)
@@ -364,74 +327,59 @@ static bool pmu_is(const struct pmu *pmu, const char *name, int number)
 }
 
 /* One event of a cell: the PMUs that have it. Returns why there is none, or NULL. */
-static char *resolve(struct planner *planner, int first, int metric, int cell, int event,
-		     const char *text, int number)
+static char *resolve(struct planner *planner, const struct metric *metric, struct cell *cell, int event,
+		     char *name, int number)
 {
-	char *name = format("%s", text), *terms = strchr(name, '/'), *error = NULL;
-	bool apart = planner->plan->metric[metric].metric->apart;
+	char *terms = strchr(name, '/'), *error = NULL, *why;
 	const struct session *session = planner->session;
 	struct perf_event_attr attr;
-	int found = 0, p;
+	int p, *num = &cell->event[event].num;
 
 	*terms++ = 0;
 	terms[strlen(terms) - 1] = 0;
 	for (p = 0; p < session->num_pmus; p++) {
 		const struct pmu *pmu = &session->pmu[p];
-		char *why;
+		struct source ***source = &cell->event[event].source;
 
 		if (!pmu_is(pmu, name, number))
 			continue;
 		why = event_attr(session, pmu, terms, &attr);
 		if (why) {
-			free(error);
 			error = why;
 			continue;
 		}
-		use_add(planner, item_of(planner, first, pmu, apart ? event : -1), terms, metric, cell,
-			event);
-		found++;
+		*source = grow(*source, *num, sizeof(**source));
+		(*source)[(*num)++] = source_of(item_of(planner, cell, pmu,
+							metric->apart ? event : -1), terms);
 	}
-	if (found) {
-		free(error);
-		error = NULL;
-	} else if (!error) {
-		error = number < 0 ? format("there is no PMU %s", name) :
-			format("there is no PMU %s_%d", name, number);
-	}
-	free(name);
-	return error;
+	if (*num)
+		return NULL;
+	return error ?: number < 0 ? format("there is no PMU %s", name) :
+		format("there is no PMU %s_%d", name, number);
 }
 
-static void cell_add(struct planner *planner, int m, char *name, const char *part, int number)
+static void cell_add(struct planner *planner, struct plan_metric *pm, char *name, const char *part,
+		     int number)
 {
-	struct plan_metric *pm = &planner->plan->metric[m];
 	const struct metric *metric = pm->metric;
+	struct cell *cell = allocate(sizeof(*cell));
 	int first = planner->num_items, i;
-	struct cell *cell;
 
-	pm->cell = grow(pm->cell, pm->num_cells, sizeof(*pm->cell));
-	cell = &pm->cell[pm->num_cells];
-	memset(cell, 0, sizeof(*cell));
 	cell->name = name;
-	for (i = 0; i < metric->num_events && !cell->why; i++) {
-		char *text = replace_part(metric->event[i].text, metric, part);
-
-		cell->why = resolve(planner, first, m, pm->num_cells, i, text, number);
-		free(text);
-	}
+	for (i = 0; i < metric->num_events && !cell->why; i++)
+		cell->why = resolve(planner, metric, cell, i, replaced(metric->event[i].text, metric->kind,
+								       part), number);
 	/* What cannot be computed is not counted. */
-	if (cell->why) {
+	if (cell->why)
 		planner->num_items = first;
-		while (planner->num_uses && planner->use[planner->num_uses - 1].item >= first)
-			planner->num_uses--;
-	}
-	pm->num_cells++;
+	pm->cell = grow(pm->cell, pm->num_cells, sizeof(*pm->cell));
+	pm->cell[pm->num_cells++] = cell;
 }
 
 /* A cell for each number that a PMU of its events has. */
-static void add_boxes(struct planner *planner, int m)
+static void add_boxes(struct planner *planner, struct plan_metric *pm)
 {
-	const struct metric *metric = planner->plan->metric[m].metric;
+	const struct metric *metric = pm->metric;
 	const struct session *session = planner->session;
 	const char *kind = NULL;
 	bool seen[256] = {};
@@ -456,7 +404,7 @@ static void add_boxes(struct planner *planner, int m)
 	}
 	for (i = 0; i < 256; i++) {
 		if (seen[i])
-			cell_add(planner, m, format("%s_%d", kind, i), NULL, i);
+			cell_add(planner, pm, format("%s_%d", kind, i), "", i);
 	}
 }
 
@@ -464,110 +412,83 @@ static void metric_add(struct planner *planner, struct metric *metric)
 {
 	struct plan *plan = planner->plan;
 	struct plan_metric *pm;
-	int m = plan->num_metrics, i;
+	int i;
 
-	plan->metric = grow(plan->metric, m, sizeof(*plan->metric));
+	plan->metric = grow(plan->metric, plan->num_metrics, sizeof(*plan->metric));
 	pm = &plan->metric[plan->num_metrics++];
-	memset(pm, 0, sizeof(*pm));
 	pm->metric = metric;
 	if (!machine_is(planner->session, metric->group->machines)) {
-		char *here = machine_names(planner->session->model);
-		char *there = machine_names(metric->group->machines);
-
-		pm->why = format("this machine is a %s, and it is for %s", here, there);
-		free(here);
-		free(there);
+		pm->why = format("this machine is a %s, and it is for %s",
+				 machine_names(planner->session->model),
+				 machine_names(metric->group->machines));
 		return;
 	}
 	if (metric->scope == SCOPE_BOX)
-		add_boxes(planner, m);
+		add_boxes(planner, pm);
 	else if (metric->scope == SCOPE_PART)
 		for (i = 0; i < metric->num_parts; i++)
-			cell_add(planner, m, format("%s", metric->part[i]), metric->part[i], -1);
+			cell_add(planner, pm, metric->part[i], metric->part[i], -1);
 	else
-		cell_add(planner, m, NULL, NULL, -1);
-	pm = &plan->metric[m];
+		cell_add(planner, pm, NULL, "", -1);
 	if (!pm->num_cells)
 		pm->why = format("there is no box that has %s", metric->event[0].text);
 }
 
 /* ---- from items to counters ---- */
 
-static int counter_add(struct planner *planner, const struct pmu *pmu, const char *terms, int pass)
+static struct counter *counter_of(struct planner *planner, const struct pmu *pmu, char *terms, int pass,
+				  int gate)
 {
-	const struct session *session = planner->session;
 	struct plan *plan = planner->plan;
 	struct counter *counter;
 	int i;
 
 	for (i = 0; i < plan->num_counters; i++) {
-		counter = &plan->counter[i];
-		if (counter->pmu == pmu && counter->pass == pass && !strcmp(counter->terms, terms))
-			return i;
+		counter = plan->counter[i];
+		if (counter->pmu == pmu && counter->pass == pass && counter->gate == gate &&
+		    !strcmp(counter->terms, terms))
+			return counter;
 	}
+	counter = allocate(sizeof(*counter));
+	*counter = (struct counter){ .pmu = pmu, .terms = terms, .pass = pass, .gate = gate };
+	counter->reading = allocate(readings(planner->session) * sizeof(*counter->reading));
 	plan->counter = grow(plan->counter, plan->num_counters, sizeof(*plan->counter));
-	counter = &plan->counter[plan->num_counters];
-	counter->pmu = pmu;
-	counter->terms = format("%s", terms);
-	counter->pass = pass;
-	counter->reading = allocate(((size_t)session->cpus + session->packages + 1) *
-				    sizeof(*counter->reading));
-	if (pass >= plan->passes)
-		plan->passes = pass + 1;
-	return plan->num_counters++;
+	plan->counter[plan->num_counters++] = counter;
+	return counter;
 }
 
-static void bind(struct planner *planner)
+static void make_counters(struct planner *planner)
 {
-	struct plan *plan = planner->plan;
-	int i;
+	struct source *source;
+	int i, pass, at;
 
-	for (i = 0; i < planner->num_uses; i++) {
-		const struct use *use = &planner->use[i];
-		const struct item *item = &planner->item[use->item];
-		struct cell *cell = &plan->metric[use->metric].cell[use->cell];
-		int *num = &cell->event[use->event].num, pass;
-		struct source source = {};
+	for (i = 0; i < planner->num_items; i++) {
+		struct item *item = &planner->item[i];
 
-		if (item->why && !cell->why)
-			cell->why = format("%s", item->why);
-		if (cell->why)
-			continue;
-		for (pass = 0; pass < item->num_passes; pass++) {
-			source.counter = grow(source.counter, source.num, sizeof(int));
-			source.counter[source.num++] = counter_add(planner, item->pmu,
-								   item->terms[use->at],
-								   item->pass[pass]);
+		for (pass = 0; pass < item->num_passes && !item->cell->why; pass++) {
+			for (at = 0; at < item->num; at++) {
+				source = item->source[at];
+				source->counter = grow(source->counter, pass, sizeof(*source->counter));
+				source->counter[source->num++] = counter_of(planner, item->pmu,
+					item->terms[at], item->pass[pass], 0);
+			}
+			if (item->pass[pass] >= planner->plan->passes)
+				planner->plan->passes = item->pass[pass] + 1;
 		}
-		cell->event[use->event].source = grow(cell->event[use->event].source, *num,
-						      sizeof(source));
-		cell->event[use->event].source[(*num)++] = source;
 	}
 }
 
 /* Does a value come from several boxes, so that one window matters? */
-static bool wants_gate(const struct plan *plan)
+static bool wants_gate(const struct planner *planner)
 {
-	int m, c, e, i;
+	const struct item *item = planner->item, *last = NULL;
 
-	for (m = 0; m < plan->num_metrics; m++) {
-		for (c = 0; c < plan->metric[m].num_cells; c++) {
-			const struct cell *cell = &plan->metric[m].cell[c];
-			const struct pmu *pmu = NULL;
-
-			for (e = 0; e < plan->metric[m].metric->num_events; e++) {
-				for (i = 0; i < cell->event[e].num; i++) {
-					const struct counter *counter =
-						&plan->counter[cell->event[e].source[i].counter[0]];
-
-					if (counter->pmu->core)
-						continue;
-					if (pmu && pmu != counter->pmu)
-						return true;
-					pmu = counter->pmu;
-				}
-			}
-		}
+	for (; item < planner->item + planner->num_items; item++) {
+		if (item->pmu->core || item->cell->why)
+			continue;
+		if (last && last->cell == item->cell && last->pmu != item->pmu)
+			return true;
+		last = item;
 	}
 	return false;
 }
@@ -581,59 +502,37 @@ static bool wants_gate(const struct plan *plan)
 static void add_gates(struct planner *planner)
 {
 	const struct session *session = planner->session;
-	struct plan *plan = planner->plan;
-	int passes = plan->passes, p, fd;
+	int p, fd;
 
 	for (p = 0; p < session->num_pmus; p++) {
 		const struct pmu *pmu = &session->pmu[p];
 
-		if (strcmp(pmu->name, "xeon7500_package"))
-			continue;
-		fd = open_one(planner, pmu, "gate", -1);
+		fd = strcmp(pmu->name, "xeon7500_package") ? -1 : open_one(planner, pmu, "gate", -1);
 		if (fd < 0)
 			continue;
 		close(fd);
-		plan->gate[0] = counter_add(planner, pmu, "gate", 0);
-		plan->gate[1] = counter_add(planner, pmu, "gate", 1);
+		counter_of(planner, pmu, "gate", 0, -1);
+		counter_of(planner, pmu, "gate", 0, 1);
 	}
-	plan->passes = passes;
 }
 
-static int by_pmu_and_pass(const void *a, const void *b)
+/* The order of perf's command line. */
+static int by_place(const void *a, const void *b)
 {
-	const struct counter *x = a, *y = b;
+	const struct counter *x = *(struct counter * const *)a, *y = *(struct counter * const *)b;
 
+	if (x->gate != y->gate)
+		return x->gate - y->gate;
 	return x->pmu != y->pmu ? (x->pmu > y->pmu) - (x->pmu < y->pmu) : x->pass - y->pass;
-}
-
-/* In the order of perf's command line; before anybody refers to a counter by its place. */
-static void sort_counters(struct planner *planner)
-{
-	struct plan *plan = planner->plan;
-	int i, pass;
-
-	for (i = 0; i < planner->num_uses; i++) {
-		const struct use *use = &planner->use[i];
-		const struct item *item = &planner->item[use->item];
-
-		if (item->why || plan->metric[use->metric].cell[use->cell].why)
-			continue;
-		for (pass = 0; pass < item->num_passes; pass++)
-			counter_add(planner, item->pmu, item->terms[use->at], item->pass[pass]);
-	}
-	if (plan->num_counters)
-		qsort(plan->counter, plan->num_counters, sizeof(*plan->counter), by_pmu_and_pass);
 }
 
 static bool only_core(const struct planner *planner)
 {
 	int i;
 
-	for (i = 0; i < planner->num_items; i++) {
-		if (!planner->item[i].pmu->core)
-			return false;
-	}
-	return planner->num_items;
+	for (i = 0; i < planner->num_items && planner->item[i].pmu->core; i++)
+		;
+	return i && i == planner->num_items;
 }
 
 int plan_make(struct session *session)
@@ -641,31 +540,26 @@ int plan_make(struct session *session)
 	const struct options *options = &session->options;
 	struct plan *plan = &session->plan;
 	struct planner planner = { .session = session, .plan = plan };
-	int i, u;
+	int i;
 
-	plan->gate[0] = plan->gate[1] = -1;
 	for (i = 0; i < session->num_metrics; i++) {
 		if (session->metric[i]->asked)
 			metric_add(&planner, session->metric[i]);
 	}
 	plan->command_only = options->command && !options->all_cpus && only_core(&planner);
 	pack_all(&planner);
+	if (planner.status)
+		return planner.status;
 	/* A cell that lacks one event needs none of the others. */
-	for (u = 0; u < planner.num_uses; u++) {
-		struct use *use = &planner.use[u];
-		struct cell *cell = &plan->metric[use->metric].cell[use->cell];
-
-		if (planner.item[use->item].why && !cell->why)
-			cell->why = format("%s", planner.item[use->item].why);
+	for (i = 0; i < planner.num_items; i++) {
+		if (!planner.item[i].cell->why)
+			planner.item[i].cell->why = planner.item[i].why;
 	}
-	if (!planner.status) {
-		sort_counters(&planner);
-		bind(&planner);
-		/* What takes turns has no window in common, and times that do not tell what a gate does. */
-		if (!options->no_gate && !plan->command_only && plan->passes == 1 && wants_gate(plan))
-			add_gates(&planner);
-	}
-	free(planner.item);
-	free(planner.use);
-	return planner.status;
+	make_counters(&planner);
+	/* What takes turns has no window in common, and times that do not tell what a gate does. */
+	if (!options->no_gate && !plan->command_only && plan->passes == 1 && wants_gate(&planner))
+		add_gates(&planner);
+	if (plan->num_counters)
+		qsort(plan->counter, plan->num_counters, sizeof(*plan->counter), by_place);
+	return 0;
 }

@@ -33,10 +33,8 @@ int replace_begin(struct session *session, const char *path)
 	} else {
 		session->file_new = format("%s.XXXXXX", path);
 		fd = mkostemp(session->file_new, O_CLOEXEC);
-		if (fd < 0) {
-			free(session->file_new);
+		if (fd < 0)
 			session->file_new = NULL;
-		}
 	}
 	session->file = fd < 0 ? NULL : fdopen(fd, "w");
 	return session->file ? 0 : fail(STATUS_FAILED, "%s: %s", path, strerror(errno));
@@ -56,7 +54,6 @@ int replace_end(struct session *session, const char *path)
 		err = errno;
 	if (err && new)
 		unlink(new);
-	free(new);
 	session->file_new = NULL;
 	return err ? fail(STATUS_FAILED, "%s: %s", path, strerror(err)) : 0;
 }
@@ -67,7 +64,6 @@ void replace_cancel(struct session *session)
 		fclose(session->file);
 	if (session->file_new)
 		unlink(session->file_new);
-	free(session->file_new);
 	session->file = NULL;
 	session->file_new = NULL;
 }

@@ -251,6 +251,7 @@ int session_run(const struct world *world, int argc, char **argv)
 	json_object_seed(1);
 	status = run(&session, argc, argv);
 	written = output_end();
+	free_from(NULL);
 	if (session.signal) {
 		signal(session.signal, SIG_DFL);
 		raise(session.signal);

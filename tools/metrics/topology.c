@@ -50,7 +50,7 @@ static char *set_port(struct topology *topology, struct port port, const char *p
 static char *read_link(struct topology *topology, const char *a, const char *b)
 {
 	struct port one = port_of(a), other = port_of(b);
-	char name[] = "S0", *error;
+	char *error;
 
 	if (one.package < 0)
 		return format("'%s' is no port, which is S0.qpi0 to S%d.qpi%d", a,
@@ -61,12 +61,8 @@ static char *read_link(struct topology *topology, const char *a, const char *b)
 			       MAP_NAME - 1);
 	if (other.package == one.package)
 		return format("a link leads to another package");
-	name[1] = '0' + other.package;
-	error = set_port(topology, one, name, other.port);
-	if (error)
-		return error;
-	name[1] = '0' + one.package;
-	return set_port(topology, other, name, one.port);
+	error = set_port(topology, one, format("S%d", other.package), other.port);
+	return error ?: set_port(topology, other, format("S%d", one.package), one.port);
 }
 
 static char *read_node(struct topology *topology, const char *number, const char *peer)
@@ -88,15 +84,11 @@ static char *read_node(struct topology *topology, const char *number, const char
 /* NULL, or what is wrong with the line. */
 static char *read_line(struct topology *topology, char *text)
 {
-	static const char space[] = " \t\n";
-	char *save, *word[4];
-	int num;
+	char *word[4];
+	int num = 0;
 
-	for (num = 0; num < 4; num++) {
-		word[num] = strtok_r(num ? NULL : text, space, &save);
-		if (!word[num])
-			break;
-	}
+	while (num < 4 && (word[num] = next_word(&text)))
+		num++;
 	if (!num || word[0][0] == '#')
 		return NULL;
 	if (num == 3 && !strcmp(word[0], "link"))
@@ -123,7 +115,6 @@ int topology_read(struct topology *topology, const char *path)
 		number++;
 		if (error) {
 			fprintf(stderr, "%s:%d: %s\n", path, number, error);
-			free(error);
 			errors++;
 		}
 	}

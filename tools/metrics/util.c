@@ -11,62 +11,101 @@
 #include "metrics.h"
 
 #define WIDTH	80
-
-static void complain(const char *fmt, va_list args)
-{
-	fflush(stdout);
-	fprintf(stderr, "perf metrics: ");
-	vfprintf(stderr, fmt, args);
-	fprintf(stderr, "\n");
-}
-
-void warn(const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	complain(fmt, args);
-	va_end(args);
-}
+#define BLANK	" \t\n"
 
 int fail(int status, const char *fmt, ...)
 {
 	va_list args;
 
+	fflush(stdout);
+	fprintf(stderr, "perf metrics: ");
 	va_start(args, fmt);
-	complain(fmt, args);
+	vfprintf(stderr, fmt, args);
 	va_end(args);
+	fprintf(stderr, "\n");
 	return status;
 }
 
-static void *there(void *memory)
-{
-	if (!memory)
-		_exit(fail(STATUS_FAILED, "no memory"));
-	return memory;
-}
-
-char *format(const char *fmt, ...)
-{
-	va_list args;
-	char *text;
-
-	va_start(args, fmt);
-	if (vasprintf(&text, fmt, args) < 0)
-		text = NULL;
-	va_end(args);
-	return there(text);
-}
+/* Memory in the order in which it was asked for. */
+static struct piece {
+	struct piece *before;
+	max_align_t memory[];
+} *last_piece;
 
 void *allocate(size_t size)
 {
-	return there(calloc(1, size ?: 1));
+	struct piece *piece = calloc(1, sizeof(*piece) + size);
+
+	if (!piece)
+		_exit(fail(STATUS_FAILED, "no memory"));
+	piece->before = last_piece;
+	last_piece = piece;
+	return piece->memory;
+}
+
+const void *mark(void)
+{
+	return last_piece;
+}
+
+void free_from(const void *mark)
+{
+	while (last_piece != mark) {
+		struct piece *piece = last_piece;
+
+		last_piece = piece->before;
+		free(piece);
+	}
 }
 
 void *grow(void *array, size_t num, size_t size)
 {
+	void *more;
+
 	/* Twice as much whenever it is full: at each power of two. */
-	return num & (num - 1) ? array : there(realloc(array, (num ? 2 * num : 1) * size));
+	if (num & (num - 1))
+		return array;
+	more = allocate((num ? 2 * num : 1) * size);
+	return num ? memcpy(more, array, num * size) : more;
+}
+
+char *format(const char *fmt, ...)
+{
+	va_list args, again;
+	char *text;
+
+	va_start(args, fmt);
+	va_copy(again, args);
+	text = allocate(vsnprintf(NULL, 0, fmt, args) + 1);
+	vsprintf(text, fmt, again);
+	va_end(again);
+	va_end(args);
+	return text;
+}
+
+char *replaced(const char *text, const char *name, const char *by)
+{
+	const char *mark = format("{%s}", name), *at;
+	char *done = "";
+
+	while ((at = strstr(text, mark))) {
+		done = format("%s%.*s%s", done, (int)(at - text), text, by);
+		text = at + strlen(mark);
+	}
+	return format("%s%s", done, text);
+}
+
+char *next_word(char **text)
+{
+	char *word = *text + strspn(*text, BLANK);
+
+	if (!*word)
+		return NULL;
+	*text = word + strcspn(word, BLANK);
+	if (**text)
+		*(*text)++ = 0;
+	*text += strspn(*text, BLANK);
+	return word;
 }
 
 const char *prefixed(double *value, const char **unit)
