@@ -80,10 +80,6 @@ struct map {
 	double most_to;
 };
 
-/* Room for a number as the map has it. */
-#define MAP_NUMBER	8
-#define MAP_LABEL	(MAP_NUMBER + 1)
-
 /* Asks for the metrics that a map is of, and reads its topology. 0, or a status. */
 int map_ask(struct session *session);
 /* Draws a map of what has been counted. */
@@ -93,10 +89,10 @@ bool map_key(struct session *session, int key);
 
 /* ---- map_value.c ---- */
 
-/* Five characters or fewer: 9.63G. Returns text. */
-char *map_number(char text[MAP_NUMBER], double value);
-/* That, with ~ before it where it took turns, ! where it is not plausible; n/a; or - for what is absent. Returns text. */
-char *map_label(char text[MAP_LABEL], const struct map_value *value);
+/* Five characters or fewer: 9.63G. */
+char *map_number(double value);
+/* That, with ~ before it where it took turns, ! if not plausible; n/a; - for what is absent. */
+char *map_label(const struct map_value *value);
 /* Is there a number to draw? */
 bool map_is(const struct map_value *value);
 /* What all cells of a kind add up to, in the worst state of one that is there. */

@@ -19,14 +19,16 @@
 #define LEGEND	132.0
 #define ROW	24.0	/* of the matrix */
 
-/* Room for a number with its unit. */
-#define MAP_BYTES	(MAP_LABEL + 5)
-
 /* A flit of 8 bytes each clock of the link at its highest speed, 6.4 GT/s */
 #define LINK_MOST	12.8e9
 #define WIDEST		16.0
 
 #define STEPS	40	/* of a curve */
+
+#define SIZE(size)	"font-size=\"" #size "\""
+#define BOLD		" font-weight=\"bold\""
+#define MIDDLE		" text-anchor=\"middle\""
+#define WHITE		" fill=\"#ffffff\""
 
 struct point {
 	double x, y;
@@ -81,18 +83,13 @@ label(FILE *f, double x, double y, const char *attributes, const char *fmt, ...)
 	fprintf(f, "</text>\n");
 }
 
-/* With its unit, as people write it: 2.81 GB/s. Returns text. */
-static char *bytes(char text[MAP_BYTES], const struct map_value *value)
+/* With its unit, as people write it: 2.81 GB/s. */
+static char *bytes(const struct map_value *value)
 {
-	char number[MAP_LABEL], *prefix;
+	char *number = map_label(value);
+	int digits = strspn(number, "~!0123456789.");
 
-	map_label(number, value);
-	prefix = number + strspn(number, "~!0123456789.");
-	if (map_is(value))
-		snprintf(text, MAP_BYTES, "%.*s %sB/s", (int)(prefix - number), number, prefix);
-	else
-		strcpy(text, number);
-	return text;
+	return map_is(value) ? format("%.*s %sB/s", digits, number, number + digits) : number;
 }
 
 /* What a browser shows where the mouse is: a line of the element that was opened last. */
@@ -159,11 +156,9 @@ static void draw_cboxes(FILE *f, const struct map *map, const struct map_package
 {
 	struct map_value sum = map_sum(package->miss, MAP_CBOXES);
 	double w = (BOX_W - 24) / map->cboxes;
-	char text[MAP_LABEL];
 	int i;
 
-	label(f, x, y + 11, "font-size=\"12\"", "misses %s%s", map_label(text, &sum),
-	      map_is(&sum) ? "/s" : "");
+	label(f, x, y + 11, SIZE(12), "misses %s%s", map_label(&sum), map_is(&sum) ? "/s" : "");
 	for (i = 0; i < map->cboxes; i++) {
 		const struct map_value *miss = &package->miss[i];
 		double share = map_share(miss, map->most_miss);
@@ -174,9 +169,9 @@ static void draw_cboxes(FILE *f, const struct map *map, const struct map_package
 		      "font-size=\"9\" text-anchor=\"middle\" stroke=\"#ffffff\" "
 		      "stroke-width=\"3\" paint-order=\"stroke\"" :
 		      map_is(miss) && share > 0.6 ?
-		      "font-size=\"9\" text-anchor=\"middle\" fill=\"#ffffff\"" :
-		      "font-size=\"9\" text-anchor=\"middle\"",
-		      "%s", miss->state == MAP_ABSENT ? "" : map_label(text, miss));
+		      SIZE(9) MIDDLE WHITE :
+		      SIZE(9) MIDDLE,
+		      "%s", miss->state == MAP_ABSENT ? "" : map_label(miss));
 	}
 }
 
@@ -186,19 +181,18 @@ static void draw_bar(FILE *f, const char *name, const struct map_value *value, d
 {
 	double w = 42, share = map_share(value, most);
 	struct map_value empty = { .state = value->state == MAP_ABSENT ? MAP_ABSENT : MAP_NONE };
-	char text[MAP_BYTES];
 
-	label(f, x, y + 11, "font-size=\"12\"", "%s", name);
+	label(f, x, y + 11, SIZE(12), "%s", name);
 	cell(f, x + 12, y, w, 13, value->state == MAP_ABSENT ? value : &empty, "");
 	if (share > 0)
 		cell(f, x + 12, y, w * share, 13, value, "#5b7fb5");
-	label(f, x + 16 + w, y + 11, "font-size=\"12\"", "%s", bytes(text, value));
+	label(f, x + 16 + w, y + 11, SIZE(12), "%s", bytes(value));
 }
 
 static void draw_mbox(FILE *f, const struct map *map, const struct map_package *package, int i,
 		      double x, double y)
 {
-	label(f, x, y + 11, "font-size=\"12\" font-weight=\"bold\"", "M-Box %d", i);
+	label(f, x, y + 11, SIZE(12) BOLD, "M-Box %d", i);
 	draw_bar(f, "r", &package->read[i], map->most_memory, x, y + 17);
 	draw_bar(f, "w", &package->write[i], map->most_memory, x, y + 34);
 }
@@ -206,12 +200,11 @@ static void draw_mbox(FILE *f, const struct map *map, const struct map_package *
 static void draw_port(FILE *f, const struct map *map, int p, int i, double x, double y)
 {
 	const struct map_value *used = &map->package[p].used[i], *sent = &map->package[p].sent[i];
-	const char *style = map_busiest(map, p, i) ? "font-size=\"12\" font-weight=\"bold\"" : "font-size=\"12\"";
-	char text[MAP_BYTES];
+	const char *style = map_busiest(map, p, i) ? SIZE(12) BOLD : SIZE(12);
 
 	cell(f, x, y, 11, 11, used, link_colour(used->value));
 	label(f, x + 16, y + 10, style, "qpi%d \u2192 %s", i, map_peer(map, p, i));
-	label(f, x + 130, y + 10, style, "%s", bytes(text, sent));
+	label(f, x + 130, y + 10, style, "%s", bytes(sent));
 	if (map_is(used))
 		label(f, x + 210, y + 10, style, "%.0f %%", used->value);
 }
@@ -225,7 +218,7 @@ static void draw_package(const struct drawing *d, int p)
 	fprintf(d->f, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"8\" "
 		"fill=\"%s\" stroke=\"#333333\" stroke-width=\"1.5\"/>\n", x, y, BOX_W, BOX_H,
 		package->there ? "#fbfbfb" : "#c8c8c8");
-	label(d->f, x + 12, y + 20, "font-size=\"16\" font-weight=\"bold\"", "S%d%s", p,
+	label(d->f, x + 12, y + 20, SIZE(16) BOLD, "S%d%s", p,
 	      package->there ? "" : ": no CPU is online");
 	if (!package->there)
 		return;
@@ -314,13 +307,12 @@ static void draw_line(const struct drawing *d, int p, int port, const char *path
 	double width = line_width(sent), head = arrow(sent);
 	struct point end = along(tip, &in, head + 4);
 	const char *peer = map_peer(d->map, p, port);
-	char text[MAP_BYTES];
 	int pass;
 
 	fprintf(d->f, "<g>");
 	if (map_is(used))
 		title(d->f, "S%d qpi%d \u2192 %s: %s, %.1f %% full%s%s", p, port, peer,
-		      bytes(text, sent), used->value, sent->why ? "; " : "", sent->why ?: "");
+		      bytes(sent), used->value, sent->why ? "; " : "", sent->why ?: "");
 	else
 		title(d->f, "S%d qpi%d \u2192 %s: %s", p, port, peer,
 		      used->why ?: "there is no such box");
@@ -397,8 +389,7 @@ static void draw_stub(const struct drawing *d, int p, int port)
 	snprintf(path, sizeof(path), "M%.1f,%.1f L%.1f,%.1f", from.x, from.y, end.x, end.y);
 	draw_line(d, p, port, path, tip, (struct point){ -out->x, -out->y });
 	label(d->f, tip.x + out->x * 6, tip.y + 4 + out->y * 10,
-	      out->x < 0 ? "font-size=\"12\" text-anchor=\"end\"" :
-	      out->y ? "font-size=\"12\" text-anchor=\"middle\"" : "font-size=\"12\"",
+	      out->x < 0 ? SIZE(12) " text-anchor=\"end\"" : out->y ? SIZE(12) MIDDLE : SIZE(12),
 	      "%s", map_peer(d->map, p, port));
 }
 
@@ -433,13 +424,12 @@ static void draw_head(FILE *f, const struct map *map)
 {
 	int p = map->busiest.package, port = map->busiest.port;
 
-	label(f, 20, 28, "font-size=\"18\" font-weight=\"bold\"", "perf metrics map");
+	label(f, 20, 28, SIZE(18) BOLD, "perf metrics map");
 	if (p < 0)
-		label(f, 20, 50, "font-size=\"14\"", "No link is known to be in use.");
+		label(f, 20, 50, SIZE(14), "No link is known to be in use.");
 	else
-		label(f, 20, 50, "font-size=\"14\"",
-		      "Busiest link: S%d qpi%d \u2192 %s, %.0f %% full (black edge).", p, port,
-		      map_peer(map, p, port), map->package[p].used[port].value);
+		label(f, 20, 50, SIZE(14), "Busiest link: S%d qpi%d \u2192 %s, %.0f %% full (black edge).",
+		      p, port, map_peer(map, p, port), map->package[p].used[port].value);
 }
 
 static void draw_legend(FILE *f, const struct map *map, double y)
@@ -448,38 +438,36 @@ static void draw_legend(FILE *f, const struct map *map, double y)
 	static const struct map_value whole = { .state = MAP_WHOLE };
 	static const int percent[] = { 0, 25, 50, 75, 100 };
 	static const double sent[] = { 1.6e9, 6.4e9, 12.8e9 };
-	char text[MAP_BYTES];
 	int i;
 
-	label(f, 20, y + 12, "font-size=\"12\" font-weight=\"bold\"", "QPI link: how full");
+	label(f, 20, y + 12, SIZE(12) BOLD, "QPI link: how full");
 	for (i = 0; i < 5; i++) {
 		cell(f, 250 + i * 62, y, 22, 14, &whole, link_colour(percent[i]));
-		label(f, 276 + i * 62, y + 12, "font-size=\"12\"", "%d %%", percent[i]);
+		label(f, 276 + i * 62, y + 12, SIZE(12), "%d %%", percent[i]);
 	}
 	fprintf(f, "<path d=\"M%.1f,%.1f h34\" stroke=\"#888888\" stroke-width=\"1.5\" "
 		"stroke-dasharray=\"2 6\"/>\n", 576.0, y + 8);
-	label(f, 616, y + 12, "font-size=\"12\"", "no value");
-	label(f, 20, y + 38, "font-size=\"12\" font-weight=\"bold\"", "its width: bytes sent");
+	label(f, 616, y + 12, SIZE(12), "no value");
+	label(f, 20, y + 38, SIZE(12) BOLD, "its width: bytes sent");
 	for (i = 0; i < 3; i++) {
 		struct map_value value = { .state = MAP_WHOLE, .value = sent[i] };
 
 		fprintf(f, "<path d=\"M%.1f,%.1f h46\" stroke=\"#666666\" stroke-width=\"%.1f\"/>\n",
 			250.0 + i * 124, y + 34, line_width(&value));
-		label(f, 302 + i * 124, y + 38, "font-size=\"12\"", "%s", bytes(text, &value));
+		label(f, 302 + i * 124, y + 38, SIZE(12), "%s", bytes(&value));
 	}
-	label(f, 20, y + 64, "font-size=\"12\" font-weight=\"bold\"", "C-Boxes: misses/s");
+	label(f, 20, y + 64, SIZE(12) BOLD, "C-Boxes: misses/s");
 	for (i = 0; i < 3; i++) {
 		cell(f, 250 + i * 124, y + 52, 22, 14, &whole, miss_colour(i / 2.0));
-		label(f, 276 + i * 124, y + 64, "font-size=\"12\"", "%s",
-		      map_number(text, map->most_miss * i / 2));
+		label(f, 276 + i * 124, y + 64, SIZE(12), "%s", map_number(map->most_miss * i / 2));
 	}
 	cell(f, 20, y + 78, 22, 14, &absent, "");
-	label(f, 46, y + 90, "font-size=\"12\"", "absent");
+	label(f, 46, y + 90, SIZE(12), "absent");
 	cell(f, 110, y + 78, 22, 14, &turns, "#ffffff");
 	fprintf(f, "<path d=\"M%.1f,%.1f h34\" stroke=\"#666666\" stroke-width=\"6\" "
 		"stroke-dasharray=\"9 5\"/>\n", 140.0, y + 85);
-	label(f, 182, y + 90, "font-size=\"12\"", "took turns with something else; ! is not plausible");
-	label(f, 20, y + 116, "font-size=\"12\"", "%s", map->has_topology ?
+	label(f, 182, y + 90, SIZE(12), "took turns with something else; ! is not plausible");
+	label(f, 20, y + 116, SIZE(12), "%s", map->has_topology ?
 	      "Where links lead is said by the topology file; it does not have those to ?." :
 	      "Without a topology file nobody knows where links lead.");
 }
@@ -489,24 +477,22 @@ static void draw_matrix(FILE *f, const struct map *map, double y)
 	double w = 66;
 	int p, i;
 
-	label(f, 20, y + 14, "font-size=\"14\" font-weight=\"bold\"",
+	label(f, 20, y + 14, SIZE(14) BOLD,
 	      "Who talks to whom: home requests/s that leave by QPI, from the row to the column");
 	for (i = 0; i < map->columns; i++)
-		label(f, 70 + i * w + w / 2, y + 36, "font-size=\"12\" text-anchor=\"middle\"", "%s",
-		      map->column[i]);
+		label(f, 70 + i * w + w / 2, y + 36, SIZE(12) MIDDLE, "%s", map->column[i]);
 	for (p = 0; p < map->packages; p++) {
 		double top = y + 42 + p * ROW;
 
-		label(f, 20, top + 16, "font-size=\"12\"", "S%d", p);
+		label(f, 20, top + 16, SIZE(12), "S%d", p);
 		for (i = 0; i < map->columns; i++) {
 			const struct map_value *to = &map->package[p].to[i];
 			double share = map_share(to, map->most_to);
-			char text[MAP_LABEL];
-
+		
 			cell(f, 70 + i * w, top, w - 2, ROW - 2, to, miss_colour(share));
 			label(f, 70 + i * w + w / 2 - 1, top + 15, map_is(to) && share > 0.6 ?
-			      "font-size=\"12\" text-anchor=\"middle\" fill=\"#ffffff\"" :
-			      "font-size=\"12\" text-anchor=\"middle\"", "%s", map_label(text, to));
+			      SIZE(12) MIDDLE WHITE :
+			      SIZE(12) MIDDLE, "%s", map_label(to));
 		}
 	}
 }

@@ -2,12 +2,9 @@
 /*
  * Values as a map has them: short, and with what is to be known of them.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "map.h"
 
-char *map_number(char text[MAP_NUMBER], double value)
+char *map_number(double value)
 {
 	static const char prefixes[] = " kMGTPE";
 	int n = 0;
@@ -17,22 +14,16 @@ char *map_number(char text[MAP_NUMBER], double value)
 		value /= 1000;
 		n++;
 	}
-	snprintf(text, MAP_NUMBER, "%.*f%.*s", !n || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2, value,
-		 !!n, prefixes + n);
-	return text;
+	return format("%.*f%.*s", !n || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2, value, !!n,
+		      prefixes + n);
 }
 
-char *map_label(char text[MAP_LABEL], const struct map_value *value)
+char *map_label(const struct map_value *value)
 {
-	char number[MAP_NUMBER];
+	static const char * const marks[] = { [MAP_ODD] = "!", [MAP_TURNS] = "~", [MAP_WHOLE] = "" };
 
-	if (value->state == MAP_ABSENT)
-		return strcpy(text, "-");
-	if (value->state == MAP_NONE)
-		return strcpy(text, "n/a");
-	snprintf(text, MAP_LABEL, "%s%s", value->state == MAP_TURNS ? "~" :
-		 value->state == MAP_ODD ? "!" : "", map_number(number, value->value));
-	return text;
+	return value->state == MAP_ABSENT ? "-" : value->state == MAP_NONE ? "n/a" :
+	       format("%s%s", marks[value->state], map_number(value->value));
 }
 
 bool map_is(const struct map_value *value)
