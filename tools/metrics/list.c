@@ -170,7 +170,7 @@ int list(const struct session *session, char **names, int num)
 
 	if (!num && !all)
 		print_groups(session);
-	if (!num && all)
+	else if (!num)
 		list_one(session, NULL, all);
 	for (i = 0; i < num && !status; i++) {
 		if (!list_one(session, names[i], all))

@@ -166,11 +166,8 @@ static void draw_cboxes(FILE *f, const struct map *map, const struct map_package
 		cell(f, x + i * w, y + 16, w - 2, 26, miss, miss_colour(share));
 		/* A number that is hatched keeps a margin. */
 		label(f, x + i * w + w / 2 - 1, y + 32, miss->state == MAP_TURNS ?
-		      "font-size=\"9\" text-anchor=\"middle\" stroke=\"#ffffff\" "
-		      "stroke-width=\"3\" paint-order=\"stroke\"" :
-		      map_is(miss) && share > 0.6 ?
-		      SIZE(9) MIDDLE WHITE :
-		      SIZE(9) MIDDLE,
+		      SIZE(9) MIDDLE " stroke=\"#ffffff\" stroke-width=\"3\" paint-order=\"stroke\"" :
+		      share > 0.6 ? SIZE(9) MIDDLE WHITE : SIZE(9) MIDDLE,
 		      "%s", miss->state == MAP_ABSENT ? "" : map_label(miss));
 	}
 }
@@ -314,8 +311,7 @@ static void draw_line(const struct drawing *d, int p, int port, const char *path
 		title(d->f, "S%d qpi%d \u2192 %s: %s, %.1f %% full%s%s", p, port, peer,
 		      bytes(sent), used->value, sent->why ? "; " : "", sent->why ?: "");
 	else
-		title(d->f, "S%d qpi%d \u2192 %s: %s", p, port, peer,
-		      used->why ?: "there is no such box");
+		title(d->f, "S%d qpi%d \u2192 %s: %s", p, port, peer, used->why ?: "there is no such box");
 	/* The busiest one has an edge. */
 	for (pass = !busiest; pass < 2; pass++)
 		fprintf(d->f, "<path d=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"%.1f\"%s/>\n",
@@ -324,8 +320,7 @@ static void draw_line(const struct drawing *d, int p, int port, const char *path
 			map_is(used) ? "" : " stroke-dasharray=\"2 6\"");
 	fprintf(d->f, "<path d=\"M%.1f,%.1f L%.1f,%.1f L%.1f,%.1f Z\" fill=\"%s\"%s/>\n",
 		tip.x, tip.y, end.x - in.y * head, end.y + in.x * head, end.x + in.y * head,
-		end.y - in.x * head,
-		colour, busiest ? " stroke=\"#000000\" stroke-width=\"2.5\"" : "");
+		end.y - in.x * head, colour, busiest ? " stroke=\"#000000\" stroke-width=\"2.5\"" : "");
 	fprintf(d->f, "</g>\n");
 }
 
@@ -351,14 +346,14 @@ static struct point lane(const struct point c[4], double t, double right)
 static void draw_between(const struct drawing *d, int p, int port, int peer, int back)
 {
 	const struct point *out = &d->out[p][port], *in = &d->out[peer][back];
-	double right = WIDEST / 2 + 2, straight = WIDEST, bend, t;
+	double right = WIDEST / 2 + 2, straight = WIDEST, bend;
 	struct point c[4] = {
 		[0] = along(d->port[p][port], out, straight),
 		[3] = along(d->port[peer][back], in, straight),
 	};
 	struct point tip, at;
-	char path[1000];
-	int len, i;
+	char *path;
+	int i;
 
 	/* A bow between neighbours is flat, as others pass there. */
 	bend = out->x == in->x && out->y == in->y ? 0.2 : 0.45;
@@ -366,16 +361,14 @@ static void draw_between(const struct drawing *d, int p, int port, int peer, int
 	c[1] = along(c[0], out, bend);
 	c[2] = along(c[3], in, bend);
 	at = along(lane(c, 0, right), out, -straight);
-	len = snprintf(path, sizeof(path), "M%.1f,%.1f", at.x, at.y);
+	path = format("M%.1f,%.1f", at.x, at.y);
 	for (i = 0; i <= STEPS; i++) {
-		t = (double)i / STEPS;
-		at = lane(c, t, right);
-		len += snprintf(path + len, sizeof(path) - len, " L%.1f,%.1f", at.x, at.y);
+		at = lane(c, (double)i / STEPS, right);
+		path = format("%s L%.1f,%.1f", path, at.x, at.y);
 	}
 	tip = along(at, in, -straight);
 	at = along(tip, in, arrow(&d->map->package[p].sent[port]) + 4);
-	snprintf(path + len, sizeof(path) - len, " L%.1f,%.1f", at.x, at.y);
-	draw_line(d, p, port, path, tip, *in);
+	draw_line(d, p, port, format("%s L%.1f,%.1f", path, at.x, at.y), tip, *in);
 }
 
 /* To what is not in the picture. */
@@ -384,35 +377,28 @@ static void draw_stub(const struct drawing *d, int p, int port)
 	const struct point *out = &d->out[p][port];
 	struct point from = d->port[p][port], tip = along(from, out, STUB);
 	struct point end = along(tip, out, -arrow(&d->map->package[p].sent[port]) - 4);
-	char path[100];
 
-	snprintf(path, sizeof(path), "M%.1f,%.1f L%.1f,%.1f", from.x, from.y, end.x, end.y);
-	draw_line(d, p, port, path, tip, (struct point){ -out->x, -out->y });
+	draw_line(d, p, port, format("M%.1f,%.1f L%.1f,%.1f", from.x, from.y, end.x, end.y), tip, (struct point){ -out->x, -out->y });
 	label(d->f, tip.x + out->x * 6, tip.y + 4 + out->y * 10,
 	      out->x < 0 ? SIZE(12) " text-anchor=\"end\"" : out->y ? SIZE(12) MIDDLE : SIZE(12),
 	      "%s", map_peer(d->map, p, port));
 }
 
-static void draw_link(const struct drawing *d, int p, int port)
-{
-	int peer = peer_of(d->map, p, port);
-
-	if (peer >= 0)
-		draw_between(d, p, port, peer, d->map->topology.link[p][port].port);
-	else
-		draw_stub(d, p, port);
-}
-
 static void draw_links(const struct drawing *d)
 {
-	int p, i, last;
+	int p, i, last, peer;
 
 	/* The busiest one last, above all others. */
 	for (last = 0; last < 2; last++) {
 		for (p = 0; p < d->map->packages; p++) {
 			for (i = 0; i < MAP_PORTS; i++) {
-				if (d->map->package[p].there && map_busiest(d->map, p, i) == last)
-					draw_link(d, p, i);
+				if (!d->map->package[p].there || map_busiest(d->map, p, i) != last)
+					continue;
+				peer = peer_of(d->map, p, i);
+				if (peer >= 0)
+					draw_between(d, p, i, peer, d->map->topology.link[p][i].port);
+				else
+					draw_stub(d, p, i);
 			}
 		}
 	}
@@ -488,11 +474,10 @@ static void draw_matrix(FILE *f, const struct map *map, double y)
 		for (i = 0; i < map->columns; i++) {
 			const struct map_value *to = &map->package[p].to[i];
 			double share = map_share(to, map->most_to);
-		
+
 			cell(f, 70 + i * w, top, w - 2, ROW - 2, to, miss_colour(share));
-			label(f, 70 + i * w + w / 2 - 1, top + 15, map_is(to) && share > 0.6 ?
-			      SIZE(12) MIDDLE WHITE :
-			      SIZE(12) MIDDLE, "%s", map_label(to));
+			label(f, 70 + i * w + w / 2 - 1, top + 15,
+			      share > 0.6 ? SIZE(12) MIDDLE WHITE : SIZE(12) MIDDLE, "%s", map_label(to));
 		}
 	}
 }

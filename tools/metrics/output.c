@@ -10,36 +10,28 @@
 
 #include "metrics.h"
 
-static void print_value(const struct value *value)
-{
-	const char *unit = value->metric->unit, *prefix;
-	double shown = value->value;
-
-	prefix = prefixed(&shown, &unit);
-	printf("%12.*f %s%-*s", *prefix || fabs(shown) >= 100 ? 2 : 4, shown, prefix,
-	       (int)(11 - strlen(prefix)), unit);
-}
-
 static void print_table(const struct value *values, int num, double time, bool again)
 {
-	int i;
+	const struct value *value;
 
 	if (time)
 		printf("%sat %.3f s\n", again ? "\n" : "", time);
 	printf("%-11s%-34s%12s %-11s%s\n", "scope", "metric", "value", "unit", "counted");
-	for (i = 0; i < num; i++) {
-		const struct value *value = &values[i];
+	for (value = values; value < values + num; value++) {
+		const char *unit = value->metric->unit, *prefix;
+		double shown = value->value;
 
 		if (value->why) {
 			printf("%-10s %s\n%13s", value->scope, value->metric->name, "");
 			print_wrapped(format("n/a, because %s", value->why), 13);
 			continue;
 		}
-		printf("%-10s %-33s ", value->scope, value->metric->name);
-		print_value(value);
-		printf("%6.1f %%\n", 100 * value->running);
+		prefix = prefixed(&shown, &unit);
+		printf("%-10s %-33s %12.*f %s%-*s%6.1f %%\n", value->scope, value->metric->name,
+		       *prefix || fabs(shown) >= 100 ? 2 : 4, shown, prefix,
+		       (int)(11 - strlen(prefix)), unit, 100 * value->running);
 		if (value->note) {
-			printf("%*s", 13, "");
+			printf("%13s", "");
 			print_wrapped(value->note, 13);
 		}
 	}
@@ -47,17 +39,22 @@ static void print_table(const struct value *values, int num, double time, bool a
 
 /* ---- for programs ---- */
 
-/* A field of CSV; what has a comma or a quote is quoted. */
-static void print_field(const char *text)
+/* The text with a character before each of those that mean something. */
+static char *escaped(const char *text, const char *what, char by)
 {
-	if (!text[strcspn(text, ",\"\n")]) {
-		printf(",%s", text);
-		return;
+	char *done = allocate(2 * strlen(text) + 1), *at = done;
+
+	for (; *text; *at++ = *text++) {
+		if (strchr(what, *text))
+			*at++ = by;
 	}
-	printf(",\"");
-	for (; *text; text++)
-		printf("%s%c", *text == '"' ? "\"" : "", *text);
-	printf("\"");
+	return done;
+}
+
+/* A field of CSV; what has a comma or a quote is quoted. */
+static const char *field(const char *text)
+{
+	return text[strcspn(text, ",\"\n")] ? format("\"%s\"", escaped(text, "\"", '"')) : text;
 }
 
 static void print_csv(const struct value *values, int num, double time, bool timed, bool again)
@@ -70,12 +67,9 @@ static void print_csv(const struct value *values, int num, double time, bool tim
 		/* The whole time has none. */
 		if (time)
 			printf("%.9f", time);
-		printf("%s%s,%s,%s", timed ? "," : "", value->scope, value->metric->name,
-		       value->why ? "n/a" : format("%.15g", value->value));
-		print_field(value->metric->unit);
-		printf(",%.2f", 100 * value->running);
-		print_field(value->why ?: value->note ?: "");
-		printf("\n");
+		printf("%s%s,%s,%s,%s,%.2f,%s\n", timed ? "," : "", value->scope, value->metric->name,
+		       value->why ? "n/a" : format("%.15g", value->value), field(value->metric->unit),
+		       100 * value->running, field(value->why ?: value->note ?: ""));
 	}
 }
 
@@ -104,45 +98,26 @@ static void print_json(const struct value *values, int num, double time)
 	json_decref(all);
 }
 
-/* A line in a file of Prometheus: what has a meaning there is escaped. */
-static void write_escaped(FILE *f, const char *text, const char *what)
-{
-	for (; *text; text++)
-		fprintf(f, "%s%c", strchr(what, *text) ? "\\" : "", *text);
-}
-
 /* One value of a family; of all families but one that is the metric. */
 static void write_value(FILE *f, const char *name, const struct value *value, const char *metric,
 			double number)
 {
-	const char *before = "{";
+	char *labels = metric ? format(",metric=\"%s\"", metric) : "";
 
-	fprintf(f, "%s", name);
-	if (metric) {
-		fprintf(f, "{metric=\"%s\"", metric);
-		before = ",";
-	}
-	if (value->package >= 0) {
-		fprintf(f, "%ssocket=\"%d\"", before, value->package);
-		before = ",";
-	} else if (!strcmp(value->scope, "command")) {
-		fprintf(f, "%sscope=\"command\"", before);
-		before = ",";
-	}
-	if (value->cell) {
-		fprintf(f, "%sbox=\"", before);
-		write_escaped(f, value->cell, "\\\"");
-		fprintf(f, "\"");
-		before = ",";
-	}
-	fprintf(f, "%s %.15g\n", *before == ',' ? "}" : "", number);
+	if (value->package >= 0)
+		labels = format("%s,socket=\"%d\"", labels, value->package);
+	else if (!strcmp(value->scope, "command"))
+		labels = format("%s,scope=\"command\"", labels);
+	if (value->cell)
+		labels = format("%s,box=\"%s\"", labels, escaped(value->cell, "\\\"", '\\'));
+	if (*labels)
+		labels = format("{%s}", labels + 1);
+	fprintf(f, "%s%s %.15g\n", name, labels, number);
 }
 
 static void write_head(FILE *f, const char *name, const char *help)
 {
-	fprintf(f, "# HELP %s ", name);
-	write_escaped(f, help, "\\");
-	fprintf(f, "\n# TYPE %s gauge\n", name);
+	fprintf(f, "# HELP %s %s\n# TYPE %s gauge\n", name, escaped(help, "\\", '\\'), name);
 }
 
 /*
