@@ -57,11 +57,17 @@ bad(struct file *file, int line, const char *fmt, ...)
 
 const char * const reduce_names[] = { "sum", "mean", "max", "min" };
 
+#define LETTERS "abcdefghijklmnopqrstuvwxyz0123456789_"
+
 static bool is_name(const char *text)
 {
-	size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_");
+	return *text && !text[strspn(text, LETTERS)] && !isdigit((unsigned char)*text);
+}
 
-	return len && !text[len] && !isdigit((unsigned char)text[0]);
+static bool check_name(struct file *file, int line, const char *text)
+{
+	return is_name(text) ||
+	       bad(file, line, "'%s' is no name: those are of a-z, 0-9, _", text);
 }
 
 /* A part is in names of files and labels, so it has nothing that means something there. */
@@ -69,13 +75,9 @@ static bool is_part(const struct metric *metric, const char *word)
 {
 	int i;
 
-	for (i = 0; word[i] && isascii(word[i]) && (isalnum(word[i]) || word[i] == '_'); i++)
-		;
-	if (word[i])
-		return false;
 	for (i = 0; i < metric->num_parts && strcmp(metric->part[i], word); i++)
 		;
-	return i == metric->num_parts;
+	return i == metric->num_parts && !word[strspn(word, LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZ")];
 }
 
 static bool set_scope(struct file *file, const struct line *line, void *field)
@@ -161,8 +163,7 @@ static bool set_range(struct file *file, const struct line *line, void *field)
 static bool set_name(struct file *file, const struct line *line, void *field)
 {
 	*(const char **)field = line->value;
-	return is_name(line->value) ||
-	       bad(file, line->number, "'%s' is no name: those are of a-z, 0-9, _", line->value);
+	return check_name(file, line->number, line->value);
 }
 
 static bool set_formula(struct file *file, const struct line *line, void *field)
@@ -390,8 +391,7 @@ static bool read_line(struct file *file, int number, char *text, size_t len)
 	if (!strcmp(word, "group")) {
 		end_of_metric(file);
 		begin_group(file, text);
-		return is_name(text) ||
-		       bad(file, number, "'%s' is no name: those are of a-z, 0-9, _", text);
+		return check_name(file, number, text);
 	}
 	if (!file->group) {
 		begin_group(file, "");

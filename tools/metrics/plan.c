@@ -143,41 +143,32 @@ static void pass_of(struct item *item, int pass)
 	item->pass[item->num_passes++] = pass;
 }
 
-/* Puts items from @at on into passes. Empty passes are alike, so one of them is tried. */
-static bool place(struct search *search, int at, int used)
+/*
+ * Puts items from @at on into passes. Empty passes are alike, so one of them is tried. Returns how
+ * many are used, 0 if the items have no room.
+ */
+static int place(struct search *search, int at, int used)
 {
 	struct item *item = search->item[at];
-	int pass, before;
+	int pass, before, needed;
 
 	if (at == search->num)
-		return true;
+		return used;
 	for (pass = 0; pass < search->passes && pass <= used; pass++) {
 		if (--search->tries < 0)
-			return false;
+			return 0;
 		before = search->pass[pass].num;
 		if (pass_add(search->planner, &search->pass[pass], item->pmu, item->terms, item->num))
 			continue;
-		if (place(search, at + 1, pass == used ? used + 1 : used)) {
+		needed = place(search, at + 1, pass == used ? used + 1 : used);
+		pass_cut(&search->pass[pass], before);
+		if (needed) {
 			item->num_passes = 0;
 			pass_of(item, pass);
-			return true;
+			return needed;
 		}
-		pass_cut(&search->pass[pass], before);
 	}
-	return false;
-}
-
-static bool placed(struct search *search, int passes, int tries)
-{
-	bool found;
-	int i;
-
-	search->passes = passes;
-	search->tries = tries;
-	found = place(search, 0, 0);
-	for (i = 0; i < passes; i++)
-		pass_cut(&search->pass[i], 0);
-	return found;
+	return 0;
 }
 
 static int by_size(const void *a, const void *b)
@@ -217,8 +208,8 @@ static void fill(const struct search *search, int passes)
 static void pack(struct planner *planner, struct item **items, int num)
 {
 	struct search search = { .planner = planner, .item = allocate((num + 1) * sizeof(*items)),
-				 .pass = allocate(num * sizeof(*search.pass)) };
-	int passes, needed = 0, tries = num * num, i;
+				 .pass = allocate(num * sizeof(*search.pass)), .tries = num * num };
+	int needed = 0, found, i;
 
 	for (i = 0; i < num; i++) {
 		items[i]->why = alone(planner, items[i]);
@@ -226,17 +217,14 @@ static void pack(struct planner *planner, struct item **items, int num)
 			search.item[search.num++] = items[i];
 	}
 	qsort(search.item, search.num, sizeof(*search.item), by_size);
-	for (passes = search.num; passes && placed(&search, passes, tries); passes--) {
-		passes = 0;
-		for (i = 0; i < search.num; i++) {
-			if (search.item[i]->pass[0] >= passes)
-				passes = search.item[i]->pass[0] + 1;
-		}
-		needed = passes;
-		tries = MAX_TRIES;
+	search.passes = search.num;
+	while ((found = place(&search, 0, 0))) {
+		needed = found;
 		/* Who fits into one pass was put there at once. */
-		if (passes <= 2)
+		if (needed <= 2)
 			break;
+		search.passes = needed - 1;
+		search.tries = MAX_TRIES;
 	}
 	for (i = 0; !needed && i < search.num; i++)
 		search.item[i]->why = format("%s refuses now what it took before",
