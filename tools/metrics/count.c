@@ -223,7 +223,7 @@ static void take_signal(struct run *run)
 
 /* ---- what perf prints ---- */
 
-/* A number, also with a comma in the place of its point; NAN if it is none. */
+/* A number; NAN if it is none. */
 static double number(const json_t *object, const char *key)
 {
 	const json_t *value = json_object_get(object, key);

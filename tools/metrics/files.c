@@ -223,8 +223,7 @@ static bool add(struct file *file, struct metric *metric)
 		*old = metric;
 		return true;
 	}
-	session->metric = grow(session->metric, session->num_metrics, sizeof(*session->metric));
-	session->metric[session->num_metrics++] = metric;
+	*append(session->metric, session->num_metrics) = metric;
 	return true;
 }
 
@@ -355,13 +354,10 @@ static void end_of_metric(struct file *file)
 
 static void begin_group(struct file *file, char *name)
 {
-	struct session *session = file->session;
-
 	file->group = allocate(sizeof(*file->group));
 	file->group->name = name;
 	file->group->help = "";
-	session->group = grow(session->group, session->num_groups, sizeof(*session->group));
-	session->group[session->num_groups++] = file->group;
+	*append(file->session->group, file->session->num_groups) = file->group;
 }
 
 /* All of it is printed, as JSON and elsewhere. */

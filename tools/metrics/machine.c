@@ -96,8 +96,7 @@ static void pmu_add(struct session *session, const char *name)
 
 	if (!type)
 		return;
-	session->pmu = grow(session->pmu, session->num_pmus, sizeof(*session->pmu));
-	pmu = &session->pmu[session->num_pmus++];
+	pmu = append(session->pmu, session->num_pmus);
 	pmu->name = format("%s", name);
 	pmu->base = format("%s", name);
 	pmu->number = -1;

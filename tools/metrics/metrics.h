@@ -50,7 +50,8 @@ void *allocate(size_t size);
 /* Frees what was allocated since mark() returned this, or all for NULL. */
 const void *mark(void);
 void free_from(const void *mark);
-/* Room for one more in an array that begins with NULL and 0. */
+/* One more at the end of an array that begins with NULL and 0. */
+#define append(array, num) ((array) = grow(array, num, sizeof(*(array))), &(array)[(num)++])
 void *grow(void *array, size_t num, size_t size);
 char *format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The text with each {name} replaced. */

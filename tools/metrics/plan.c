@@ -137,12 +137,6 @@ struct search {
 	int tries;	/* that are left */
 };
 
-static void pass_of(struct item *item, int pass)
-{
-	item->pass = grow(item->pass, item->num_passes, sizeof(*item->pass));
-	item->pass[item->num_passes++] = pass;
-}
-
 /*
  * Puts items from @at on into passes. Empty passes are alike, so one of them is tried. Returns how
  * many are used, 0 if the items have no room.
@@ -164,7 +158,7 @@ static int place(struct search *search, int at, int used)
 		pass_cut(&search->pass[pass], before);
 		if (needed) {
 			item->num_passes = 0;
-			pass_of(item, pass);
+			*append(item->pass, item->num_passes) = pass;
 			return needed;
 		}
 	}
@@ -195,7 +189,7 @@ static void fill(const struct search *search, int passes)
 			item = search->item[i];
 			if (item->pass[0] != pass &&
 			    !pass_add(search->planner, &all, item->pmu, item->terms, item->num))
-				pass_of(item, pass);
+				*append(item->pass, item->num_passes) = pass;
 		}
 		pass_cut(&all, 0);
 	}
@@ -286,8 +280,7 @@ static struct item *item_of(struct planner *planner, struct cell *cell, const st
 		if (item->cell == cell && item->pmu == pmu && item->event == event)
 			return item;
 	}
-	planner->item = grow(planner->item, planner->num_items, sizeof(*item));
-	item = &planner->item[planner->num_items++];
+	item = append(planner->item, planner->num_items);
 	*item = (struct item){ .cell = cell, .pmu = pmu, .event = event };
 	return item;
 }
@@ -321,13 +314,12 @@ static char *resolve(struct planner *planner, const struct metric *metric, struc
 	char *terms = strchr(name, '/'), *error = NULL, *why;
 	const struct session *session = planner->session;
 	struct perf_event_attr attr;
-	int p, *num = &cell->event[event].num;
+	int p;
 
 	*terms++ = 0;
 	terms[strlen(terms) - 1] = 0;
 	for (p = 0; p < session->num_pmus; p++) {
 		const struct pmu *pmu = &session->pmu[p];
-		struct source ***source = &cell->event[event].source;
 
 		if (!pmu_is(pmu, name, number))
 			continue;
@@ -336,11 +328,10 @@ static char *resolve(struct planner *planner, const struct metric *metric, struc
 			error = why;
 			continue;
 		}
-		*source = grow(*source, *num, sizeof(**source));
-		(*source)[(*num)++] = source_of(item_of(planner, cell, pmu,
-							metric->apart ? event : -1), terms);
+		*append(cell->event[event].source, cell->event[event].num) =
+			source_of(item_of(planner, cell, pmu, metric->apart ? event : -1), terms);
 	}
-	if (*num)
+	if (cell->event[event].num)
 		return NULL;
 	return error ?: number < 0 ? format("there is no PMU %s", name) :
 		format("there is no PMU %s_%d", name, number);
@@ -360,8 +351,7 @@ static void cell_add(struct planner *planner, struct plan_metric *pm, char *name
 	/* What cannot be computed is not counted. */
 	if (cell->why)
 		planner->num_items = first;
-	pm->cell = grow(pm->cell, pm->num_cells, sizeof(*pm->cell));
-	pm->cell[pm->num_cells++] = cell;
+	*append(pm->cell, pm->num_cells) = cell;
 }
 
 /* A cell for each number that a PMU of its events has. */
@@ -402,8 +392,7 @@ static void metric_add(struct planner *planner, struct metric *metric)
 	struct plan_metric *pm;
 	int i;
 
-	plan->metric = grow(plan->metric, plan->num_metrics, sizeof(*plan->metric));
-	pm = &plan->metric[plan->num_metrics++];
+	pm = append(plan->metric, plan->num_metrics);
 	pm->metric = metric;
 	if (!machine_is(planner->session, metric->group->machines)) {
 		pm->why = format("this machine is a %s, and it is for %s",
@@ -440,8 +429,7 @@ static struct counter *counter_of(struct planner *planner, const struct pmu *pmu
 	counter = allocate(sizeof(*counter));
 	*counter = (struct counter){ .pmu = pmu, .terms = terms, .pass = pass, .gate = gate };
 	counter->reading = allocate(readings(planner->session) * sizeof(*counter->reading));
-	plan->counter = grow(plan->counter, plan->num_counters, sizeof(*plan->counter));
-	plan->counter[plan->num_counters++] = counter;
+	*append(plan->counter, plan->num_counters) = counter;
 	return counter;
 }
 
@@ -456,8 +444,7 @@ static void make_counters(struct planner *planner)
 		for (pass = 0; pass < item->num_passes && !item->cell->why; pass++) {
 			for (at = 0; at < item->num; at++) {
 				source = item->source[at];
-				source->counter = grow(source->counter, pass, sizeof(*source->counter));
-				source->counter[source->num++] = counter_of(planner, item->pmu,
+				*append(source->counter, source->num) = counter_of(planner, item->pmu,
 					item->terms[at], item->pass[pass], 0);
 			}
 			if (item->pass[pass] >= planner->plan->passes)

@@ -45,8 +45,7 @@ static void collect_one(struct collected *all, int event, const struct source *s
 	}
 	all->seconds = fmax(all->seconds, sum.seconds);
 	all->running = fmin(all->running, sum.running);
-	all->count = grow(all->count, all->num, sizeof(*all->count));
-	all->count[all->num++] = (struct count){ event, sum };
+	*append(all->count, all->num) = (struct count){ event, sum };
 }
 
 /* Does what is counted by this PMU, or by CPU if cpu >= 0, have a reading at this place? */
@@ -216,9 +215,10 @@ static void compute_all(struct value *value, const struct session *session,
 static struct value *value_add(struct value **values, int *num, struct metric *metric, char *scope,
 			       int package, const char *cell)
 {
-	*values = grow(*values, *num, sizeof(**values));
-	(*values)[*num] = (struct value){ metric, scope, package, cell };
-	return &(*values)[(*num)++];
+	struct value *value = append(*values, *num);
+
+	*value = (struct value){ metric, scope, package, cell };
+	return value;
 }
 
 static bool has_package(const struct session *session, int package)
