@@ -79,7 +79,8 @@ char *count_arguments(const struct session *session, int fd)
 	return format("stat -j --no-scale%s --log-fd %d%s%s%s -e %s",
 		      session->plan.command_only ? "" : " -a -A", fd,
 		      options->interval ? format(" -I %d", options->interval) : "",
-		      options->interval_count ? format(" --interval-count %d", options->interval_count) : "",
+		      options->interval_count ?
+		      format(" --interval-count %d", options->interval_count) : "",
 		      options->summary ? " --summary" : "", event_list(&session->plan));
 }
 
@@ -104,7 +105,8 @@ static void shut(int *fd)
  * In the child, signals are as they were, but for those by which a shell's background is
  * ended. The command begins when it is allowed to, and never if that does not happen.
  */
-static void __attribute__((noreturn)) become(const struct run *run, char **argv, int fd, bool is_perf)
+static void __attribute__((noreturn))
+become(const struct run *run, char **argv, int fd, bool is_perf)
 {
 	char go;
 
@@ -253,11 +255,10 @@ static bool is_read(const struct session *session, const struct counter *counter
 static struct reading *reading_at(const struct session *session, const struct counter *counter,
 				  double cpu)
 {
-	int i;
+	int package = cpu >= 0 && cpu < session->cpus ? session->package_of[(int)cpu] : -1, i;
 
-	if (cpu >= 0 && cpu < session->cpus && session->package_of[(int)cpu] >= 0 &&
-	    !session->plan.command_only)
-		return &counter->reading[counter->pmu->core ? (int)cpu : session->package_of[(int)cpu]];
+	if (package >= 0 && !session->plan.command_only)
+		return &counter->reading[counter->pmu->core ? (int)cpu : package];
 	for (i = 0; i < readings(session); i++) {
 		if (is_read(session, counter, i) && !counter->reading[i].there)
 			return &counter->reading[i];
@@ -324,7 +325,8 @@ static void set_shares(struct session *session)
 
 			/* The end of an interval is not that of all at once. */
 			if (!plan->counter[i]->pmu->core)
-				one->running = one->seconds > 0.99 * whole ? 1 : one->seconds / whole;
+				one->running = one->seconds > 0.99 * whole ? 1 :
+					       one->seconds / whole;
 		}
 	}
 }
@@ -346,7 +348,8 @@ static void done(struct run *run)
 	run->done = run->time;
 	run->lines = 0;
 	for (i = 0; i < session->plan.num_counters; i++)
-		memset(session->plan.counter[i]->reading, 0, readings(session) * sizeof(struct reading));
+		memset(session->plan.counter[i]->reading, 0,
+		       readings(session) * sizeof(struct reading));
 }
 
 /* How many lines of perf's make an interval. */
@@ -468,9 +471,11 @@ static int judge_perf(const struct run *run)
 	if (status == 127 && !run->any)
 		return fail(STATUS_FAILED, "perf is not there: install linux-perf");
 	if (!run->any && !run->session->signal)
-		return fail(STATUS_FAILED, "perf stat has counted nothing, its status is %d", status);
+		return fail(STATUS_FAILED, "perf stat has counted nothing, its status is %d",
+			    status);
 	if (status && !(run->told && status == 128 + SIGINT))
-		return fail(STATUS_FAILED, "perf stat has failed in the middle, its status is %d", status);
+		return fail(STATUS_FAILED, "perf stat has failed in the middle, its status is %d",
+			    status);
 	return 0;
 }
 
@@ -498,7 +503,8 @@ int count(struct session *session, output_fn *output)
 	signal(SIGCHLD, SIG_DFL);
 	sigprocmask(SIG_BLOCK, &blocked, &run->before);
 	run->signals = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
-	status = run->signals < 0 ? fail(STATUS_FAILED, "signalfd: %s", strerror(errno)) : begin(run);
+	status = run->signals < 0 ? fail(STATUS_FAILED, "signalfd: %s", strerror(errno)) :
+		 begin(run);
 	if (!counts && !status)
 		allow_command(run);
 	while (!status && (run->perf.pid || run->command.pid)) {

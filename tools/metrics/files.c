@@ -95,8 +95,8 @@ static bool set_scope(struct file *file, const struct line *line, void *field)
 		if (metric->num_parts == MAX_PARTS)
 			return bad(file, line->number, "too many parts");
 		if (!is_part(metric, word))
-			return bad(file, line->number, "'%s' is no part: a-z, A-Z, 0-9, _, and each once",
-				   word);
+			return bad(file, line->number,
+				   "'%s' is no part: a-z, A-Z, 0-9, _, and each once", word);
 		metric->part[metric->num_parts++] = word;
 	}
 	metric->scope = SCOPE_PART;
@@ -391,7 +391,8 @@ static bool read_line(struct file *file, int number, char *text, size_t len)
 	}
 	if (!file->group) {
 		begin_group(file, "");
-		return bad(file, number, "a file begins with a line 'group NAME', not with '%s'", word);
+		return bad(file, number, "a file begins with a line 'group NAME', not with '%s'",
+			   word);
 	}
 	if (!strcmp(word, "metric")) {
 		end_of_metric(file);

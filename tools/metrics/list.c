@@ -18,7 +18,7 @@ static void print_item(const char *name, const char *text)
 
 static void print_details(const struct metric *metric)
 {
-	char *parts = metric->kind;
+	char *parts = metric->kind, *text;
 	int i;
 
 	printf("%s\n", metric->name);
@@ -31,9 +31,9 @@ static void print_details(const struct metric *metric)
 	for (i = 0; i < metric->num_events; i++) {
 		const struct metric_event *event = &metric->event[i];
 
-		print_item("event", format("%s = %s%s%s", event->name, event->reduce == REDUCE_SUM ? "" :
-					   reduce_names[event->reduce],
-					   event->reduce == REDUCE_SUM ? "" : " of ", event->text));
+		text = event->reduce == REDUCE_SUM ? "" :
+		       format("%s of ", reduce_names[event->reduce]);
+		print_item("event", format("%s = %s%s", event->name, text, event->text));
 	}
 	print_item("formula", metric->formula.text);
 	if (metric->valid.text)
@@ -62,9 +62,9 @@ static void print_groups(const struct session *session)
 		if (!any)
 			continue;
 		printf("%s: ", group->name);
-		print_wrapped(here ? group->help : format("%s; not for this machine but for %s",
-							  group->help, machine_names(group->machines)),
-			      strlen(group->name) + 2);
+		print_wrapped(here ? group->help :
+			      format("%s; not for this machine but for %s", group->help,
+				     machine_names(group->machines)), strlen(group->name) + 2);
 		for (i = 0; i < session->num_metrics; i++) {
 			const struct metric *metric = session->metric[i];
 

@@ -88,7 +88,8 @@ static void cpus_read(struct session *session)
 
 static void pmu_add(struct session *session, const char *name)
 {
-	char *type = pmu_file(session, name, "", "type"), *mask = pmu_file(session, name, "", "cpumask");
+	char *type = pmu_file(session, name, "", "type");
+	char *mask = pmu_file(session, name, "", "cpumask");
 	cpu_set_t cpus = cpus_of(mask ?: "");
 	struct pmu *pmu;
 	char *digits;
@@ -102,7 +103,8 @@ static void pmu_add(struct session *session, const char *name)
 	pmu->number = -1;
 	pmu->type = strtoul(type, NULL, 0);
 	digits = strrchr(pmu->base, '_');
-	if (digits && digits != pmu->base && digits[1] && !digits[1 + strspn(digits + 1, "0123456789")]) {
+	if (digits && digits != pmu->base && digits[1] &&
+	    !digits[1 + strspn(digits + 1, "0123456789")]) {
 		pmu->number = atoi(digits + 1);
 		*digits = 0;
 	}
@@ -253,7 +255,8 @@ static char *add_terms(const struct session *session, const struct pmu *pmu, con
 		if (!text)
 			error = format("%s has no event or field '%s'", pmu->name, name);
 		else if (!set_field(attr, text, value ? strtoull(value, &end, 0) : 1) || *end)
-			error = format("'%s' is no value for %s of %s", value ?: "1", name, pmu->name);
+			error = format("'%s' is no value for %s of %s", value ?: "1", name,
+				       pmu->name);
 	}
 	return error;
 }

@@ -29,6 +29,7 @@
 #define BOLD		" font-weight=\"bold\""
 #define MIDDLE		" text-anchor=\"middle\""
 #define WHITE		" fill=\"#ffffff\""
+#define MARGIN		" stroke=\"#ffffff\" stroke-width=\"3\" paint-order=\"stroke\""
 
 struct point {
 	double x, y;
@@ -165,8 +166,8 @@ static void draw_cboxes(FILE *f, const struct map *map, const struct map_package
 
 		cell(f, x + i * w, y + 16, w - 2, 26, miss, miss_colour(share));
 		/* A number that is hatched keeps a margin. */
-		label(f, x + i * w + w / 2 - 1, y + 32, miss->state == MAP_TURNS ?
-		      SIZE(9) MIDDLE " stroke=\"#ffffff\" stroke-width=\"3\" paint-order=\"stroke\"" :
+		label(f, x + i * w + w / 2 - 1, y + 32,
+		      miss->state == MAP_TURNS ? SIZE(9) MIDDLE MARGIN :
 		      share > 0.6 ? SIZE(9) MIDDLE WHITE : SIZE(9) MIDDLE,
 		      "%s", miss->state == MAP_ABSENT ? "" : map_label(miss));
 	}
@@ -311,7 +312,8 @@ static void draw_line(const struct drawing *d, int p, int port, const char *path
 		title(d->f, "S%d qpi%d \u2192 %s: %s, %.1f %% full%s%s", p, port, peer,
 		      bytes(sent), used->value, sent->why ? "; " : "", sent->why ?: "");
 	else
-		title(d->f, "S%d qpi%d \u2192 %s: %s", p, port, peer, used->why ?: "there is no such box");
+		title(d->f, "S%d qpi%d \u2192 %s: %s", p, port, peer,
+		      used->why ?: "there is no such box");
 	/* The busiest one has an edge. */
 	for (pass = !busiest; pass < 2; pass++)
 		fprintf(d->f, "<path d=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"%.1f\"%s/>\n",
@@ -320,7 +322,8 @@ static void draw_line(const struct drawing *d, int p, int port, const char *path
 			map_is(used) ? "" : " stroke-dasharray=\"2 6\"");
 	fprintf(d->f, "<path d=\"M%.1f,%.1f L%.1f,%.1f L%.1f,%.1f Z\" fill=\"%s\"%s/>\n",
 		tip.x, tip.y, end.x - in.y * head, end.y + in.x * head, end.x + in.y * head,
-		end.y - in.x * head, colour, busiest ? " stroke=\"#000000\" stroke-width=\"2.5\"" : "");
+		end.y - in.x * head, colour,
+		busiest ? " stroke=\"#000000\" stroke-width=\"2.5\"" : "");
 	fprintf(d->f, "</g>\n");
 }
 
@@ -343,8 +346,9 @@ static struct point lane(const struct point c[4], double t, double right)
 }
 
 /* Traffic keeps to the right of a curve that both ways have, so that each has a lane. */
-static void draw_between(const struct drawing *d, int p, int port, int peer, int back)
+static void draw_between(const struct drawing *d, int p, int port)
 {
+	int peer = peer_of(d->map, p, port), back = d->map->topology.link[p][port].port;
 	const struct point *out = &d->out[p][port], *in = &d->out[peer][back];
 	double right = WIDEST / 2 + 2, straight = WIDEST, bend;
 	struct point c[4] = {
@@ -378,7 +382,8 @@ static void draw_stub(const struct drawing *d, int p, int port)
 	struct point from = d->port[p][port], tip = along(from, out, STUB);
 	struct point end = along(tip, out, -arrow(&d->map->package[p].sent[port]) - 4);
 
-	draw_line(d, p, port, format("M%.1f,%.1f L%.1f,%.1f", from.x, from.y, end.x, end.y), tip, (struct point){ -out->x, -out->y });
+	draw_line(d, p, port, format("M%.1f,%.1f L%.1f,%.1f", from.x, from.y, end.x, end.y), tip,
+		  (struct point){ -out->x, -out->y });
 	label(d->f, tip.x + out->x * 6, tip.y + 4 + out->y * 10,
 	      out->x < 0 ? SIZE(12) " text-anchor=\"end\"" : out->y ? SIZE(12) MIDDLE : SIZE(12),
 	      "%s", map_peer(d->map, p, port));
@@ -386,7 +391,7 @@ static void draw_stub(const struct drawing *d, int p, int port)
 
 static void draw_links(const struct drawing *d)
 {
-	int p, i, last, peer;
+	int p, i, last;
 
 	/* The busiest one last, above all others. */
 	for (last = 0; last < 2; last++) {
@@ -394,9 +399,8 @@ static void draw_links(const struct drawing *d)
 			for (i = 0; i < MAP_PORTS; i++) {
 				if (!d->map->package[p].there || map_busiest(d->map, p, i) != last)
 					continue;
-				peer = peer_of(d->map, p, i);
-				if (peer >= 0)
-					draw_between(d, p, i, peer, d->map->topology.link[p][i].port);
+				if (peer_of(d->map, p, i) >= 0)
+					draw_between(d, p, i);
 				else
 					draw_stub(d, p, i);
 			}
@@ -414,8 +418,9 @@ static void draw_head(FILE *f, const struct map *map)
 	if (p < 0)
 		label(f, 20, 50, SIZE(14), "No link is known to be in use.");
 	else
-		label(f, 20, 50, SIZE(14), "Busiest link: S%d qpi%d \u2192 %s, %.0f %% full (black edge).",
-		      p, port, map_peer(map, p, port), map->package[p].used[port].value);
+		label(f, 20, 50, SIZE(14),
+		      "Busiest link: S%d qpi%d \u2192 %s, %.0f %% full (black edge).", p, port,
+		      map_peer(map, p, port), map->package[p].used[port].value);
 }
 
 static void draw_legend(FILE *f, const struct map *map, double y)
@@ -477,7 +482,8 @@ static void draw_matrix(FILE *f, const struct map *map, double y)
 
 			cell(f, 70 + i * w, top, w - 2, ROW - 2, to, miss_colour(share));
 			label(f, 70 + i * w + w / 2 - 1, top + 15,
-			      share > 0.6 ? SIZE(12) MIDDLE WHITE : SIZE(12) MIDDLE, "%s", map_label(to));
+			      share > 0.6 ? SIZE(12) MIDDLE WHITE : SIZE(12) MIDDLE,
+			      "%s", map_label(to));
 		}
 	}
 }

@@ -80,9 +80,9 @@ static void draw_blocks(FILE *f, const struct map *map, bool screen)
 			for (p = first; p < first + num && p < map->packages; p++) {
 				bool reverse = screen && map_busiest(map, p, line - 4);
 
-				fprintf(f, "%s%s%-*.*s%s", p > first ? " " : "", reverse ? "\033[7m" : "",
-					width, width, block_line(map, p, line, width),
-					reverse ? "\033[0m" : "");
+				fprintf(f, "%s%s%-*.*s%s", p > first ? " " : "",
+					reverse ? "\033[7m" : "", width, width,
+					block_line(map, p, line, width), reverse ? "\033[0m" : "");
 			}
 			fprintf(f, "\n");
 		}

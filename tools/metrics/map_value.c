@@ -20,10 +20,12 @@ char *map_number(double value)
 
 char *map_label(const struct map_value *value)
 {
-	static const char * const marks[] = { [MAP_ODD] = "!", [MAP_TURNS] = "~", [MAP_WHOLE] = "" };
+	static const char * const marks[] = {
+		[MAP_ABSENT] = "-", [MAP_NONE] = "n/a", [MAP_ODD] = "!", [MAP_TURNS] = "~",
+		[MAP_WHOLE] = "",
+	};
 
-	return value->state == MAP_ABSENT ? "-" : value->state == MAP_NONE ? "n/a" :
-	       format("%s%s", marks[value->state], map_number(value->value));
+	return format("%s%s", marks[value->state], map_is(value) ? map_number(value->value) : "");
 }
 
 bool map_is(const struct map_value *value)

@@ -67,9 +67,10 @@ static void print_csv(const struct value *values, int num, double time, bool tim
 		/* The whole time has none. */
 		if (time)
 			printf("%.9f", time);
-		printf("%s%s,%s,%s,%s,%.2f,%s\n", timed ? "," : "", value->scope, value->metric->name,
-		       value->why ? "n/a" : format("%.15g", value->value), field(value->metric->unit),
-		       100 * value->running, field(value->why ?: value->note ?: ""));
+		printf("%s%s,%s,%s,%s,%.2f,%s\n", timed ? "," : "", value->scope,
+		       value->metric->name, value->why ? "n/a" : format("%.15g", value->value),
+		       field(value->metric->unit), 100 * value->running,
+		       field(value->why ?: value->note ?: ""));
 	}
 }
 

@@ -37,6 +37,12 @@ struct planner {
 	int status;		/* of what cannot be planned */
 	struct item *item;
 	int num_items;
+	/* The items of one PMU, while they are put into passes */
+	struct item **order;
+	int num;
+	struct pass *pass;
+	int passes;		/* that there may be */
+	int tries;		/* that are left */
 };
 
 /* ---- what fits ---- */
@@ -76,33 +82,34 @@ static void pass_cut(struct pass *pass, int num)
 }
 
 /*
- * Opens what an item needs beside what is there: all of it or nothing. 0 or an errno. What does
+ * Opens events of an item beside what is there: all of it or nothing. 0 or an errno. What does
  * not depend on the item ends the search, and planner->status says so.
  */
-static int pass_add(struct planner *planner, struct pass *pass, const struct pmu *pmu,
-		    char * const *terms, int num)
+static int pass_add(struct planner *planner, struct pass *pass, const struct item *item, int first,
+		    int end)
 {
 	int before = pass->num, i, j, fd;
 
-	for (i = 0; i < num; i++) {
-		for (j = 0; j < pass->num && strcmp(pass->terms[j], terms[i]); j++)
+	for (i = first; i < end; i++) {
+		for (j = 0; j < pass->num && strcmp(pass->terms[j], item->terms[i]); j++)
 			;
 		if (j < pass->num)
 			continue;
 		fd = planner->status || j == MAX_GROUP ? -EINVAL :
-		     open_one(planner, pmu, terms[i], j ? pass->fd[0] : -1);
+		     open_one(planner, item->pmu, item->terms[i], j ? pass->fd[0] : -1);
 		if (fd == -EACCES || fd == -EPERM)
 			planner->status = fail(STATUS_FAILED, "no permission to count %s: run as root, "
 					       "or as root: sysctl kernel.perf_event_paranoid=0; "
-					       "with CAP_PERFMON 2 is enough", pmu->name);
+					       "with CAP_PERFMON 2 is enough", item->pmu->name);
 		if (fd == -EMFILE || fd == -ENFILE || fd == -ENOMEM)
-			planner->status = fail(STATUS_FAILED, "%s cannot be opened: %s%s", pmu->name,
-					       strerror(-fd), fd == -EMFILE ? "; see ulimit -n" : "");
+			planner->status = fail(STATUS_FAILED, "%s cannot be opened: %s%s",
+					       item->pmu->name, strerror(-fd),
+					       fd == -EMFILE ? "; see ulimit -n" : "");
 		if (fd < 0) {
 			pass_cut(pass, before);
 			return -fd;
 		}
-		pass->terms[j] = terms[i];
+		pass->terms[j] = item->terms[i];
 		pass->fd[j] = fd;
 		pass->num++;
 	}
@@ -113,13 +120,13 @@ static int pass_add(struct planner *planner, struct pass *pass, const struct pmu
 static char *alone(struct planner *planner, const struct item *item)
 {
 	struct pass pass = {};
-	int err = pass_add(planner, &pass, item->pmu, item->terms, item->num), i;
+	int err = pass_add(planner, &pass, item, 0, item->num), i;
 
 	pass_cut(&pass, 0);
 	if (!err)
 		return NULL;
 	for (i = 0; i < item->num; i++) {
-		err = pass_add(planner, &pass, item->pmu, &item->terms[i], 1);
+		err = pass_add(planner, &pass, item, i, i + 1);
 		pass_cut(&pass, 0);
 		if (err)
 			return format("%s/%s/ is refused: %s", item->pmu->name, item->terms[i],
@@ -128,37 +135,30 @@ static char *alone(struct planner *planner, const struct item *item)
 	return format("%s cannot count its events at the same time", item->pmu->name);
 }
 
-struct search {
-	struct planner *planner;
-	struct item **item;
-	int num;
-	struct pass *pass;
-	int passes;	/* that there may be */
-	int tries;	/* that are left */
-};
-
 /*
  * Puts items from @at on into passes. Empty passes are alike, so one of them is tried. Returns how
  * many are used, 0 if the items have no room.
  */
-static int place(struct search *search, int at, int used)
+static int place(struct planner *planner, int at, int used)
 {
-	struct item *item = search->item[at];
-	int pass, before, needed;
+	struct item *item = planner->order[at];
+	int i, before, needed;
 
-	if (at == search->num)
+	if (at == planner->num)
 		return used;
-	for (pass = 0; pass < search->passes && pass <= used; pass++) {
-		if (--search->tries < 0)
+	for (i = 0; i < planner->passes && i <= used; i++) {
+		struct pass *pass = &planner->pass[i];
+
+		if (--planner->tries < 0)
 			return 0;
-		before = search->pass[pass].num;
-		if (pass_add(search->planner, &search->pass[pass], item->pmu, item->terms, item->num))
+		before = pass->num;
+		if (pass_add(planner, pass, item, 0, item->num))
 			continue;
-		needed = place(search, at + 1, pass == used ? used + 1 : used);
-		pass_cut(&search->pass[pass], before);
+		needed = place(planner, at + 1, i == used ? used + 1 : used);
+		pass_cut(pass, before);
 		if (needed) {
 			item->num_passes = 0;
-			*append(item->pass, item->num_passes) = pass;
+			*append(item->pass, item->num_passes) = i;
 			return needed;
 		}
 	}
@@ -173,22 +173,21 @@ static int by_size(const void *a, const void *b)
 }
 
 /* Who has a turn in one pass takes part in others where there is room. */
-static void fill(const struct search *search, int passes)
+static void fill(struct planner *planner, int passes)
 {
 	struct pass all = {};
 	struct item *item;
 	int pass, i;
 
 	for (pass = 0; pass < passes; pass++) {
-		for (i = 0; i < search->num; i++) {
-			item = search->item[i];
+		for (i = 0; i < planner->num; i++) {
+			item = planner->order[i];
 			if (item->pass[0] == pass)
-				pass_add(search->planner, &all, item->pmu, item->terms, item->num);
+				pass_add(planner, &all, item, 0, item->num);
 		}
-		for (i = 0; i < search->num; i++) {
-			item = search->item[i];
-			if (item->pass[0] != pass &&
-			    !pass_add(search->planner, &all, item->pmu, item->terms, item->num))
+		for (i = 0; i < planner->num; i++) {
+			item = planner->order[i];
+			if (item->pass[0] != pass && !pass_add(planner, &all, item, 0, item->num))
 				*append(item->pass, item->num_passes) = pass;
 		}
 		pass_cut(&all, 0);
@@ -201,30 +200,32 @@ static void fill(const struct search *search, int passes)
  */
 static void pack(struct planner *planner, struct item **items, int num)
 {
-	struct search search = { .planner = planner, .item = allocate((num + 1) * sizeof(*items)),
-				 .pass = allocate(num * sizeof(*search.pass)), .tries = num * num };
 	int needed = 0, found, i;
 
+	planner->order = allocate((num + 1) * sizeof(*items));
+	planner->pass = allocate(num * sizeof(*planner->pass));
+	planner->num = 0;
 	for (i = 0; i < num; i++) {
 		items[i]->why = alone(planner, items[i]);
 		if (!items[i]->why)
-			search.item[search.num++] = items[i];
+			planner->order[planner->num++] = items[i];
 	}
-	qsort(search.item, search.num, sizeof(*search.item), by_size);
-	search.passes = search.num;
-	while ((found = place(&search, 0, 0))) {
+	qsort(planner->order, planner->num, sizeof(*planner->order), by_size);
+	planner->passes = planner->num;
+	planner->tries = num * num;
+	while ((found = place(planner, 0, 0))) {
 		needed = found;
 		/* Who fits into one pass was put there at once. */
 		if (needed <= 2)
 			break;
-		search.passes = needed - 1;
-		search.tries = MAX_TRIES;
+		planner->passes = needed - 1;
+		planner->tries = MAX_TRIES;
 	}
-	for (i = 0; !needed && i < search.num; i++)
-		search.item[i]->why = format("%s refuses now what it took before",
-					     search.item[i]->pmu->name);
+	for (i = 0; !needed && i < planner->num; i++)
+		planner->order[i]->why = format("%s refuses now what it took before",
+						planner->order[i]->pmu->name);
 	if (needed > 1)
-		fill(&search, needed);
+		fill(planner, needed);
 }
 
 /* Boxes of a kind are alike: what was found for one is right for the next. */
@@ -308,8 +309,8 @@ static bool pmu_is(const struct pmu *pmu, const char *name, int number)
 }
 
 /* One event of a cell: the PMUs that have it. Returns why there is none, or NULL. */
-static char *resolve(struct planner *planner, const struct metric *metric, struct cell *cell, int event,
-		     char *name, int number)
+static char *resolve(struct planner *planner, const struct metric *metric, struct cell *cell,
+		     int event, char *name, int number)
 {
 	char *terms = strchr(name, '/'), *error = NULL, *why;
 	const struct session *session = planner->session;
@@ -346,8 +347,8 @@ static void cell_add(struct planner *planner, struct plan_metric *pm, char *name
 
 	cell->name = name;
 	for (i = 0; i < metric->num_events && !cell->why; i++)
-		cell->why = resolve(planner, metric, cell, i, replaced(metric->event[i].text, metric->kind,
-								       part), number);
+		cell->why = resolve(planner, metric, cell, i,
+				    replaced(metric->event[i].text, metric->kind, part), number);
 	/* What cannot be computed is not counted. */
 	if (cell->why)
 		planner->num_items = first;
@@ -413,8 +414,8 @@ static void metric_add(struct planner *planner, struct metric *metric)
 
 /* ---- from items to counters ---- */
 
-static struct counter *counter_of(struct planner *planner, const struct pmu *pmu, char *terms, int pass,
-				  int gate)
+static struct counter *counter_of(struct planner *planner, const struct pmu *pmu, char *terms,
+				  int pass, int gate)
 {
 	struct plan *plan = planner->plan;
 	struct counter *counter;
@@ -444,8 +445,9 @@ static void make_counters(struct planner *planner)
 		for (pass = 0; pass < item->num_passes && !item->cell->why; pass++) {
 			for (at = 0; at < item->num; at++) {
 				source = item->source[at];
-				*append(source->counter, source->num) = counter_of(planner, item->pmu,
-					item->terms[at], item->pass[pass], 0);
+				*append(source->counter, source->num) =
+					counter_of(planner, item->pmu, item->terms[at],
+						   item->pass[pass], 0);
 			}
 			if (item->pass[pass] >= planner->plan->passes)
 				planner->plan->passes = item->pass[pass] + 1;
@@ -482,7 +484,8 @@ static void add_gates(struct planner *planner)
 	for (p = 0; p < session->num_pmus; p++) {
 		const struct pmu *pmu = &session->pmu[p];
 
-		fd = strcmp(pmu->name, "xeon7500_package") ? -1 : open_one(planner, pmu, "gate", -1);
+		fd = strcmp(pmu->name, "xeon7500_package") ? -1 :
+		     open_one(planner, pmu, "gate", -1);
 		if (fd < 0)
 			continue;
 		close(fd);

@@ -49,7 +49,8 @@ static void collect_one(struct collected *all, int event, const struct source *s
 }
 
 /* Does what is counted by this PMU, or by CPU if cpu >= 0, have a reading at this place? */
-static bool is_at(const struct session *session, const struct pmu *pmu, int package, int cpu, int at)
+static bool is_at(const struct session *session, const struct pmu *pmu, int package, int cpu,
+		  int at)
 {
 	if (session->plan.command_only)
 		return at == 0;
@@ -95,8 +96,8 @@ static void collect_cell(struct collected *all, const struct session *session, i
 }
 
 /* Cells from first on, packages from first on; of a CPU, if cpu >= 0. */
-static struct collected collect(const struct session *session, const struct plan_metric *pm, int cell,
-				int cells, int package, int num_packages, int cpu)
+static struct collected collect(const struct session *session, const struct plan_metric *pm,
+				int cell, int cells, int package, int num_packages, int cpu)
 {
 	struct collected all = { .running = 1 };
 	int c, p;
@@ -146,7 +147,8 @@ static char *zeros(const struct metric *metric)
 
 	for (e = 0; e < metric->num_events; e++) {
 		if (!metric->var[e])
-			text = format("%s%s%s", text ?: "", text ? " and " : "", metric->event[e].name);
+			text = format("%s%s%s", text ?: "", text ? " and " : "",
+				      metric->event[e].name);
 	}
 	return text ?: "what it divides by";
 }
@@ -158,7 +160,8 @@ static char *limits(const char *what, double value, const double range[2], const
 }
 
 /* Returns false if there is a number that cannot be right; looks if it is that of one place. */
-static bool compute(struct value *value, struct metric *metric, const struct collected *all, bool one)
+static bool compute(struct value *value, struct metric *metric, const struct collected *all,
+		    bool one)
 {
 	value->seconds = all->seconds;
 	value->why = all->why ?: set_variables(metric, all);
@@ -245,8 +248,8 @@ static void per_box(const struct session *session, const struct plan_metric *pm,
 			continue;
 		scope = cpus ? format("S%d/cpu%d", p, c) : place(p, pm->cell[c]);
 		all = collect(session, pm, cpus ? 0 : c, 1, p, 1, cpus ? c : -1);
-		compute(value_add(values, num, metric, scope, p,
-				  cpus ? strchr(scope, '/') + 1 : pm->cell[c]->name), metric, &all, true);
+		compute(value_add(values, num, metric, scope, p, cpus ? strchr(scope, '/') + 1 :
+				  pm->cell[c]->name), metric, &all, true);
 	}
 }
 
