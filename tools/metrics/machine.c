@@ -80,6 +80,7 @@ static void cpus_read(struct session *session)
 		if (package < 0 || package >= MAX_PACKAGES)
 			package = 0;
 		session->package_of[cpu] = package;
+		session->online[package] = true;
 		session->cpus = cpu + 1;
 		if (package >= session->packages)
 			session->packages = package + 1;

@@ -15,7 +15,7 @@ static const struct field {
 	int per_pmu;			/* so many of the cells */
 	size_t at;
 	int num;
-	size_t most;			/* what the map has for the most of all; or 0 */
+	size_t most;			/* what the map has for the most of all */
 } fields[] = {
 #define PLACE(field, num)	offsetof(struct map_package, field), num
 #define MOST(field)		offsetof(struct map, field)
@@ -26,8 +26,9 @@ static const struct field {
 	{ "memory_write_bandwidth", "bbox_", "xeon7500_bbox", 1, PLACE(write, MAP_MBOXES),
 	  MOST(most_memory) },
 	/* QPI 0 and 1 are of the left half of the router, 2 and 3 of the right one. */
-	{ "qpi_outgoing_bandwidth", "qpi", "xeon7500_rbox", 2, PLACE(sent, MAP_PORTS) },
-	{ "qpi_utilization", "qpi", "xeon7500_rbox", 2, PLACE(used, MAP_PORTS) },
+	{ "qpi_outgoing_bandwidth", "qpi", "xeon7500_rbox", 2, PLACE(sent, MAP_PORTS),
+	  MOST(most_sent) },
+	{ "qpi_utilization", "qpi", "xeon7500_rbox", 2, PLACE(used, MAP_PORTS), MOST(most_used) },
 };
 
 #define NUM_FIELDS	(sizeof(fields) / sizeof(fields[0]))
@@ -89,28 +90,23 @@ int map_ask(struct session *session)
 		    "are: perf-metrics(5)");
 }
 
-static bool has_box(const struct session *session, const char *base, int number, int package)
+static const struct pmu *pmu_of(const struct session *session, const char *base, int number)
 {
 	int i;
 
 	for (i = 0; i < session->num_pmus; i++) {
 		if (session->pmu[i].number == number && !strcmp(session->pmu[i].base, base))
-			return session->pmu[i].cpu[package] >= 0;
+			return &session->pmu[i];
 	}
-	return false;
+	return NULL;
 }
 
 static int count_cboxes(const struct session *session)
 {
-	int num = 1, i;
+	int num = MAP_CBOXES;
 
-	for (i = 0; i < session->num_pmus; i++) {
-		const struct pmu *pmu = &session->pmu[i];
-
-		if (!strcmp(pmu->base, "xeon7500_cbox") && pmu->number >= num &&
-		    pmu->number < MAP_CBOXES)
-			num = pmu->number + 1;
-	}
+	while (num > 1 && !pmu_of(session, "xeon7500_cbox", num - 1))
+		num--;
 	return num;
 }
 
@@ -168,32 +164,17 @@ static void place(const struct session *session, struct map *map, const struct v
 		struct map_value *to = (void *)((char *)package + field->at);
 		double *most = (void *)((char *)map + field->most);
 		int i = index_of(value->cell, field->cell, field->num);
+		const struct pmu *pmu = pmu_of(session, field->pmu, i / field->per_pmu);
 
-		if (i < 0 || strcmp(value->metric->name, field->metric) ||
-		    !has_box(session, field->pmu, i / field->per_pmu, value->package))
+		if (i < 0 || strcmp(value->metric->name, field->metric) || !pmu ||
+		    pmu->cpu[value->package] < 0)
 			continue;
 		to[i] = value_of(value);
-		if (field->most)
-			*most = fmax(*most, to[i].value);
-	}
-}
-
-static void find_busiest(struct map *map)
-{
-	double most = 0;
-	int p, i;
-
-	map->busiest.package = -1;
-	for (p = 0; p < map->packages; p++) {
-		for (i = 0; i < MAP_PORTS; i++) {
-			const struct map_value *used = &map->package[p].used[i];
-
-			if (!map_is(used) || used->value <= most)
-				continue;
-			most = used->value;
-			map->busiest.package = p;
+		if (to == package->used && to[i].value > *most) {
+			map->busiest.package = value->package;
 			map->busiest.port = i;
 		}
+		*most = fmax(*most, to[i].value);
 	}
 }
 
@@ -209,11 +190,10 @@ static void map_make(struct session *session, double time)
 		.topology = map->topology, .has_topology = map->has_topology,
 		.only_matrix = map->only_matrix, .matrix = session->options.matrix, .time = time,
 		.packages = session->packages, .cboxes = count_cboxes(session),
+		.busiest.package = -1,
 	};
-	for (i = 0; i < session->cpus; i++) {
-		if (session->package_of[i] >= 0)
-			map->package[session->package_of[i]].there = true;
-	}
+	for (i = 0; i < session->packages; i++)
+		map->package[i].there = session->online[i];
 	/* In the order of the nodes, whoever has values. */
 	for (i = 0; map->matrix && i < MAP_NODES; i++) {
 		if (*map->topology.node[i])
@@ -228,7 +208,6 @@ static void map_make(struct session *session, double time)
 	for (i = 0; i < num && !session->any_value; i++)
 		warn("%s %s: n/a, because %s", values[i].scope, values[i].metric->name,
 		     values[i].why);
-	find_busiest(map);
 }
 
 static void redraw(const struct map *map)

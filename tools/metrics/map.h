@@ -69,7 +69,7 @@ struct map {
 	double time;			/* of an interval, or 0 */
 	struct topology topology;
 	bool has_topology;
-	double most_miss, most_memory;	/* of all boxes */
+	double most_miss, most_memory, most_sent, most_used;	/* of all boxes */
 	/* The link that is used most; package -1 if none is */
 	struct {
 		int package, port;

@@ -263,6 +263,7 @@ struct session {
 	struct pmu *pmu;
 	int num_pmus;
 	int package_of[MAX_CPUS];	/* -1: no such CPU, or offline */
+	bool online[MAX_PACKAGES];	/* has a CPU */
 	int cpus;			/* one more than the highest */
 	int packages;
 	char model[16];			/* as 06_2e */

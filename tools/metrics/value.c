@@ -224,15 +224,6 @@ static struct value *value_add(struct value **values, int *num, struct metric *m
 	return value;
 }
 
-static bool has_package(const struct session *session, int package)
-{
-	int c;
-
-	for (c = 0; c < session->cpus && session->package_of[c] != package; c++)
-		;
-	return c < session->cpus;
-}
-
 /* The places of a package by themselves; what has none is there as a package. */
 static void per_box(const struct session *session, const struct plan_metric *pm, int p,
 		    struct value **values, int *num)
@@ -274,7 +265,7 @@ struct value *values_make(struct session *session, const struct options *options
 					    plan->command_only ? 1 : session->packages);
 		}
 		for (p = 0; p < session->packages && !pm->why && !plan->command_only; p++) {
-			if (!has_package(session, p))
+			if (!session->online[p])
 				continue;
 			if (options->per_socket || (is_package && options->per_box))
 				compute_all(value_add(&values, num, pm->metric, format("S%d", p), p,

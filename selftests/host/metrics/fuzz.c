@@ -98,5 +98,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		read_topology(data, size);
 	else
 		read_stream(data, size);
+	free_from(NULL);
 	return 0;
 }
