@@ -36,11 +36,12 @@ void *allocate(size_t size)
 {
 	struct piece *piece = calloc(1, sizeof(*piece) + size);
 
-	if (!piece)
-		_exit(fail(STATUS_FAILED, "no memory"));
-	piece->before = last_piece;
-	last_piece = piece;
-	return piece->memory;
+	if (piece) {
+		piece->before = last_piece;
+		last_piece = piece;
+		return piece->memory;
+	}
+	_exit(fail(STATUS_FAILED, "no memory"));
 }
 
 const void *mark(void)
