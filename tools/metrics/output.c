@@ -12,12 +12,13 @@
 
 static void print_table(const struct value *values, int num, double time, bool again)
 {
-	const struct value *value;
+	int i;
 
 	if (time)
 		printf("%sat %.3f s\n", again ? "\n" : "", time);
 	printf("%-11s%-34s%12s %-11s%s\n", "scope", "metric", "value", "unit", "counted");
-	for (value = values; value < values + num; value++) {
+	for (i = 0; i < num; i++) {
+		const struct value *value = &values[i];
 		const char *unit = value->metric->unit, *prefix;
 		double shown = value->value;
 
@@ -60,10 +61,12 @@ static const char *field(const char *text)
 static void print_csv(const struct value *values, int num, double time, bool timed, bool again)
 {
 	const struct value *value;
+	int i;
 
 	if (!again)
 		printf("%sscope,metric,value,unit,running,note\n", timed ? "time," : "");
-	for (value = values; value < values + num; value++) {
+	for (i = 0; i < num; i++) {
+		value = &values[i];
 		/* The whole time has none. */
 		if (time)
 			printf("%.9f", time);
@@ -133,10 +136,12 @@ static int write_openmetrics(struct session *session, const struct value *values
 	const struct value *value;
 	bool any = false;
 	FILE *f = session->file;
+	int i;
 
 	if (status)
 		return status;
-	for (value = values; value < values + num; value++) {
+	for (i = 0; i < num; i++) {
+		value = &values[i];
 		if (value->why)
 			continue;
 		if (value->metric != last)
@@ -144,7 +149,8 @@ static int write_openmetrics(struct session *session, const struct value *values
 		last = value->metric;
 		write_value(f, family(value->metric), value, NULL, value->value);
 	}
-	for (value = values; value < values + num; value++) {
+	for (i = 0; i < num; i++) {
+		value = &values[i];
 		if (value->why || !value->note)
 			continue;
 		if (!any)

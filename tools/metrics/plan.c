@@ -275,9 +275,11 @@ static void pack_all(struct planner *planner)
 static struct item *item_of(struct planner *planner, struct cell *cell, const struct pmu *pmu,
 			    int event)
 {
-	struct item *item = planner->item;
+	struct item *item;
+	int i;
 
-	for (; item < planner->item + planner->num_items; item++) {
+	for (i = 0; i < planner->num_items; i++) {
+		item = &planner->item[i];
 		if (item->cell == cell && item->pmu == pmu && item->event == event)
 			return item;
 	}
@@ -458,9 +460,11 @@ static void make_counters(struct planner *planner)
 /* Does a value come from several boxes, so that one window matters? */
 static bool wants_gate(const struct planner *planner)
 {
-	const struct item *item = planner->item, *last = NULL;
+	const struct item *item, *last = NULL;
+	int i;
 
-	for (; item < planner->item + planner->num_items; item++) {
+	for (i = 0; i < planner->num_items; i++) {
+		item = &planner->item[i];
 		if (item->pmu->core || item->cell->why)
 			continue;
 		if (last && last->cell == item->cell && last->pmu != item->pmu)
