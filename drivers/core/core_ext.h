@@ -50,22 +50,14 @@ static inline u64 core_ext_field_get(enum core_ext_field_id id, u64 config1)
 }
 
 /**
- * struct core_ext_event - a name
+ * struct core_ext_event - an event with a name, on an Atom a precise one
  * @name: in sysfs
  * @select: umask in the second byte, event code in the first
- */
-struct core_ext_event {
-	const char *name;
-	u16 select;
-};
-
-/**
- * struct core_ext_precise - an event whose record is about the instruction that caused it
- * @select: as above
  * @source: what the event itself says about the access it samples, as in
  *	PERF_SAMPLE_DATA_SRC; 0 if nothing
  */
-struct core_ext_precise {
+struct core_ext_event {
+	const char *name;
 	u16 select;
 	u64 source;
 };
@@ -127,8 +119,9 @@ struct core_ext_offcore {
  * @available: bit n: the CPU has response n
  * @always: bit n: there are events of every request with response n
  * @offcore: the two offcore registers
- * @precise: the precise events, closed by an empty one; NULL if the kernel has the data source
- * @precise_from: the lowest precise_ip whose promise those alone can keep, 0: all events keep it
+ * @precise: selects of the precise events without a name, closed by 0
+ * @precise_from: the lowest precise_ip whose promise only @events and @precise can keep. 0: all
+ *	events keep it, there is no @precise, and the kernel has the data source
  * @no_address: a record has no address of the access
  * @pdir: event select of the event whose precise use tolerates no other
  *	programmable counter in the core, 0 if there is none
@@ -145,7 +138,7 @@ struct core_ext_model {
 	u32 available;
 	u32 always;
 	struct core_ext_offcore offcore[2];
-	const struct core_ext_precise *precise;
+	const u16 *precise;
 	u8 precise_from;
 	bool no_address;
 	u16 pdir;
@@ -160,15 +153,15 @@ extern const struct core_ext_model core_ext_silvermont;
 
 #define CORE_EXT_SELECT_MASK	0xffff
 
-/* NULL: not precise, or this CPU has no list of them. */
-static inline const struct core_ext_precise *
-core_ext_find_precise(const struct core_ext_model *model, u64 select)
+/* The first event with this select, or the empty one at the end */
+static inline const struct core_ext_event *
+core_ext_find_event(const struct core_ext_model *model, u64 select)
 {
-	const struct core_ext_precise *p = model->precise;
+	const struct core_ext_event *event = model->events;
 
-	while (p && p->select && p->select != select)
-		p++;
-	return p && p->select ? p : NULL;
+	while (event->name && event->select != select)
+		event++;
+	return event;
 }
 
 /* Has the event anything to do with the offcore registers? */

@@ -64,12 +64,12 @@ static u64 data_src_complete(u64 source)
 static u64 data_src_of(const struct perf_event *event)
 {
 	u64 config = event->attr.config;
-	const struct core_ext_precise *p;
+	u64 source;
 
 	if (event->attr.type != event->pmu->type || config & NOT_PER_ACCESS)
 		return 0;
-	p = core_ext_find_precise(data_src_model, config & CORE_EXT_SELECT_MASK);
-	return p && p->source ? data_src_complete(p->source) : 0;
+	source = core_ext_find_event(data_src_model, config & CORE_EXT_SELECT_MASK)->source;
+	return source ? data_src_complete(source) : 0;
 }
 
 static void data_src_overflow(struct perf_event *event, struct perf_sample_data *data,
@@ -136,13 +136,21 @@ static bool data_src_wanted(const struct perf_event *event)
 	       (type & PERF_SAMPLE_DATA_SRC && data_src_of(event));
 }
 
-static noinline int data_src_init(struct perf_event *event,
-				  int (*event_init)(struct perf_event *event))
+/**
+ * core_ext_data_src_init() - event_init, and the data source if it is wanted
+ * @event: a new event with precise_ip
+ * @event_init: the core PMU's own event_init
+ *
+ * Return: 0 or an errno.
+ */
+int core_ext_data_src_init(struct perf_event *event, int (*event_init)(struct perf_event *event))
 {
 	u32 wakeup = event->attr.wakeup_events;
 	u32 watermark = event->attr.watermark;
 	int err;
 
+	if (!data_src_wanted(event))
+		return event_init(event);
 	/*
 	 * Records that pile up in the DS buffer are written out behind the
 	 * handler's back. The kernel takes one at a time for events that wake up
@@ -158,18 +166,6 @@ static noinline int data_src_init(struct perf_event *event,
 
 	err = data_src_attach(event);
 	return err ? core_ext_undo_init(event, err) : 0;
-}
-
-/**
- * core_ext_data_src_init() - event_init, and the data source if it is wanted
- * @event: a new event with precise_ip
- * @event_init: the core PMU's own event_init
- *
- * Return: 0 or an errno.
- */
-int core_ext_data_src_init(struct perf_event *event, int (*event_init)(struct perf_event *event))
-{
-	return data_src_wanted(event) ? data_src_init(event, event_init) : event_init(event);
 }
 
 /**

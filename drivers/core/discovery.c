@@ -33,7 +33,6 @@ struct core_ext_group {
 	struct core_ext_attr *attrs;
 	unsigned int num;
 	unsigned int max;
-	bool merged;
 };
 
 static struct core_ext_group core_ext_format, core_ext_events;
@@ -96,7 +95,8 @@ static int core_ext_group_alloc(struct core_ext_group *g, struct device *dev, co
 
 static void core_ext_group_free(struct core_ext_group *g, struct device *dev)
 {
-	if (g->merged)
+	/* Of what is not there it takes nothing away. */
+	if (g->group.attrs)
 		sysfs_unmerge_group(&dev->kobj, &g->group);
 	while (g->num) {
 		g->num--;
@@ -111,13 +111,7 @@ static void core_ext_group_free(struct core_ext_group *g, struct device *dev)
 
 static int core_ext_group_merge(struct core_ext_group *g, struct device *dev)
 {
-	int err = 0;
-
-	if (g->dir && g->num) {
-		err = sysfs_merge_group(&dev->kobj, &g->group);
-		g->merged = !err;
-	}
-	return err;
+	return g->dir && g->num ? sysfs_merge_group(&dev->kobj, &g->group) : 0;
 }
 
 static int core_ext_add_field(const struct core_ext_field *f)

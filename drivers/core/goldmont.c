@@ -9,73 +9,55 @@
 #include "core_ext.h"
 #include "source.h"
 
-/* The precise memory events, and what perf mem calls three of them */
+/*
+ * The precise memory events, and what perf mem calls three of them. A record holds the address,
+ * not the source. Loads and stores of one event cannot be told apart.
+ */
 static const struct core_ext_event goldmont_events[] = {
-	{ "mem-loads",				0x81d0 },
-	{ "mem-stores",				0x82d0 },
-	{ "mem-all",				0x83d0 },
+	{ "mem-loads",				0x81d0, LOAD },
+	{ "mem-stores",				0x82d0, STORE },
+	{ "mem-all",				0x83d0, LOAD | STORE },
 	{ "mem_uops_retired.all_loads",		0x81d0 },
 	{ "mem_uops_retired.all_stores",	0x82d0 },
 	{ "mem_uops_retired.all",		0x83d0 },
-	{ "mem_uops_retired.dtlb_miss_loads",	0x11d0 },
-	{ "mem_uops_retired.dtlb_miss_stores",	0x12d0 },
-	{ "mem_uops_retired.dtlb_miss",		0x13d0 },
-	{ "mem_uops_retired.lock_loads",	0x21d0 },
-	{ "mem_uops_retired.split_loads",	0x41d0 },
-	{ "mem_uops_retired.split_stores",	0x42d0 },
-	{ "mem_uops_retired.split",		0x43d0 },
-	{ "mem_load_uops_retired.l1_hit",	0x01d1 },
-	{ "mem_load_uops_retired.l2_hit",	0x02d1 },
-	{ "mem_load_uops_retired.l1_miss",	0x08d1 },
-	{ "mem_load_uops_retired.l2_miss",	0x10d1 },
-	{ "mem_load_uops_retired.hitm",		0x20d1 },
-	{ "mem_load_uops_retired.wcb_hit",	0x40d1 },
-	{ "mem_load_uops_retired.dram_hit",	0x80d1 },
+	{ "mem_uops_retired.dtlb_miss_loads",	0x11d0, LOAD | DTLB_MISS },
+	{ "mem_uops_retired.dtlb_miss_stores",	0x12d0, STORE | DTLB_MISS },
+	{ "mem_uops_retired.dtlb_miss",		0x13d0, LOAD | STORE | DTLB_MISS },
+	{ "mem_uops_retired.lock_loads",	0x21d0, LOAD | PERF_MEM_S(LOCK, LOCKED) },
+	{ "mem_uops_retired.split_loads",	0x41d0, LOAD },
+	{ "mem_uops_retired.split_stores",	0x42d0, STORE },
+	{ "mem_uops_retired.split",		0x43d0, LOAD | STORE },
+	{ "mem_load_uops_retired.l1_hit",	0x01d1, LOAD | HIT(L1) | FROM(L1) },
+	{ "mem_load_uops_retired.l2_hit",	0x02d1, LOAD | HIT(L2) | FROM(L2) },
+	{ "mem_load_uops_retired.l1_miss",	0x08d1, LOAD | MISS(L1) },
+	{ "mem_load_uops_retired.l2_miss",	0x10d1, LOAD | MISS(L2) },
+	{ "mem_load_uops_retired.hitm",		0x20d1, LOAD | HITM_OTHER_CORE },
+	{ "mem_load_uops_retired.wcb_hit",	0x40d1, LOAD | HIT(LFB) | FROM(LFB) },
+	{ "mem_load_uops_retired.dram_hit",	0x80d1, LOAD | HIT(LOC_RAM) | FROM(RAM) },
 	{}
 };
 
 /*
- * The precise events. PEBS takes all others as well, but reduced skid is for these (section
- * 18.7.1.2), and the record of others is about a later instruction. Of memory events it holds
- * the address, not the source. Loads and stores of one event cannot be told apart.
+ * The other precise events. PEBS takes all events, but reduced skid is for the precise ones
+ * (section 18.7.1.2), and the record of others is about a later instruction.
  */
-static const struct core_ext_precise goldmont_precise[] = {
-	/* MEM_UOPS_RETIRED: ALL_*, DTLB_MISS_*, LOCK_LOADS, SPLIT_* */
-	{ 0x81d0, LOAD },
-	{ 0x82d0, STORE },
-	{ 0x83d0, LOAD | STORE },
-	{ 0x11d0, LOAD | DTLB_MISS },
-	{ 0x12d0, STORE | DTLB_MISS },
-	{ 0x13d0, LOAD | STORE | DTLB_MISS },
-	{ 0x21d0, LOAD | PERF_MEM_S(LOCK, LOCKED) },
-	{ 0x41d0, LOAD },
-	{ 0x42d0, STORE },
-	{ 0x43d0, LOAD | STORE },
-	/* MEM_LOAD_UOPS_RETIRED: L1_HIT, L2_HIT, L1_MISS, L2_MISS, HITM, WCB_HIT, DRAM_HIT */
-	{ 0x01d1, LOAD | HIT(L1) | FROM(L1) },
-	{ 0x02d1, LOAD | HIT(L2) | FROM(L2) },
-	{ 0x08d1, LOAD | MISS(L1) },
-	{ 0x10d1, LOAD | MISS(L2) },
-	{ 0x20d1, LOAD | OTHER_CORE | PERF_MEM_S(SNOOP, HITM) },
-	{ 0x40d1, LOAD | HIT(LFB) | FROM(LFB) },
-	{ 0x80d1, LOAD | HIT(LOC_RAM) | FROM(RAM) },
+static const u16 goldmont_precise[] = {
 	/* LD_BLOCKS: DATA_UNKNOWN, STORE_FORWARD, 4K_ALIAS, UTLB_MISS, ALL_BLOCK */
-	{ 0x0103 }, { 0x0203 }, { 0x0403 }, { 0x0803 }, { 0x1003 },
+	0x0103, 0x0203, 0x0403, 0x0803, 0x1003,
 	/* MISALIGN_MEM_REF: LOAD_PAGE_SPLIT, STORE_PAGE_SPLIT */
-	{ 0x0213 }, { 0x0413 },
+	0x0213, 0x0413,
 	/* INST_RETIRED.ANY_P */
-	{ 0x00c0 },
+	0x00c0,
 	/* UOPS_RETIRED: ANY, MS, FPDIV, IDIV */
-	{ 0x00c2 }, { 0x01c2 }, { 0x08c2 }, { 0x10c2 },
+	0x00c2, 0x01c2, 0x08c2, 0x10c2,
 	/*
 	 * BR_INST_RETIRED: ALL_BRANCHES, JCC, ALL_TAKEN_BRANCHES, FAR_BRANCH, NON_RETURN_IND,
 	 * RETURN, CALL, IND_CALL, REL_CALL, TAKEN_JCC
 	 */
-	{ 0x00c4 }, { 0x7ec4 }, { 0x80c4 }, { 0xbfc4 }, { 0xebc4 },
-	{ 0xf7c4 }, { 0xf9c4 }, { 0xfbc4 }, { 0xfdc4 }, { 0xfec4 },
+	0x00c4, 0x7ec4, 0x80c4, 0xbfc4, 0xebc4, 0xf7c4, 0xf9c4, 0xfbc4, 0xfdc4, 0xfec4,
 	/* BR_MISP_RETIRED: ALL_BRANCHES, JCC, NON_RETURN_IND, RETURN, IND_CALL, TAKEN_JCC */
-	{ 0x00c5 }, { 0x7ec5 }, { 0xebc5 }, { 0xf7c5 }, { 0xfbc5 }, { 0xfec5 },
-	{}
+	0x00c5, 0x7ec5, 0xebc5, 0xf7c5, 0xfbc5, 0xfec5,
+	0
 };
 
 enum {

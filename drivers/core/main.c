@@ -16,17 +16,6 @@
  * data_src=1	Atoms: samples say what their event implies about the access
  * ds_guard=1	Goldmont: repairs a PEBS index out of bounds
  *
- * An event that is refused says why once this is on:
- *
- *	echo module intel_core_ext +p >/sys/kernel/debug/dynamic_debug/control
- *
- * What is in effect on this CPU:
- *
- *	cat /sys/module/intel_core_ext/parameters/enforce
- *
- * The directory intel_core_ext of the PMU "cpu" has ds_repairs, how often the guard had to act,
- * and pdir_disturbed, how often an event came to run beside PDIR.
- *
  * See goldmont.md, silvermont.md and sandybridge.md in Documentation.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -124,23 +113,40 @@ static int core_ext_orig_init(struct perf_event *event)
 	return core_ext_found_init(event);
 }
 
-/* Most events meet no rule, and to find that out is all that they pay. */
-static int core_ext_enforce_init(struct perf_event *event)
+/* Apart, so that other events save no registers for it */
+static noinline int core_ext_concerned_init(struct perf_event *event)
 {
-	bool offcore = core_ext_is_offcore(core_ext_model, event);
-	int err = offcore ? core_ext_check_offcore(core_ext_model, event) : 0;
+	int err;
 
+	/*
+	 * An inherited event is a copy of one that was accepted, perhaps before the module was
+	 * loaded. If it were refused, fork() would fail.
+	 */
+	if (!enforce || event->parent)
+		return core_ext_orig_init(event);
+	err = core_ext_check_offcore(core_ext_model, event);
 	if (!err)
 		err = core_ext_orig_init(event);
 	if (err)
 		return err;
 	if (event->attr.precise_ip)
 		err = core_ext_check_precise(core_ext_model, event);
-	if (!err && offcore && event->group_leader != event)
+	/* A new leader has no siblings, nor the context by which they could be looked at. */
+	if (err || event->group_leader == event)
+		return err;
+	if (core_ext_is_offcore(core_ext_model, event))
 		err = core_ext_check_latency(core_ext_model, event);
 	if (!err && core_ext_model->pdir)
 		err = core_ext_pdir_check_group(event);
 	return err;
+}
+
+/* Most events have nothing to do with us, and to find that out is all that they pay. */
+static bool core_ext_concerns(const struct perf_event *event)
+{
+	return event->attr.precise_ip ||
+	       (enforce && ((core_ext_model->pdir && event->group_leader != event) ||
+			    core_ext_is_offcore(core_ext_model, event)));
 }
 
 static int core_ext_event_init(struct perf_event *event)
@@ -148,14 +154,8 @@ static int core_ext_event_init(struct perf_event *event)
 	int err;
 
 	this_cpu_inc(core_ext_begun);
-	/*
-	 * An inherited event is a copy of one that was accepted, perhaps before the module was
-	 * loaded. If it were refused, fork() would fail.
-	 */
-	if (enforce && !event->parent)
-		err = core_ext_enforce_init(event);
-	else
-		err = core_ext_orig_init(event);
+	err = core_ext_concerns(event) ? core_ext_concerned_init(event) :
+					 core_ext_found_init(event);
 	this_cpu_inc(core_ext_ended);
 	return err;
 }
@@ -240,7 +240,6 @@ static bool __init core_ext_useful(const char *parameter, bool wanted, bool usef
 static int __init core_ext_init(void)
 {
 	const struct x86_cpu_id *id = x86_match_cpu(core_ext_cpus);
-	const struct core_ext_model *model;
 	struct kernfs_node *twin;
 	struct device *dev;
 	int err;
@@ -259,19 +258,18 @@ static int __init core_ext_init(void)
 		pr_err("these extensions are loaded already\n");
 		return -EEXIST;
 	}
-	model = (const struct core_ext_model *)id->driver_data;
-	core_ext_model = model;
-	data_src = core_ext_useful("data_src", data_src, model->precise);
+	core_ext_model = (const struct core_ext_model *)id->driver_data;
+	data_src = core_ext_useful("data_src", data_src, core_ext_model->precise_from);
 	ds_guard = core_ext_useful("ds_guard", ds_guard,
-				   model->guarded && boot_cpu_has(X86_FEATURE_DS));
+				   core_ext_model->guarded && boot_cpu_has(X86_FEATURE_DS));
 	err = sysfs_create_group(&dev->kobj, &core_ext_group);
 	if (err)
 		return err;
-	err = core_ext_discovery_start(dev, model);
+	err = core_ext_discovery_start(dev, core_ext_model);
 	if (err)
 		goto remove;
 	if (ds_guard) {
-		err = core_ext_ds_guard_start(model);
+		err = core_ext_ds_guard_start(core_ext_model);
 		if (err)
 			goto undiscover;
 	}
@@ -279,7 +277,7 @@ static int __init core_ext_init(void)
 	err = core_ext_hook_core();
 	if (err)
 		goto unguard;
-	pr_info("%s: names added to PMU %s%s%s%s\n", model->name, dev_name(dev),
+	pr_info("%s: names added to PMU %s%s%s%s\n", core_ext_model->name, dev_name(dev),
 		enforce ? ", enforce" : "", data_src ? ", data_src" : "",
 		ds_guard ? ", ds_guard" : "");
 	return 0;

@@ -321,8 +321,8 @@ static void pdir_del(struct perf_event *event, int flags)
 }
 
 /**
- * core_ext_pdir_check_group() - can the group of a new event ever be scheduled?
- * @event: the event, accepted by the core PMU
+ * core_ext_pdir_check_group() - can the group of a new sibling ever be scheduled?
+ * @event: the sibling, accepted by the core PMU
  *
  * Return: 0, or -EINVAL when it holds PDIR and something else that needs a
  * programmable counter.
@@ -333,8 +333,6 @@ int core_ext_pdir_check_group(struct perf_event *event)
 	struct perf_event *leader = event->group_leader, *other;
 	int i;
 
-	if (leader == event)
-		return 0;
 	of_kind[pdir_kind(event)]++;
 	if (leader->pmu == event->pmu)
 		of_kind[pdir_kind(leader)]++;

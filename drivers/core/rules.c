@@ -44,7 +44,7 @@ static const char *core_ext_offcore_fault(const struct core_ext_offcore *reg, u6
 }
 
 /**
- * core_ext_check_offcore() - does an offcore event count anything?
+ * core_ext_check_offcore() - if it is an offcore event, does it count anything?
  * @model: the CPU
  * @event: an event of the core PMU that the kernel has not looked at yet
  *
@@ -59,7 +59,7 @@ int core_ext_check_offcore(const struct core_ext_model *model, const struct perf
 	const char *why;
 
 	/* The generic events are the kernel's own selections. */
-	if (event->attr.type != event->pmu->type)
+	if (event->attr.type != event->pmu->type || !core_ext_is_offcore(model, event))
 		return 0;
 	while (reg->select != select) {
 		/* The kernel takes it, and leaves config1 out. */
@@ -98,7 +98,7 @@ static bool core_ext_no_quotient(const struct core_ext_model *model, u64 a, u64 
 /**
  * core_ext_check_latency() - is the quotient of the group a latency?
  * @model: the CPU
- * @event: an offcore event that the core PMU has just accepted
+ * @event: an offcore sibling that the core PMU has just accepted
  *
  * Requests in flight and requests in one group are for the average latency, which is
  * measured with the same request types in both (section 18.6.3).
@@ -138,8 +138,15 @@ int core_ext_check_latency(const struct core_ext_model *model, struct perf_event
  */
 int core_ext_check_precise(const struct core_ext_model *model, struct perf_event *event)
 {
+	const u16 *precise = model->precise;
+	u64 select = event->hw.config & SELECT_ALL;
+
 	if (!model->precise_from || event->attr.precise_ip < model->precise_from ||
-	    core_ext_find_precise(model, event->hw.config & SELECT_ALL))
+	    core_ext_find_event(model, select)->name)
+		return 0;
+	while (*precise && *precise != select)
+		precise++;
+	if (*precise)
 		return 0;
 	return core_ext_undo_init(event, core_ext_refuse(event, -EOPNOTSUPP,
 		model->precise_from == 3 ? "reduced skid is for the precise events" :

@@ -147,32 +147,25 @@ static const struct core_ext_bits sandybridge_x_selections[] = {
 	.both = true,					\
 }
 
-const struct core_ext_model core_ext_sandybridge = {
-	.name = "Sandy Bridge",
-	.fields = BIT(CORE_EXT_LDLAT) | BIT(CORE_EXT_OCR_REQ) | BIT(CORE_EXT_OCR_RSP),
-	.events = sandybridge_events,
-	.responses = sandybridge_responses,
-	.requests = sandybridge_requests,
-	.selections = sandybridge_selections,
-	.available = CLIENT_RESPONSES,
-	.offcore = {
-		SANDYBRIDGE_OFFCORE(SNB_OFFCORE_RSP0, SNB_SUPPLIERS),
-		SANDYBRIDGE_OFFCORE(SNB_OFFCORE_RSP1, SNB_SUPPLIERS),
-	},
-	.pdir = SNB_INST_RETIRED_PREC_DIST,
-};
+/* They differ in responses, published events and suppliers. */
+#define SANDYBRIDGE(_name, _selections, _available, _rsp0, _rsp1) {	\
+	.name = _name,							\
+	.fields = BIT(CORE_EXT_LDLAT) | BIT(CORE_EXT_OCR_REQ) | BIT(CORE_EXT_OCR_RSP), \
+	.events = sandybridge_events,					\
+	.responses = sandybridge_responses,				\
+	.requests = sandybridge_requests,				\
+	.selections = _selections,					\
+	.available = _available,					\
+	.offcore = { _rsp0, _rsp1 },					\
+	.pdir = SNB_INST_RETIRED_PREC_DIST,				\
+}
 
-const struct core_ext_model core_ext_sandybridge_x = {
-	.name = "Sandy Bridge server",
-	.fields = BIT(CORE_EXT_LDLAT) | BIT(CORE_EXT_OCR_REQ) | BIT(CORE_EXT_OCR_RSP),
-	.events = sandybridge_events,
-	.responses = sandybridge_responses,
-	.requests = sandybridge_requests,
-	.selections = sandybridge_x_selections,
-	.available = SERVER_RESPONSES,
-	.offcore = {
-		SANDYBRIDGE_OFFCORE(SNB_OFFCORE_RSP0, SNB_SUPPLIERS | SNB_REMOTE_DRAM),
-		SANDYBRIDGE_OFFCORE(SNB_OFFCORE_RSP1, SNB_SUPPLIERS | SNB_REMOTE_DRAM),
-	},
-	.pdir = SNB_INST_RETIRED_PREC_DIST,
-};
+const struct core_ext_model core_ext_sandybridge =
+	SANDYBRIDGE("Sandy Bridge", sandybridge_selections, CLIENT_RESPONSES,
+		    SANDYBRIDGE_OFFCORE(SNB_OFFCORE_RSP0, SNB_SUPPLIERS),
+		    SANDYBRIDGE_OFFCORE(SNB_OFFCORE_RSP1, SNB_SUPPLIERS));
+
+const struct core_ext_model core_ext_sandybridge_x =
+	SANDYBRIDGE("Sandy Bridge server", sandybridge_x_selections, SERVER_RESPONSES,
+		    SANDYBRIDGE_OFFCORE(SNB_OFFCORE_RSP0, SNB_SUPPLIERS | SNB_REMOTE_DRAM),
+		    SANDYBRIDGE_OFFCORE(SNB_OFFCORE_RSP1, SNB_SUPPLIERS | SNB_REMOTE_DRAM));

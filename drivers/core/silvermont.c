@@ -11,34 +11,25 @@
 
 /* The precise memory events. Nothing is there for perf mem: no record has an address. */
 static const struct core_ext_event silvermont_events[] = {
-	{ "mem_uops_retired.l2_hit_loads",	0x0204 },
-	{ "mem_uops_retired.l2_miss_loads",	0x0404 },
-	{ "mem_uops_retired.dtlb_miss_loads",	0x0804 },
-	{ "mem_uops_retired.hitm",		0x2004 },
-	{ "rehabq.ld_block_st_forward",		0x0103 },
-	{ "rehabq.ld_splits",			0x0803 },
+	{ "mem_uops_retired.l2_hit_loads",	0x0204, LOAD | HIT(L2) | FROM(L2) },
+	{ "mem_uops_retired.l2_miss_loads",	0x0404, LOAD | MISS(L2) },
+	{ "mem_uops_retired.dtlb_miss_loads",	0x0804, LOAD | DTLB_MISS },
+	{ "mem_uops_retired.hitm",		0x2004, LOAD | HITM_OTHER_CORE },
+	{ "rehabq.ld_block_st_forward",		0x0103, LOAD },
+	{ "rehabq.ld_splits",			0x0803, LOAD },
 	{}
 };
 
-/* The precise events, Table 18-12. PEBS is for these alone (section 18.6.1.1). */
-static const struct core_ext_precise silvermont_precise[] = {
-	/* MEM_UOPS_RETIRED: L2_HIT_LOADS, L2_MISS_LOADS, DTLB_MISS_LOADS, HITM */
-	{ 0x0204, LOAD | HIT(L2) | FROM(L2) },
-	{ 0x0404, LOAD | MISS(L2) },
-	{ 0x0804, LOAD | DTLB_MISS },
-	{ 0x2004, LOAD | OTHER_CORE | PERF_MEM_S(SNOOP, HITM) },
-	/* REHABQ: LD_BLOCK_ST_FORWARD, LD_SPLITS */
-	{ 0x0103, LOAD },
-	{ 0x0803, LOAD },
+/* The other precise events. PEBS is for those of Table 18-12 alone (section 18.6.1.1). */
+static const u16 silvermont_precise[] = {
 	/*
 	 * BR_INST_RETIRED: ALL_BRANCHES, JCC, FAR_BRANCH, NON_RETURN_IND, RETURN, CALL, IND_CALL,
 	 * REL_CALL, TAKEN_JCC
 	 */
-	{ 0x00c4 }, { 0x7ec4 }, { 0xbfc4 }, { 0xebc4 }, { 0xf7c4 }, { 0xf9c4 }, { 0xfbc4 },
-	{ 0xfdc4 }, { 0xfec4 },
+	0x00c4, 0x7ec4, 0xbfc4, 0xebc4, 0xf7c4, 0xf9c4, 0xfbc4, 0xfdc4, 0xfec4,
 	/* BR_MISP_RETIRED: ALL_BRANCHES, JCC, NON_RETURN_IND, RETURN, IND_CALL, TAKEN_JCC */
-	{ 0x00c5 }, { 0x7ec5 }, { 0xebc5 }, { 0xf7c5 }, { 0xfbc5 }, { 0xfec5 },
-	{}
+	0x00c5, 0x7ec5, 0xebc5, 0xf7c5, 0xfbc5, 0xfec5,
+	0
 };
 
 enum {

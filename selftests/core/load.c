@@ -217,7 +217,7 @@ static void stop(struct busy *b)
 static void load_often(const char *const *parameters, int num, int times, const enum work *work)
 {
 	const struct timespec ms = { .tv_nsec = 1000000 };
-	int i, tries = 0, last = 0;
+	int i, tries = 0, last = 0, slow = 0;
 	double start, took, longest = 0;
 	bool came_around = false;
 
@@ -240,6 +240,7 @@ static void load_often(const char *const *parameters, int num, int times, const 
 			last = unload();
 			took = seconds() - start;
 			longest = took > longest ? took : longest;
+			slow += took > 1;
 			if (last != -EAGAIN || ++tries > 100000)
 				break;
 			nanosleep(&ms, NULL);
@@ -249,7 +250,8 @@ static void load_often(const char *const *parameters, int num, int times, const 
 			break;
 		}
 	}
-	ktap_note("%d times, the longest unload %.0f ms, %d had to wait", i, 1000 * longest, tries);
+	ktap_note("%d times, the longest unload %.0f ms, %d longer than 1 s, %d had to wait", i,
+		  1000 * longest, slow, tries);
 	ktap_note("rounds of the others %lu, %lu, %lu, %lu, perf stumbled %lu times",
 		  busy[0].rounds, busy[1].rounds, busy[2].rounds, busy[3].rounds,
 		  busy[2].stumbled + busy[3].stumbled);
