@@ -82,15 +82,9 @@ static u32 uncore_package_wanted_ctl(struct uncore_package *pkg)
 
 static void uncore_package_set_ctl(struct uncore_package *pkg, u32 ctl)
 {
-	bool held = uncore_package_is_held(pkg);
-
 	pkg->global_ctl = ctl;
-	/* What counts is within the time that is not held: the clock is read outside of it. */
-	if (!held)
-		uncore_stopwatch_run(&pkg->held, false);
 	wrmsrq(U_MSR_PMON_GLOBAL_CTL, ctl);
-	if (held)
-		uncore_stopwatch_run(&pkg->held, true);
+	uncore_stopwatch_run(&pkg->held, uncore_package_is_held(pkg));
 }
 
 /** uncore_package_write_ctl() - write U_GLOBAL_CTL as it is to be, whatever it was */
