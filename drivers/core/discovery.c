@@ -95,7 +95,7 @@ static int core_ext_group_alloc(struct core_ext_group *g, struct device *dev, co
 
 static void core_ext_group_free(struct core_ext_group *g, struct device *dev)
 {
-	/* Of what is not there it takes nothing away. */
+	/* It passes over names that have not been merged. */
 	if (g->group.attrs)
 		sysfs_unmerge_group(&dev->kobj, &g->group);
 	while (g->num) {
@@ -226,7 +226,6 @@ int core_ext_discovery_start(struct device *dev, const struct core_ext_model *mo
 {
 	int err;
 
-	core_ext_usable = 0;
 	err = core_ext_fill(dev, model);
 	if (!err)
 		err = core_ext_group_merge(&core_ext_format, dev);

@@ -10,8 +10,8 @@
 #include "source.h"
 
 /*
- * The precise memory events, and what perf mem calls three of them. A record holds the address,
- * not the source. Loads and stores of one event cannot be told apart.
+ * The precise memory events, and what perf mem calls three of them: of several names the first has
+ * the source. Loads and stores of one event cannot be told apart.
  */
 static const struct core_ext_event goldmont_events[] = {
 	{ "mem-loads",				0x81d0, LOAD },

@@ -350,30 +350,32 @@ static double share(enum attack how, unsigned int cpus, int events)
 	return running / enabled;
 }
 
+/* A busy host delays single tries. Who takes root's turns does so in each of them. */
+#define TRIES	3
+
 /* Root has one event, or more than there are counters, so that perf multiplexes them. */
 static void roots_share(void)
 {
 	static const int events[] = { 1, 8 };
-	unsigned int cpus, i;
+	unsigned int cpus, i, try;
 	enum attack how;
 
 	ext_load("enforce=1");
 	on_cpu(2);
 	for (i = 0; i < 2; i++) {
-		double alone = share(0, 0, events[i]);
+		double enough = (events[i] == 1 || soak() ? 0.99 : 0.95) * share(0, 0, events[i]);
 
 		for (how = 0; how < NUM_ATTACKS; how++) {
 			for (cpus = 1; cpus < 4; cpus++) {
-				double beside = share(how, cpus, events[i]);
+				double beside = 0;
 
-				ktap_note("%d events, %s on CPUs %#x: %.2f %% of %.2f %%",
+				for (try = 0; try < TRIES && beside < enough; try++)
+					beside = share(how, cpus, events[i]);
+				ktap_note("%d events, %s on CPUs %#x: %.2f %%, %.2f %% would do",
 					  events[i], attack_name[how], cpus, 100 * beside,
-					  100 * alone);
-				/*
-				 * What perf multiplexes is read one after the other, while it
-				 * goes on: a wide margin for many.
-				 */
-				ktap_check(beside >= (events[i] == 1 ? 0.99 : 0.8) * alone);
+					  100 * enough);
+				/* They are read one after the other: a wide margin for many. */
+				ktap_check(beside >= enough);
 			}
 		}
 	}
@@ -412,15 +414,13 @@ static void no_debt(void)
 	}
 }
 
-/* Tasks on the two threads of a core multiplex. */
-static void tasks_share(void)
+/* The shares of two tasks on the two threads of a core, in percent; the less of the two. */
+static int less_of_tasks(void)
 {
-	uint64_t before = clashes();
 	struct perf_count count;
 	int fd, status;
 	pid_t child;
 
-	ext_load("enforce=1");
 	child = fork();
 	ktap_require(child >= 0, "fork: %s", strerror(errno));
 	on_cpu(child ? 0 : 1);
@@ -433,7 +433,19 @@ static void tasks_share(void)
 	close(fd);
 	ktap_check(waitpid(child, &fd, 0) == child && WIFEXITED(fd));
 	ktap_note("PDIR %d %%, branches %d %%", status, WEXITSTATUS(fd));
-	ktap_check(status >= 15 && WEXITSTATUS(fd) >= 15);
+	return status < WEXITSTATUS(fd) ? status : WEXITSTATUS(fd);
+}
+
+/* Tasks on the two threads of a core multiplex. */
+static void tasks_share(void)
+{
+	uint64_t before = clashes();
+	int less = 0, try;
+
+	ext_load("enforce=1");
+	for (try = 0; try < TRIES && less < 25; try++)
+		less = less_of_tasks();
+	ktap_check(less >= 25);
 	ktap_check(clashes() == before);
 }
 

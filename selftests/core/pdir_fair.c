@@ -79,22 +79,40 @@ static void fine_timers(void)
 	ktap_require(i < 100, "no timers of high resolution");
 }
 
-static void fair(void)
+/*
+ * The shares of a second differ by 2.5 % on average and in one of a hundred by 5 %, as the
+ * turns do not end with it. What gives one thread more does so in each try.
+ */
+#define TRIES	3
+
+/* The largest difference between two CPUs of what one of them has, in 1/1000 */
+static unsigned long unfair(void)
 {
 	unsigned long samples[CPUS], least = -1, most = 0;
 	int cpu;
 
-	fine_timers();
-	perf_unlimited();
-	perf_unnamed();
-	ext_load("enforce=1");
 	record(samples);
 	for (cpu = 0; cpu < CPUS; cpu++) {
 		least = samples[cpu] < least ? samples[cpu] : least;
 		most = samples[cpu] > most ? samples[cpu] : most;
 	}
 	ktap_note("%lu, %lu, %lu, %lu samples", samples[0], samples[1], samples[2], samples[3]);
-	ktap_check(least >= 100 && (most - least) * 20 <= most);
+	ktap_require(least >= 100, "%lu samples", least);
+	return (most - least) * 1000 / most;
+}
+
+static void fair(void)
+{
+	unsigned long difference = -1;
+	int cpu, try;
+
+	fine_timers();
+	perf_unlimited();
+	perf_unnamed();
+	ext_load("enforce=1");
+	for (try = 0; try < TRIES && difference > 50; try++)
+		difference = unfair();
+	ktap_check(difference <= 50);
 	ktap_check(!ext_number("pdir_disturbed"));
 	for (cpu = 0; cpu < CPUS; cpu++)
 		ktap_check(!core_stat(cpu, SYN_CORE_S_V_PDIR));

@@ -5,7 +5,7 @@
  * A debug kernel takes half a minute for each unload beside them.
  *
  * VM: --sockets 2 --cores 2
- * KERNELS: 6.1
+ * KERNELS: 6.1 6.12 newest
  * LONG: each
  */
 #include <signal.h>
