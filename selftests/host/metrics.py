@@ -77,6 +77,7 @@ STREAMS = {
     'all twice': (ALL + 'say(all + all)', 0, 8),
     'never ending': ('ready()\nwhile True:\n    signal.pause()', 3, 0),
     'never ending, of old lines': (ALL + 'while True:\n    say(all)', 3, None),
+    'that never begins': ('while True:\n    signal.pause()', 3, 0),
     'dying before it counts': ('sys.exit(5)', 3, 0),
     'dying in the middle': ('ready()\nos.kill(os.getpid(), signal.SIGKILL)', 3, 0),
     'dying in the middle of its lines': (ALL + 'say(all[:half])\nos.kill(os.getpid(), 9)', 3, None),
@@ -168,26 +169,43 @@ def statuses():
     for name, args, status, text in (
             ('of the command', ['--', 'sh', '-c', 'exit 7'], 7, ''),
             ('of a command that was killed', ['--', 'sh', '-c', 'kill -9 $$'], 137, ''),
-            ('of no such command', ['--', 'no-such-command'], 127, 'no-such-command: No such file'),
-            ('of a command that cannot be run', ['--', '/etc/passwd'], 126, '/etc/passwd: Permission'),
+            ('of no such command', ['--', 'no-such-command'], 127, r'\A.*no-such-command: No such file.*\n\Z'),
+            ('of a command that cannot be run', ['--', '/etc/passwd'], 126, r'\A.*/etc/passwd: Permission.*\n\Z'),
             ('of no place to write to', ['--openmetrics', '/nowhere/x', '--', 'touch', mark], 3, '/nowhere/x: '),
             ('of a place that is a directory', ['--openmetrics', '/tmp', '--', 'touch', mark], 3, '/tmp: '),
             ('of a full disk', ['--openmetrics', full_file, '--', 'true'], 3, '/full: No space'),
     ):
-        ktap.result(f'the status {name}', cleanly(world.run('memory', *args), status, text))
+        done = world.run('memory', *args)
+        ktap.result(f'the status {name}', list(cleanly(done, status, text)) +
+                    ([done.stdout] if text and done.stdout else []))
     ktap.result('nothing was run where nothing can be written', [mark] if os.path.exists(mark) else [])
     for form in (), ('--csv',), ('--json',):
         with open('/dev/full', 'w', encoding='utf-8') as full:
             done = subprocess.run([f'{fixture.BUILD}/perf-metrics', 'memory', *form, '--', 'true'], stdout=full,
                                   stderr=subprocess.PIPE, env=world.env(), text=True, timeout=60, check=False)
-        ktap.result(f'stdout is full {" ".join(form)}', cleanly(done, 3, 'No space left'))
+        ktap.result(f'stdout is full {" ".join(form)}', cleanly(done, 3, r'\A.*No space left on device\n\Z'))
     done = world.run('list', env={'PERF_METRICS_PATH': '/nowhere'}.items())
-    ktap.result('no directory of metrics', cleanly(done, 2, '/nowhere: No such.*\n.*no metric files in /nowhere'))
+    ktap.result('no directory of metrics', cleanly(done, 2, '/nowhere: No such.*\n.*metric files are wrong'))
+    ktap.result('no directories of metrics', cleanly(world.run('list', env={'PERF_METRICS_PATH': ''}.items()), 2,
+                                                     'PERF_METRICS_PATH names no directory'))
     world.play('ready()\n')
-    done = world.run('offcore_latency_any_read', '--', 'sh', '-c', f'touch {mark}; exit 4')
+    done = world.run('offcore_latency_any_read', '--', 'touch', mark)
+    ktap.result('a metric of another machine', list(cleanly(
+        done, 3, r'\A.*it is for Goldmont, Goldmont Plus, and this machine is Xeon 7500\n\Z')) +
+        (['it ran'] if os.path.exists(mark) or done.stdout else []))
+    world.end()
+    world = World(absent={('mbox', i, p) for i in (0, 1) for p in (0, 1)})
+    mark = f'{world.dir}/ran'
+    done = world.run('memory_read_bandwidth', '--', 'sh', '-c', f'touch {mark}; exit 4')
     ktap.result('the command runs where nothing can be counted', list(cleanly(
-        done, 4, 'this machine is a Xeon 7500, and it is for Goldmont', 'stdout')) +
+        done, 4, r'no PMU of the name in\n *xeon7500_mbox/', 'stdout')) +
         ([] if os.path.exists(mark) else ['it did not run']))
+    world.end()
+    world = World(model='06_9e')
+    done = world.run('memory', '--', 'true')
+    ktap.result('a machine that nobody has metrics for', cleanly(
+        done, 3, r'\A.*for Xeon 7500, Xeon E7, and this machine is Some CPU @ 3 GHz\n\Z'))
+    ktap.result('a map of it', cleanly(world.run('map'), 3, r'\A.*for Xeon 7500, Xeon E7, and this machine is .*\n\Z'))
     world.end()
 
 
@@ -229,11 +247,26 @@ def ends():
     child.wait()
     wait_for(f'{world.dir}/told')
     ktap.result('perf ends with a program that was killed')
+    world.play(f'open("{world.dir}/begun", "w")\nuntil_told()\n')
+    child = world.start('memory', '--', 'touch', f'{world.dir}/ran', stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                        text=True)
+    wait_for(f'{world.dir}/begun')
+    os.kill(child.pid, signal.SIGTERM)
+    err = child.communicate(timeout=60)[1]
+    ktap.result('a signal before anything was counted', [] if child.returncode == -15 and err == (
+        'perf metrics: it was ended before anything was counted; the command has not run\n') else
+        [child.returncode, err])
+    world.play(ALL + 'say(all)')
+    child = world.start('memory', '--csv', '--', 'true', stdout=subprocess.PIPE, text=True, preexec_fn=lambda: (
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})), env={'FAKE_PATIENCE': '5000'}.items())
+    out = child.communicate(timeout=60)[0]
+    ktap.result('the caller has SIGINT blocked', [] if not child.returncode and 'memory_bandwidth,' in out else
+                [child.returncode, out])
     os.environ['LC_ALL'] = 'de_DE.UTF-8'
     done = world.run('memory', '--', 'sh', '-c', 'echo $LC_ALL $LC_NUMERIC; ls /proc/self/fd')
     del os.environ['LC_ALL']
     ktap.result('the command has its own locale, and no descriptor of ours',
-                cleanly(done, 3, r'\Ade_DE.UTF-8\n0\n1\n2\n3\n', 'stdout'))
+                cleanly(done, 0, r'\Ade_DE.UTF-8\n0\n1\n2\n3\n', 'stdout'))
     world.end()
 
 
@@ -248,6 +281,38 @@ def few_files():
             break
     ktap.result('too few descriptors', cleanly(done, 3, 'Too many open files; see ulimit -n'))
     world.end()
+
+
+# ---- the machine ----
+
+def machines():
+    """Numbers of packages and CPUs are what they are; what is not there is not left out of a sum."""
+    ask = 'memory_read_bandwidth', '--csv', '--', 'true'
+    world = World(absent={('mbox', i, 1) for i in (0, 1)})
+    ktap.result('a package without boxes', cleanly(
+        world.run(*ask), 1, 'machine,memory_read_bandwidth,n/a,.*S1 has none of its boxes', 'stdout'))
+    world.end()
+    for name, numbers, cpus in (('a hole', (0, 3), 4), ('package 20', (0, 20), 4), ('1500 CPUs', (0, 1), 1500)):
+        world = World()
+        for cpu in range(cpus):
+            path = f'{world.sys}/devices/system/cpu/cpu{cpu}/topology/physical_package_id'
+            fixture.write(path, f'{numbers[cpu * 2 // cpus]}\n')
+        fixture.write(f'{world.sys}/devices/system/cpu/online', f'0-{cpus - 1}\n')
+        for pmu in os.listdir(world.devices):
+            if pmu != 'cpu':
+                fixture.write(f'{world.devices}/{pmu}/cpumask', f'0,{cpus // 2}\n')
+        got = rows(world.run('memory_read_bandwidth', '--per-socket', '--per-machine', *ask[1:]).stdout)
+        values = [value(got.get(('', scope, 'memory_read_bandwidth'), {'value': 'n/a'})) or 0
+                  for scope in ('machine', f'S{numbers[0]}', f'S{numbers[1]}')]
+        ktap.result(name, [] if min(values) > 0 and abs(values[0] / sum(values[1:]) - 1) < 1e-9 else [got])
+        world.end()
+    for name, path, text, why in (
+            ('too many CPUs', 'online', '0-9999', 'more than 8192 CPUs'),
+            ('a package number that is none', 'cpu1/topology/physical_package_id', '256', 'CPU 1 is of package 256')):
+        world = World()
+        fixture.write(f'{world.sys}/devices/system/cpu/{path}', f'{text}\n')
+        ktap.result(name, cleanly(world.run(*ask), 3, why))
+        world.end()
 
 
 # ---- what is written ----
@@ -294,6 +359,14 @@ def forms():
     ktap.result('not plausible for Prometheus', cleanly(
         done, 0, r'\nperf_metrics_not_plausible{metric="memory_read_bandwidth",socket="1",box="mbox_1"} 1\n',
         'stdout'))
+    for name, args in (('-', ['-']), ('/dev/stdout', ['/dev/stdout']), ('/dev/fd/1', ['/dev/fd/1'])):
+        path = f'{world.dir}/out'
+        with open(path, 'w', encoding='utf-8') as f:
+            done = subprocess.run([f'{fixture.BUILD}/perf-metrics', 'memory', '--openmetrics', *args, '--', 'true'],
+                                  stdout=f, stderr=subprocess.PIPE, env=world.env(), text=True, timeout=60, check=False)
+        with open(path, encoding='utf-8') as f:
+            done.stdout = f.read()
+        ktap.result(f'for Prometheus to {name}', cleanly(done, 0, 'perf_metrics_memory_bandwidth.*\n(.*\n)*# EOF\n', 'stdout'))
     done = world.run('map', '--', 'true')
     ktap.result('not plausible in the map', cleanly(done, 0, 'M1 r!64.0G', 'stdout'))
     done = world.run('map', '-o', f'{world.dir}/m.svg', '--', 'true')
@@ -434,6 +507,19 @@ WRONG = {
     'help that is not UTF-8': metric('help x').replace(b'help x', b'help \xff\xfe'),
     'a NUL': metric('help x').replace(b'help x', b'help \0x'),
     'a control character': metric('help x').replace(b'help x', b'help \x1b[2J'),
+    'a machine that is none': metric().replace(b'metric', b'machine xeon/6_2e\nmetric'),
+    'a group without metrics': b'group a\n' + metric(),
+    'apart with a word': metric('apart yes'),
+    'a metric named as a command': metric().replace(b'metric m', b'metric list'),
+    'a group named as a command': metric().replace(b'group g', b'group check'),
+    'a metric that is of every metric': metric().replace(b'metric m', b'metric not_plausible'),
+    'a formula without a value': metric('formula a / 0'),
+    'a scope that is a path': metric('scope a/b q0 q1', 'event a p/e,{a/b}/'),
+    'a comment behind an event': metric('event a p/e/ # reads'),
+    'a reduction that is none': metric('event a median p/e/'),
+    'lines of Windows': metric().replace(b'\n', b'\r\n'),
+    'a byte order mark': b'\xef\xbb\xbf' + metric(),
+    'nothing': b'',
     'two names that are one for Prometheus': metric('unit %') + b'metric m_percent\nevent a p/e/\nformula a\n',
 }
 RIGHT = {
@@ -454,13 +540,35 @@ def files():
             with open(path, 'wb') as f:
                 f.write(text)
             done = world.run('check', path)
-            bad = list(cleanly(done, status, ':[0-9]+: ' if status else ''))
-            if status and len(done.stderr.splitlines()) > 2:
+            bad = list(cleanly(done, status, 'x.metric:([0-9]+:)? ' if status else ''))
+            if status and len(done.stderr.splitlines()) > (12 if b'\r' in text else 2):
                 bad.append(done.stderr)
             done = world.run('list', '--json', env={'PERF_METRICS_PATH': world.dir}.items())
             if not status and not json.loads(done.stdout or '[]'):
                 bad.append('list --json is empty')
             ktap.result(f'{"refused" if status else "taken"}: {name}', bad)
+    ktap.result('check of a directory', cleanly(world.run('check', world.dir), 2, f'{world.dir}: this is no file'))
+    os.mkfifo(f'{world.dir}/y.metric')
+    ktap.result('a pipe where metric files are', cleanly(
+        world.run('memory', env={'PERF_METRICS_PATH': f'{TOP}/metrics:{world.dir}'}.items()), 2, 'y.metric: this is no file'))
+    os.unlink(f'{world.dir}/y.metric')
+    for name, text, wanted in (('a wrong one', 'metric memory_bandwidth\nevent a p/e/\n', 2),
+                               ('two names of one for Prometheus',
+                                'metric llc_miss_ratio\nunit percent\nevent a xeon7500_cbox/llc_hits.all/\nformula a\n'
+                                'metric llc_miss_ratio_percent\nevent a xeon7500_cbox/llc_hits.all/\nformula a\n', 2),
+                               ('a right one', 'metric memory_bandwidth\nevent a xeon7500_cbox/llc_hits.all/\nformula a\n', 0)):
+        with open(path, 'w', encoding='utf-8') as f:
+            f.write('group memory\n' + text)
+        done = world.run('memory_bandwidth', '--', 'true', env={'PERF_METRICS_PATH': f'{TOP}/metrics:{world.dir}'}.items())
+        ktap.result(f'a metric defined anew: {name}', cleanly(done, wanted, 'x.metric:' if wanted else ''))
+    with open(path, 'w', encoding='utf-8') as f:
+        f.write('group memory\nmetric llc_miss_rate\nscope box\nevent a xeon7500_cbox/llc_hits.all/\nformula -a\n'
+                'metric qpi_utilization\nscope port qpi0 qpi1 qpi2 qpi3\nevent a xeon7500_rbox/flits_sent,{port}/\n'
+                'formula a * 1e9\nmetric home_requests_to_node\nevent a xeon7500_bbox/imt_inserts_wr/\nformula a\n')
+    for args in ['map'], ['map', '-o', f'{world.dir}/x.svg'], ['map', '--matrix', '--topology',
+                                                              f'{TOP}/metrics/two.topology']:
+        done = world.run(*args, '--', 'true', env={'PERF_METRICS_PATH': f'{TOP}/metrics:{world.dir}'}.items())
+        ktap.result(f'a map of somebody\'s metrics: {args[1:2]}', cleanly(done, 0))
     ktap.result('check of no file', cleanly(world.run('check'), 2, 'check wants files'))
     with open(path, 'wb') as f:
         f.write(b'group memory\nmachine 06_2e\nmetric small\n\tevent reads xeon7500_mbox/bbox_cmds.reads/\n'
@@ -497,11 +605,21 @@ def messages():
     world.end()
     world = World()
     ktap.result('no permission', cleanly(world.run('memory', '--', 'true', env={'FAKE_ERRNO': '*:13'}.items()), 3,
-                                         r'\A.*no permission.*perf_event_paranoid=0; with CAP_PERFMON 2 is enough\n\Z'))
-    for name, like in (('memroy', 'memory'), ('llc_mis_ratio', 'llc_miss_ratio'), ('zzzzzzzzzzzz', None)):
+                                         r'\A.*no permission.*:\n\tsysctl kernel.perf_event_paranoid=0\n\Z'))
+    for name, like in (('memroy', 'memory'), ('llc_mis_ratio', 'llc_miss_ratio'), ('mapp', 'map'), ('lst', 'list'),
+                       ('read_bandwidth', 'memory_read_bandwidth'), ('zzzzzzzzzzzz', None)):
         ktap.result(f'an unknown name {name}', cleanly(
             world.run(name), 2, f'did you mean {like}: ' if like else "group 'zzzzzzzzzzzz': "))
-    ktap.result('two forms', cleanly(world.run('memory', '--csv', '--json'), 2, 'only one of'))
+    ktap.result('a command without --', cleanly(world.run('memory', 'sleep', '1'), 2,
+                                                r"'sleep': .*; a command stands behind --\n\Z"))
+    for args, text in ((['memory', '--csv', '--json'], 'only one of'), (['memory', '--plan', '--csv'], 'only one of'),
+                       (['list', '--csv'], '--csv is not for perf metrics list'),
+                       (['map', '--per-box'], '--per-box is not for perf metrics map'),
+                       (['memory', '--matrix'], '--matrix is not for perf metrics NAME'),
+                       (['memory', '--nosuch'], 'there is no option --nosuch'), (['memory', '-x'], 'there is no option -x'),
+                       (['memory', '-I'], '-I wants a value'), (['memory', '--openmetrics', ''], 'wants a file'),
+                       (['memory', '--interval=x'], "wants a number from 1 on, not 'x'")):
+        ktap.result(' '.join(args), cleanly(world.run(*args), 2, rf'\Aperf metrics: .*{text}.*\n\Z'))
     done = subprocess.run([f'{TOP}/tools/metrics/perf-loads', '-n', f'1; touch {world.dir}/ran', '--', 'true'],
                           text=True, capture_output=True, check=False)
     ktap.result('perf loads takes no command for a number', list(cleanly(done, 2, 'usage: perf loads')) +
@@ -511,6 +629,6 @@ def messages():
 
 ktap.result('it is built', fixture.build())
 if not ktap.bad:
-    for test in (streams, intervals, shared, statuses, ends, few_files, forms, prometheus, files, messages):
+    for test in (streams, intervals, shared, statuses, ends, few_files, machines, forms, prometheus, files, messages):
         test()
 sys.exit(ktap.end())

@@ -19,7 +19,7 @@
 #define ATTEMPTS	1000
 
 static char dir[] = "/tmp/replace-XXXXXX";
-static struct session session;
+static struct session session = { .target = { .dir = -1, .fd = -1 } };
 
 static char *in_dir(const char *name)
 {
@@ -108,6 +108,73 @@ static void links(void)
 	unlink(victim);
 }
 
+/* Who owns the directory above makes that of the file a link, and back, all the time. */
+static void __attribute__((noreturn)) swap(const char *elsewhere)
+{
+	while (true) {
+		char *sub = in_dir("sub"), *away = in_dir("away");
+
+		rename(sub, away);
+		symlink(elsewhere, sub);
+		unlink(sub);
+		rename(away, sub);
+	}
+}
+
+static int entries(const char *path)
+{
+	DIR *d = opendir(path);
+	int num = 0;
+
+	ktap_require(d, "%s: %m", path);
+	while (readdir(d))
+		num++;
+	closedir(d);
+	return num;
+}
+
+static void above(void)
+{
+	char elsewhere[300], path[300];
+	pid_t child;
+	int i, good = 0;
+
+	if (geteuid())
+		ktap_skip("who is not root follows links");
+	snprintf(elsewhere, sizeof(elsewhere), "%s-elsewhere", dir);
+	snprintf(path, sizeof(path), "%s/sub/m.prom", dir);
+	ktap_require(!mkdir(elsewhere, 0755) && !mkdir(in_dir("sub"), 0755));
+	child = fork();
+	if (!child)
+		swap(elsewhere);
+	ktap_require(freopen("/dev/null", "w", stderr));
+	for (i = 0; i < ATTEMPTS; i++)
+		good += !replace(path);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	rename(in_dir("away"), in_dir("sub"));
+	ktap_note("%d of %d were written", good, ATTEMPTS);
+	ktap_check(good, "none was written");
+	ktap_check(entries(elsewhere) == 2, "there is something elsewhere");
+	ktap_check(entries(in_dir("sub")) == 3, "%d files are left", entries(in_dir("sub")) - 2);
+	ktap_require(!rmdir(elsewhere));
+}
+
+/* A writer that is killed before its end leaves nothing. */
+static void killed(void)
+{
+	int before = entries(dir);
+	pid_t child = fork();
+
+	if (!child) {
+		if (!replace_begin(&session, in_dir("killed.prom")))
+			kill(getpid(), SIGKILL);
+		_exit(1);
+	}
+	waitpid(child, NULL, 0);
+	ktap_check(entries(dir) == before, "%d files are left", entries(dir) - before);
+}
+
 static void plain(void)
 {
 	struct stat st;
@@ -135,6 +202,10 @@ static void others(void)
 	ktap_check(replace(in_dir("full")) == STATUS_FAILED, "a full one takes all");
 	ktap_require(!symlink("null", in_dir("link")) && !lstat(in_dir("link"), &before));
 	ktap_check(replace(in_dir("link")) == STATUS_FAILED, "a link to a device was followed");
+	put(in_dir("file"), "old");
+	ktap_require(!symlink("file", in_dir("file-link")));
+	ktap_check(replace(in_dir("file-link")) == STATUS_FAILED, "a link to a file was replaced");
+	ktap_check(holds(in_dir("file"), "old"), "a link to a file was followed");
 	ktap_check(!lstat(in_dir("link"), &after) && before.st_ino == after.st_ino, "it was replaced");
 	ktap_require(!mkfifo(in_dir("fifo"), 0600));
 	ktap_check(replace(in_dir("fifo")) == STATUS_FAILED, "a pipe without reader was written");
@@ -156,6 +227,8 @@ static void removed(void)
 
 KTAP_MAIN({ "a directory", made },
 	  { "links under every name", links },
+	  { "a link in place of its directory", above },
+	  { "a writer that is killed", killed },
 	  { "a file is replaced", plain },
 	  { "devices, pipes, directories", others },
 	  { "the directory goes", removed })

@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "metrics.h"
+#include "map.h"
 
 #define MAX_LINE	65536	/* of perf's */
 
@@ -44,6 +44,7 @@ struct run {
 	int lines, whole;	/* lines of this interval, and of a whole one */
 	double time, done;	/* of this interval and of the last one; NAN for none */
 	bool any;		/* perf has counted something */
+	double begun;		/* when perf was started; 0 as soon as it counts */
 	double told;		/* when perf was told to end, or 0 */
 	int failed;		/* a status */
 };
@@ -106,7 +107,7 @@ static void shut(int *fd)
  * ended. The command begins when it is allowed to, and never if that does not happen.
  */
 static void __attribute__((noreturn))
-become(const struct run *run, char **argv, int fd, bool is_perf)
+become(const struct run *run, char **argv, int fd, bool is_perf, pid_t us)
 {
 	char go;
 
@@ -114,22 +115,34 @@ become(const struct run *run, char **argv, int fd, bool is_perf)
 	signal(SIGTERM, SIG_DFL);
 	sigprocmask(SIG_SETMASK, &run->before, NULL);
 	if (is_perf) {
+		sigset_t end;
+
+		/* It is told to end by SIGINT. */
+		sigemptyset(&end);
+		sigaddset(&end, SIGINT);
+		sigprocmask(SIG_UNBLOCK, &end, NULL);
 		/* The terminal's signals are not for perf, and without us it has nothing to do. */
 		setpgid(0, 0);
 		prctl(PR_SET_PDEATHSIG, SIGINT);
+		if (getppid() != us)
+			_exit(STATUS_FAILED);
 		dup2(fd, STDIN_FILENO);
 		dup2(fd, STDOUT_FILENO);
 	} else if (read(fd, &go, 1) != 1) {
 		_exit(STATUS_FAILED);
 	}
 	execvp(argv[0], argv);
-	if (!is_perf)
+	go = errno == ENOENT ? 127 : 126;
+	if (!is_perf) {
 		warn("%s: %s", argv[0], strerror(errno));
-	_exit(errno == ENOENT ? 127 : 126);
+		send(fd, &go, 1, MSG_NOSIGNAL);
+	}
+	_exit(go);
 }
 
 static int start(const struct run *run, struct child *child, char **argv)
 {
+	pid_t us = getpid();
 	int ends[2];
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
@@ -138,7 +151,7 @@ static int start(const struct run *run, struct child *child, char **argv)
 	child->pid = fork();
 	if (!child->pid) {
 		close(ends[1]);
-		become(run, argv, ends[0], child == &run->perf);
+		become(run, argv, ends[0], child == &run->perf, us);
 	}
 	close(ends[0]);
 	if (child->pid > 0)
@@ -163,6 +176,7 @@ static int begin(struct run *run)
 	while ((argv[num] = next_word(&rest)))
 		num++;
 	status = start(run, &run->perf, argv);
+	run->begun = now();
 	if (!status)
 		send(run->perf.fd, "ping\n", 5, MSG_NOSIGNAL);
 	return status;
@@ -178,9 +192,9 @@ static void stop_perf(struct run *run)
 
 static void allow_command(struct run *run)
 {
+	run->begun = 0;
 	if (run->command.fd >= 0)
 		send(run->command.fd, "", 1, MSG_NOSIGNAL);
-	shut(&run->command.fd);
 }
 
 /* What has ended. perf has nothing to count after the command. */
@@ -197,13 +211,17 @@ static void reap(struct run *run)
 			continue;
 		child->pid = 0;
 		child->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-		if (child == &run->command)
-			stop_perf(run);
+		if (child != &run->command)
+			continue;
+		/* It has said so if it could not be run: then there is nothing to tell of it. */
+		if (recv(child->fd, &(char){ 0 }, 1, MSG_DONTWAIT) == 1)
+			run->failed = child->status;
+		stop_perf(run);
 	}
 }
 
 /*
- * The terminal sends SIGINT to the command as well; what comes from kill is passed on. The end
+ * The terminal sends its signals to the command as well; what comes from kill is passed on. The end
  * of the command ends perf.
  */
 static void take_signal(struct run *run)
@@ -219,7 +237,7 @@ static void take_signal(struct run *run)
 	run->session->signal = info.ssi_signo;
 	if (!run->command.pid)
 		stop_perf(run);
-	else if (info.ssi_signo != SIGINT || info.ssi_code != SI_KERNEL)
+	else if (info.ssi_code != SI_KERNEL)
 		kill(run->command.pid, info.ssi_signo);
 }
 
@@ -323,10 +341,10 @@ static void set_shares(struct session *session)
 		for (i = 0; whole && i < plan->num_counters; i++) {
 			struct reading *one = &plan->counter[i]->reading[package];
 
-			/* The end of an interval is not that of all at once. */
+			/* An interval does not begin and end for all at once; turns are longer. */
 			if (!plan->counter[i]->pmu->core)
-				one->running = one->seconds > 0.99 * whole ? 1 :
-					       one->seconds / whole;
+				one->running = one->seconds > fmin(0.99 * whole, whole - 0.001) ?
+					       1 : one->seconds / whole;
 		}
 	}
 }
@@ -443,17 +461,20 @@ static void take(struct run *run)
 		/* Nobody to look at keys, or the end is under way: then none. */
 		{ .fd = session->key && !run->told ? STDIN_FILENO : -1, .events = POLLIN },
 	};
-	double left = session->world->patience - 1000 * (now() - run->told);
+	/* Thousands of events take many seconds to open. */
+	double left = run->told ? run->told + session->world->patience / 1e3 - now() :
+		      run->begun ? run->begun + session->world->patience / 250.0 - now() : INFINITY;
 	char key;
 
-	if (run->told && run->perf.pid && left <= 0) {
+	if (run->perf.pid && left <= 0) {
 		kill(run->perf.pid, SIGKILL);
-		run->failed = fail(STATUS_FAILED, "perf stat did not end, and was killed");
+		run->failed = fail(STATUS_FAILED, "perf stat did not %s, and was killed",
+				   run->told ? "end" : "begin");
 		waitpid(run->perf.pid, NULL, 0);
 		run->perf.pid = 0;
 		return;
 	}
-	if (poll(fds, 3, run->told && run->perf.pid ? (int)left + 1 : -1) < 0)
+	if (poll(fds, 3, run->perf.pid && isfinite(left) ? (int)(1000 * left) + 1 : -1) < 0)
 		return;
 	if (fds[0].revents)
 		take_signal(run);
@@ -470,7 +491,10 @@ static int judge_perf(const struct run *run)
 
 	if (status == 127 && !run->any)
 		return fail(STATUS_FAILED, "perf is not there: install linux-perf");
-	if (!run->any && !run->session->signal)
+	if (!run->any && (run->session->signal || (run->session->key && run->told)))
+		warn("it was ended before anything was counted%s", run->begun &&
+		     run->session->options.command ? "; the command has not run" : "");
+	else if (!run->any)
 		return fail(STATUS_FAILED, "perf stat has counted nothing, its status is %d",
 			    status);
 	if (status && !(run->told && status == 128 + SIGINT))
@@ -481,7 +505,7 @@ static int judge_perf(const struct run *run)
 
 int count(struct session *session, output_fn *output)
 {
-	static const int signals[] = { SIGCHLD, SIGINT, SIGTERM, SIGHUP };
+	static const int signals[] = { SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 	struct run *run = allocate(sizeof(*run));
 	bool counts = session->plan.num_counters;
 	struct sigaction hangup;
@@ -509,7 +533,7 @@ int count(struct session *session, output_fn *output)
 		allow_command(run);
 	while (!status && (run->perf.pid || run->command.pid)) {
 		/* Without perf the command cannot begin any more. */
-		if (counts && !run->perf.pid)
+		if (run->begun && !run->perf.pid)
 			shut(&run->command.fd);
 		take(run);
 	}
@@ -526,6 +550,8 @@ int count(struct session *session, output_fn *output)
 	shut(&run->command.fd);
 	if (!status)
 		status = run->failed ?: counts ? judge_perf(run) : 0;
+	/* What is pending ends the program here. */
+	terminal_end();
 	sigprocmask(SIG_SETMASK, &run->before, NULL);
 	return status ?: run->command.status;
 }

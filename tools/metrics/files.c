@@ -9,11 +9,13 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "metrics.h"
@@ -35,18 +37,19 @@ struct file {
 	const char *path;
 	int errors;
 	struct group *group;
+	int metrics;			/* of this group */
 	struct line line[MAX_LINES];	/* of the metric that is being read */
 	int num_lines;
 	struct metric *metric;		/* that is made of them */
 };
 
-/* Returns false, so that "return bad(...)" ends what is done. */
+/* Of a line, or of the file for line 0. Returns false, so that "return bad(...)" ends what is done. */
 static bool __attribute__((format(printf, 3, 4)))
 bad(struct file *file, int line, const char *fmt, ...)
 {
 	va_list args;
 
-	fprintf(stderr, "%s:%d: ", file->path, line);
+	fprintf(stderr, line ? "%s:%d: " : "%s: ", file->path, line);
 	va_start(args, fmt);
 	vfprintf(stderr, fmt, args);
 	va_end(args);
@@ -66,6 +69,13 @@ static bool is_name(const char *text)
 
 static bool check_name(struct file *file, int line, const char *text)
 {
+	static const char * const others[] = { "list", "map", "check", "not_plausible" };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		if (!strcmp(text, others[i]))
+			return bad(file, line, "'%s' means something else already", text);
+	}
 	return is_name(text) ||
 	       bad(file, line, "'%s' is no name: those are of a-z, 0-9, _", text);
 }
@@ -99,6 +109,9 @@ static bool set_scope(struct file *file, const struct line *line, void *field)
 				   "'%s' is no part: a-z, A-Z, 0-9, _, and each once", word);
 		metric->part[metric->num_parts++] = word;
 	}
+	if (!is_name(metric->kind))
+		return bad(file, line->number, "'%s' is no name: those are of a-z, 0-9, _",
+			   metric->kind);
 	metric->scope = SCOPE_PART;
 	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && !metric->num_parts; i++) {
 		if (!strcmp(metric->kind, kinds[i]))
@@ -132,8 +145,12 @@ static bool set_event(struct file *file, const struct line *line, void *field)
 	}
 	slash = word ? strchr(word, '/') : NULL;
 	if (!slash || slash == word || slash[1] == '/' || strchr(slash + 1, '/') !=
-	    word + strlen(word) - 1 || *rest)
-		return bad(file, line->number, "'%s' is no event, which is PMU/TERMS/", word ?: "");
+	    word + strlen(word) - 1)
+		return bad(file, line->number, "'%s' is no event, which is PMU/TERMS/%s", word ?: "",
+			   slash ? "" : ", and none of sum, mean, max, min");
+	if (*rest)
+		return bad(file, line->number, "'%s' is too much; a comment is a line of its own",
+			   rest);
 	for (i = 0; i < metric->num_events; i++) {
 		if (!strcmp(metric->event[i].name, name))
 			return bad(file, line->number, "there is an event '%s' already", name);
@@ -142,6 +159,12 @@ static bool set_event(struct file *file, const struct line *line, void *field)
 	event->text = word;
 	metric->num_events++;
 	return true;
+}
+
+static bool set_flag(struct file *file, const struct line *line, void *field)
+{
+	*(char **)field = line->value;
+	return !*line->value || bad(file, line->number, "'%s' is too much", line->value);
 }
 
 static bool set_range(struct file *file, const struct line *line, void *field)
@@ -206,6 +229,7 @@ char *family(const struct metric *metric)
 static bool add(struct file *file, struct metric *metric)
 {
 	struct session *session = file->session;
+	struct metric **at = NULL;
 	int i;
 
 	for (i = 0; i < session->num_metrics; i++) {
@@ -220,10 +244,9 @@ static bool add(struct file *file, struct metric *metric)
 			      !strchr(metric->file + dir + 1, '/')))
 			return bad(file, metric->line, "there is a metric of this name%s: %s:%d",
 				   same ? "" : " for Prometheus", (*old)->file, (*old)->line);
-		*old = metric;
-		return true;
+		at = old;
 	}
-	*append(session->metric, session->num_metrics) = metric;
+	*(at ?: append(session->metric, session->num_metrics)) = metric;
 	return true;
 }
 
@@ -241,7 +264,7 @@ static const struct word {
 	{ "help", OTHERS, AT(help) },
 	{ "unit", OTHERS, AT(unit) },
 	{ "event", OTHERS, AT(event), set_event, true },
-	{ "apart", OTHERS, AT(apart) },
+	{ "apart", OTHERS, AT(apart), set_flag },
 	{ "limit", OTHERS, AT(limit), set_range },
 	{ "plausible", OTHERS, AT(plausible), set_range },
 	{ "doubt", OTHERS, AT(doubt), NULL, true },
@@ -352,12 +375,34 @@ static void end_of_metric(struct file *file)
 	file->num_lines = 0;
 }
 
+static void end_of_group(struct file *file)
+{
+	end_of_metric(file);
+	if (file->group && *file->group->name && !file->metrics)
+		bad(file, 0, "group '%s' has no metric", file->group->name);
+	file->metrics = 0;
+}
+
 static void begin_group(struct file *file, char *name)
 {
 	file->group = allocate(sizeof(*file->group));
 	file->group->name = name;
 	file->group->help = "";
 	*append(file->session->group, file->session->num_groups) = file->group;
+}
+
+static bool set_machines(struct file *file, int number, char *text)
+{
+	char *rest = format("%s", text), *word;
+	int end;
+
+	file->group->machines = text;
+	while ((word = next_word(&rest))) {
+		end = 0;
+		if (sscanf(word, "%*2[0-9a-f]_%*2[0-9a-f]%n", &end) < 0 || end != 5 || word[5])
+			return bad(file, number, "'%s' is no machine, which is as 06_2e", word);
+	}
+	return *text || bad(file, number, "no machine");
 }
 
 /* All of it is printed, as JSON and elsewhere. */
@@ -378,6 +423,13 @@ static bool read_line(struct file *file, int number, char *text, size_t len)
 
 	if (len && text[len - 1] == '\n')
 		text[--len] = 0;
+	if (len && text[len - 1] == '\r')
+		return bad(file, number, "the line ends as those of Windows do");
+	if (number == 1 && !strncmp(text, "\xef\xbb\xbf", 3)) {
+		bad(file, number, "the file begins with a byte order mark");
+		text += 3;
+		len -= 3;
+	}
 	if (strlen(text) != len || !is_text(text))
 		return bad(file, number, "this is no text in UTF-8");
 	text = format("%s", text);
@@ -385,7 +437,7 @@ static bool read_line(struct file *file, int number, char *text, size_t len)
 	if (!word || word[0] == '#')
 		return true;
 	if (!strcmp(word, "group")) {
-		end_of_metric(file);
+		end_of_group(file);
 		begin_group(file, text);
 		return check_name(file, number, text);
 	}
@@ -396,11 +448,12 @@ static bool read_line(struct file *file, int number, char *text, size_t len)
 	}
 	if (!strcmp(word, "metric")) {
 		end_of_metric(file);
+		file->metrics++;
 	} else if (!file->num_lines) {
 		if (!strcmp(word, "help") && !*file->group->help)
 			file->group->help = text;
 		else if (!strcmp(word, "machine") && !file->group->machines)
-			file->group->machines = text;
+			return set_machines(file, number, text);
 		else
 			return bad(file, number, "'%s' is nothing a group has, or has twice", word);
 		return true;
@@ -416,21 +469,24 @@ int file_read(struct session *session, const char *path)
 	struct file file = { .session = session, .path = path };
 	char *text = NULL;
 	size_t size = 0;
-	int number = 0;
-	FILE *f = fopen(path, "re");
+	int number = 0, fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+	struct stat st;
 	ssize_t len;
 
-	if (!f) {
-		fprintf(stderr, "%s: %s\n", path, strerror(errno));
-		return 1;
+	if (!f || fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+		bad(&file, 0, "%s", f ? "this is no file" : strerror(errno));
+		if (f)
+			fclose(f);
+		return file.errors;
 	}
 	while ((len = getline(&text, &size, f)) >= 0)
 		read_line(&file, ++number, text, len);
 	if (ferror(f))
 		bad(&file, number, "%s", strerror(errno));
-	end_of_metric(&file);
+	end_of_group(&file);
 	if (!file.group)
-		bad(&file, number, "there is no group");
+		bad(&file, 0, "there is no group");
 	free(text);
 	fclose(f);
 	return file.errors;
@@ -443,18 +499,22 @@ static int is_metric_file(const struct dirent *entry)
 	return entry->d_name[0] != '.' && dot && !strcmp(dot, ".metric");
 }
 
-static void dir_read(struct session *session, const char *dir)
+/* Returns the number of errors. Who names a directory wants what is in it. */
+static int dir_read(struct session *session, const char *dir)
 {
 	struct dirent **list = NULL;
-	int num = scandir(dir, &list, is_metric_file, alphasort), i;
+	int num = scandir(dir, &list, is_metric_file, alphasort), i, errors = 0;
 
-	if (num < 0 && getenv("PERF_METRICS_PATH"))
+	if (num < 0 && getenv("PERF_METRICS_PATH")) {
 		warn("%s: %s", dir, strerror(errno));
+		errors++;
+	}
 	for (i = 0; i < num; i++) {
-		file_read(session, format("%s/%s", dir, list[i]->d_name));
+		errors += file_read(session, format("%s/%s", dir, list[i]->d_name));
 		free(list[i]);
 	}
 	free(list);
+	return errors;
 }
 
 /* Directories with colons between them; what is in a later one comes first. */
@@ -473,11 +533,16 @@ static char *directories(void)
 int files_read(struct session *session)
 {
 	char *dirs = directories(), *dir;
+	int errors = 0;
 
+	if (!*dirs)
+		return fail(STATUS_USAGE, "PERF_METRICS_PATH names no directory");
 	while ((dir = strsep(&dirs, ":"))) {
 		if (*dir)
-			dir_read(session, dir);
+			errors += dir_read(session, dir);
 	}
+	if (errors)
+		return fail(STATUS_USAGE, "metric files are wrong, see above");
 	return session->num_metrics ? 0 :
 	       fail(STATUS_USAGE, "there are no metric files in %s", directories());
 }

@@ -124,23 +124,32 @@ static int distance(const char *a, const char *b)
 	return row[strnlen(b, 64)];
 }
 
-int unknown(const struct session *session, const char *name)
+/* Is this nearer to the name? What has the name in it is, if nothing is near. */
+static void nearer(const char *name, const char *other, int *least, const char **like)
 {
-	int least = 2 + strlen(name) / 4, i, j;
+	int far = distance(name, other);
+
+	if (far < *least || (!*like && strlen(name) > 2 && strstr(other, name))) {
+		*least = far < *least ? far : *least;
+		*like = other;
+	}
+}
+
+int unknown(const struct session *session, const char *name, bool first)
+{
+	static const char * const words[] = { "list", "map", "check" };
+	int least = 2 + strlen(name) / 6, i;
 	const char *like = NULL;
 
+	for (i = 0; i < 3 && first; i++)
+		nearer(name, words[i], &least, &like);
 	for (i = 0; i < session->num_metrics; i++) {
-		const char *names[] = { session->metric[i]->name, session->metric[i]->group->name };
-
-		for (j = 0; j < 2; j++) {
-			if (distance(name, names[j]) < least) {
-				least = distance(name, names[j]);
-				like = names[j];
-			}
-		}
+		nearer(name, session->metric[i]->group->name, &least, &like);
+		nearer(name, session->metric[i]->name, &least, &like);
 	}
-	return fail(STATUS_USAGE, "there is no metric or group '%s'%s%s: perf metrics list", name,
-		    like ? "; did you mean " : "", like ?: "");
+	return fail(STATUS_USAGE, "there is no metric or group '%s'%s%s: perf metrics list%s", name,
+		    like ? "; did you mean " : "", like ?: "",
+		    like || first ? "" : "; a command stands behind --");
 }
 
 /* All, or those of the name. False if there are none. */
@@ -174,7 +183,7 @@ int list(const struct session *session, char **names, int num)
 		list_one(session, NULL, all);
 	for (i = 0; i < num && !status; i++) {
 		if (!list_one(session, names[i], all))
-			status = unknown(session, names[i]);
+			status = unknown(session, names[i], !i);
 	}
 	if (all && !status) {
 		json_dumpf(all, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(15));

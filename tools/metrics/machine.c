@@ -3,7 +3,6 @@
  * What sysfs tells of this machine: CPUs and packages, PMUs and their events.
  */
 #include <dirent.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -44,59 +43,64 @@ static char *pmu_file(const struct session *session, const char *pmu, const char
 	return read_file(session, format("/bus/event_source/devices/%s/%s%s", pmu, dir, name));
 }
 
-/* A list such as "0-3,8" */
-static cpu_set_t cpus_of(const char *list)
+/* A list such as "0-3,8", a flag for each CPU. NULL if there are too many. */
+static bool *cpus_of(const char *list)
 {
-	cpu_set_t cpus;
+	bool *cpus = allocate(MAX_CPUS);
 	long cpu, last;
 	char *end;
 
-	CPU_ZERO(&cpus);
 	for (; *list; list = *end == ',' ? end + 1 : "") {
 		cpu = last = strtol(list, &end, 10);
 		if (end == list)
 			break;
 		if (*end == '-')
 			last = strtol(end + 1, &end, 10);
-		for (; cpu >= 0 && cpu <= last && cpu < MAX_CPUS; cpu++)
-			CPU_SET(cpu, &cpus);
+		if (last >= MAX_CPUS)
+			return NULL;
+		for (; cpu >= 0 && cpu <= last; cpu++)
+			cpus[cpu] = true;
 	}
 	return cpus;
 }
 
-static void cpus_read(struct session *session)
+static int cpus_read(struct session *session)
 {
-	cpu_set_t online = cpus_of(read_file(session, "/devices/system/cpu/online") ?: "0");
+	bool *online = cpus_of(read_file(session, "/devices/system/cpu/online") ?: "0");
 	int cpu, package;
 	char *text;
 
+	if (!online)
+		return fail(STATUS_FAILED, "this machine has more than %d CPUs", MAX_CPUS);
 	for (cpu = 0; cpu < MAX_CPUS; cpu++) {
 		session->package_of[cpu] = -1;
-		text = !CPU_ISSET(cpu, &online) ? NULL : read_file(session,
+		text = !online[cpu] ? NULL : read_file(session,
 			format("/devices/system/cpu/cpu%d/topology/physical_package_id", cpu));
 		if (!text)
 			continue;
 		package = atoi(text);
 		if (package < 0 || package >= MAX_PACKAGES)
-			package = 0;
+			return fail(STATUS_FAILED, "CPU %d is of package %d, which is none of 0 to %d",
+				    cpu, package, MAX_PACKAGES - 1);
 		session->package_of[cpu] = package;
 		session->online[package] = true;
 		session->cpus = cpu + 1;
 		if (package >= session->packages)
 			session->packages = package + 1;
 	}
+	return 0;
 }
 
 static void pmu_add(struct session *session, const char *name)
 {
 	char *type = pmu_file(session, name, "", "type");
 	char *mask = pmu_file(session, name, "", "cpumask");
-	cpu_set_t cpus = cpus_of(mask ?: "");
+	bool *cpus = cpus_of(mask ?: "");
 	struct pmu *pmu;
 	char *digits;
 	int i;
 
-	if (!type)
+	if (!type || !cpus)
 		return;
 	pmu = append(session->pmu, session->num_pmus);
 	pmu->name = format("%s", name);
@@ -113,7 +117,7 @@ static void pmu_add(struct session *session, const char *name)
 	for (i = 0; i < MAX_PACKAGES; i++)
 		pmu->cpu[i] = -1;
 	for (i = 0; i < session->cpus; i++) {
-		if (CPU_ISSET(i, &cpus) && session->package_of[i] >= 0)
+		if (cpus[i] && session->package_of[i] >= 0)
 			pmu->cpu[session->package_of[i]] = i;
 	}
 }
@@ -130,6 +134,7 @@ static void model_read(struct session *session)
 	while (getline(&text, &size, f) >= 0 && text[0] != '\n') {
 		sscanf(text, "cpu family : %u", &family);
 		sscanf(text, "model : %u", &model);
+		sscanf(text, "model name : %47[^\n]", session->model_name);
 	}
 	snprintf(session->model, sizeof(session->model), "%02x_%02x", family & 0xff, model & 0xff);
 	free(text);
@@ -144,12 +149,12 @@ static int by_number(const void *a, const void *b)
 	return order ? order : x->number - y->number;
 }
 
-void machine_read(struct session *session)
+int machine_read(struct session *session)
 {
 	DIR *dir = opendir(format("%s/bus/event_source/devices", session->world->sys));
+	int status = cpus_read(session);
 	struct dirent *entry;
 
-	cpus_read(session);
 	model_read(session);
 	while (dir && (entry = readdir(dir))) {
 		if (entry->d_name[0] != '.')
@@ -159,6 +164,7 @@ void machine_read(struct session *session)
 		closedir(dir);
 	if (session->num_pmus)
 		qsort(session->pmu, session->num_pmus, sizeof(*session->pmu), by_number);
+	return status;
 }
 
 bool machine_is(const struct session *session, const char *models)
@@ -166,22 +172,35 @@ bool machine_is(const struct session *session, const char *models)
 	return !models || (*session->model && strstr(models, session->model));
 }
 
+/* What people call this model; NULL if it is none of ours. */
+static const char *name_of(const char *model)
+{
+	unsigned int i;
+
+	for (i = 0; i < sizeof(models) / sizeof(models[0]); i++) {
+		if (!strcmp(model, models[i].model))
+			return models[i].name;
+	}
+	return NULL;
+}
+
 char *machine_names(const char *list)
 {
 	char *rest = format("%s", list), *names = "", *word;
 	const char *last = "", *name;
-	unsigned int i;
 
 	while ((word = next_word(&rest))) {
-		for (i = 0, name = word; i < sizeof(models) / sizeof(models[0]); i++) {
-			if (!strcmp(word, models[i].model))
-				name = models[i].name;
-		}
+		name = name_of(word) ?: word;
 		if (strcmp(name, last))
 			names = format("%s%s%s", names, *names ? ", " : "", name);
 		last = name;
 	}
 	return names;
+}
+
+const char *machine_name(const struct session *session)
+{
+	return name_of(session->model) ?: *session->model_name ? session->model_name : session->model;
 }
 
 /* Is the module there, also as a part of the kernel? */
@@ -192,10 +211,18 @@ static bool has_module(const struct session *session, const char *name)
 
 int machine_check(const struct session *session)
 {
+	const struct plan *plan = &session->plan;
 	const char *module = NULL;
 	bool held;
 	unsigned int i;
+	int m;
 
+	for (m = 0; m < plan->num_metrics &&
+	     !machine_is(session, plan->metric[m].metric->group->machines); m++)
+		;
+	if (m && m == plan->num_metrics)
+		return fail(STATUS_FAILED, "nothing of this can be counted here: %s",
+			    plan->metric[0].why);
 	for (i = 0; i < sizeof(models) / sizeof(models[0]); i++) {
 		if (!strcmp(session->model, models[i].model))
 			module = models[i].module;

@@ -75,8 +75,8 @@ int map_ask(struct session *session)
 	int status = 0;
 	unsigned int i;
 
-	if (session->packages > MAP_PACKAGES)
-		return fail(STATUS_USAGE, "the map has room for %d packages, and here are %d",
+	if (session->packages < 1 || session->packages > MAP_PACKAGES)
+		return fail(STATUS_FAILED, "the map is of 1 to %d packages, and here are %d",
 			    MAP_PACKAGES, session->packages);
 	map->has_topology = path;
 	if (path)
@@ -144,9 +144,12 @@ static int column_of(struct map *map, const char *peer)
 /* A peer may have several nodes, each with a value. */
 static void add_node(struct map *map, struct map_package *package, const struct value *value)
 {
-	const char *peer = map->topology.node[atoi(value->cell)];
-	struct map_value *to = &package->to[column_of(map, peer)];
+	int node = index_of(value->cell, "", MAP_NODES);
+	struct map_value *to;
 
+	if (node < 0 || !*map->topology.node[node])
+		return;
+	to = &package->to[column_of(map, map->topology.node[node])];
 	*to = map_sum((struct map_value[]){ *to, value_of(value) }, 2);
 	map->most_to = fmax(map->most_to, to->value);
 }

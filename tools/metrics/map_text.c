@@ -36,7 +36,7 @@ static char *link(const struct map *map, int package, int port, int width)
 {
 	const struct map_value *used = &map->package[package].used[port];
 	bool wide = width >= 39;
-	int num = width - (wide ? 23 : 12), full = num * used->value / 100 + 0.5, i;
+	int num = width - (wide ? 23 : 12), full = num * map_share(used, 100) + 0.5, i;
 	char *name = format(wide ? "q%d>%-7s " : "q%d>%-4.4s", port, map_peer(map, package, port));
 	char bar[COLUMNS] = "";
 

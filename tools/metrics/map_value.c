@@ -2,6 +2,8 @@
 /*
  * Values as a map has them: short, and with what is to be known of them.
  */
+#include <math.h>
+
 #include "map.h"
 
 char *map_number(double value)
@@ -52,7 +54,7 @@ struct map_value map_sum(const struct map_value *values, int num)
 
 double map_share(const struct map_value *value, double most)
 {
-	return map_is(value) && most > 0 ? value->value / most : 0;
+	return map_is(value) && most > 0 ? fmax(fmin(value->value / most, 1), 0) : 0;
 }
 
 const char *map_peer(const struct map *map, int package, int port)

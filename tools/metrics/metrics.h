@@ -19,8 +19,8 @@
 #ifndef PERF_METRICS_H
 #define PERF_METRICS_H
 
+#include <limits.h>
 #include <linux/perf_event.h>
-#include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,8 +29,8 @@
 
 #define MAX_EVENTS	12	/* of a metric */
 #define MAX_PARTS	64	/* ports, cores or the like of a package */
-#define MAX_CPUS	CPU_SETSIZE
-#define MAX_PACKAGES	16
+#define MAX_CPUS	8192
+#define MAX_PACKAGES	256
 
 /* Exit statuses of our own; otherwise that of the command. */
 #define STATUS_NO_VALUE	1	/* all is n/a */
@@ -147,7 +147,7 @@ struct session;
 
 /* Reads a file. Returns the number of errors, each of which has been told. */
 int file_read(struct session *session, const char *path);
-/* Reads what is installed and what the user has. 0, or a status if there are no metrics. */
+/* Reads what is installed and what the user has. 0, or a status if there is none, or wrong. */
 int files_read(struct session *session);
 /* The path of the last such file beside metric files, or NULL. */
 char *file_find(const char *name);
@@ -172,13 +172,15 @@ struct pmu {
 	int cpu[MAX_PACKAGES];	/* where it is opened, by package; -1 for nowhere */
 };
 
-/* Reads the parts of the session that are the machine's. */
-void machine_read(struct session *session);
+/* Reads the parts of the session that are the machine's. 0, or a status. */
+int machine_read(struct session *session);
 /* Is this one of the models, such as "06_5c 06_5f"? NULL is any. */
 bool machine_is(const struct session *session, const char *models);
 /* What people call these models: "Goldmont". */
 char *machine_names(const char *models);
-/* Says which module has to be loaded for this machine, if it is not. 0, or a status. */
+/* And this one; of one that is not known, what it says itself. */
+const char *machine_name(const struct session *session);
+/* Says why nothing can be counted: the wrong machine, or no module for it. 0, or a status. */
 int machine_check(const struct session *session);
 /* An event as perf would open it. NULL, or an error. */
 char *event_attr(const struct session *session, const struct pmu *pmu, const char *terms,
@@ -267,9 +269,17 @@ struct session {
 	int cpus;			/* one more than the highest */
 	int packages;
 	char model[16];			/* as 06_2e */
+	char model_name[48];		/* as the CPU has it */
 	struct plan plan;
-	FILE *file;			/* the file that --openmetrics or -o writes next */
-	char *file_new;			/* its name until then; NULL if it is written in place */
+	FILE *file;			/* what --openmetrics or -o writes next */
+	struct target {
+		int dir;		/* where it goes, or -1 */
+		int fd;			/* it, if it is written in place, or -1 */
+		const char *name;	/* in dir */
+		char new[NAME_MAX + 1];	/* its name in dir until it is whole */
+		char *text;		/* what has been written */
+		size_t size;
+	} target;
 	bool any_value;			/* has there been any? */
 	int results;			/* that have been output */
 	int signal;			/* that ended it; the program is to end by it, too */
@@ -322,14 +332,15 @@ void output_plan(const struct session *session);
 
 /* Lists all metrics, or all that is known of those named. 0, or a status for unknown names. */
 int list(const struct session *session, char **names, int num);
-/* Says that there is no such name, and which one is like it. Returns a status. */
-int unknown(const struct session *session, const char *name);
+/* Says that there is no such name, the first one or not, and which one is like it. A status. */
+int unknown(const struct session *session, const char *name, bool first);
 
 /* ---- replace.c ---- */
 
 /*
  * session->file, to be written, that takes the place of what is at path, at once, when it is
- * ended. What is no regular file is written itself. 0, or a status. A second begin does nothing.
+ * ended. A device or a pipe, and a descriptor such as - or /dev/stdout, is written itself. 0, or
+ * a status. A second begin does nothing.
  */
 int replace_begin(struct session *session, const char *path);
 int replace_end(struct session *session, const char *path);

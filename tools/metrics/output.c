@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
+#include <stdio_ext.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -182,8 +183,16 @@ int output_values(struct session *session, double time)
 
 int output_end(void)
 {
-	return fflush(stdout) || ferror(stdout) ?
-	       fail(STATUS_FAILED, "the output cannot be written: %s", strerror(errno)) : 0;
+	int err;
+
+	if (!fflush(stdout) && !ferror(stdout))
+		return 0;
+	err = errno;
+	/* It is told once; of a reader that has gone SIGPIPE tells. */
+	__fpurge(stdout);
+	clearerr(stdout);
+	return err == EPIPE ? STATUS_FAILED :
+	       fail(STATUS_FAILED, "the output cannot be written: %s", strerror(err));
 }
 
 void output_plan(const struct session *session)

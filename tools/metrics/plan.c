@@ -99,8 +99,8 @@ static int pass_add(struct planner *planner, struct pass *pass, const struct ite
 		     open_one(planner, item->pmu, item->terms[i], j ? pass->fd[0] : -1);
 		if (fd == -EACCES || fd == -EPERM)
 			planner->status = fail(STATUS_FAILED, "no permission to count %s: run as root, "
-					       "or as root: sysctl kernel.perf_event_paranoid=0; "
-					       "with CAP_PERFMON 2 is enough", item->pmu->name);
+					       "or let all users count, as root:\n\tsysctl "
+					       "kernel.perf_event_paranoid=0", item->pmu->name);
 		if (fd == -EMFILE || fd == -ENFILE || fd == -ENOMEM)
 			planner->status = fail(STATUS_FAILED, "%s cannot be opened: %s%s",
 					       item->pmu->name, strerror(-fd),
@@ -398,9 +398,9 @@ static void metric_add(struct planner *planner, struct metric *metric)
 	pm = append(plan->metric, plan->num_metrics);
 	pm->metric = metric;
 	if (!machine_is(planner->session, metric->group->machines)) {
-		pm->why = format("this machine is a %s, and it is for %s",
-				 machine_names(planner->session->model),
-				 machine_names(metric->group->machines));
+		pm->why = format("it is for %s, and this machine is %s",
+				 machine_names(metric->group->machines),
+				 machine_name(planner->session));
 		return;
 	}
 	if (metric->scope == SCOPE_BOX)
@@ -411,7 +411,8 @@ static void metric_add(struct planner *planner, struct metric *metric)
 	else
 		cell_add(planner, pm, NULL, "", -1);
 	if (!pm->num_cells)
-		pm->why = format("there is no box that has %s", metric->event[0].text);
+		pm->why = format("there is no PMU of the name in %s, with a number behind it",
+				 metric->event[0].text);
 }
 
 /* ---- from items to counters ---- */

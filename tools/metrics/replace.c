@@ -2,68 +2,150 @@
 /*
  * Files that others read while they are written anew: who reads one has the old or the new
  * one, never a part. The directory may belong to another user, who must not be able to lead
- * the writer, root perhaps, to a file elsewhere: so the new file has a name that did not exist,
- * and what is not a regular file is neither replaced nor followed.
+ * the writer, root perhaps, to a file elsewhere: so it is opened once, and for root without a
+ * link in its path; the new file has a name that did not exist; and what is not a regular file
+ * is neither replaced nor followed. Until the end all is in memory, so that nobody has to
+ * clean up behind a writer that was killed.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "metrics.h"
 
+/* The descriptor that a path stands for, or -1. */
+static int descriptor(const char *path)
+{
+	int fd, len = 0;
+
+	if (!strcmp(path, "-") || !strcmp(path, "/dev/stdout"))
+		return STDOUT_FILENO;
+	if (!strcmp(path, "/dev/stderr"))
+		return STDERR_FILENO;
+	if ((sscanf(path, "/dev/fd/%d%n", &fd, &len) == 1 ||
+	     sscanf(path, "/proc/self/fd/%d%n", &fd, &len) == 1) && !path[len])
+		return fd;
+	return -1;
+}
+
+/* What an earlier writer of this name has left is no matter. */
+static int new_file(const struct target *target)
+{
+	unlinkat(target->dir, target->new, 0);
+	return openat(target->dir, target->new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+}
+
+/* 0, or an errno. */
+static int open_target(struct target *target, const char *path)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+		.resolve = geteuid() ? 0 : RESOLVE_NO_SYMLINKS,
+	};
+	const char *slash = strrchr(path, '/');
+	struct stat old;
+	int fd = descriptor(path);
+
+	target->dir = target->fd = -1;
+	if (fd >= 0) {
+		target->fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+		return target->fd < 0 ? errno : 0;
+	}
+	target->name = slash ? slash + 1 : path;
+	if (!*target->name)
+		return *path ? EISDIR : ENOENT;
+	snprintf(target->new, sizeof(target->new), "%.230s.%d", target->name, (int)getpid());
+	target->dir = syscall(SYS_openat2, AT_FDCWD, slash ? format("%.*s/", (int)(slash - path),
+			      path) : ".", &how, sizeof(how));
+	if (target->dir < 0)
+		return errno;
+	if (fstatat(target->dir, target->name, &old, AT_SYMLINK_NOFOLLOW)) {
+		if (errno != ENOENT)
+			return errno;
+	} else if (S_ISLNK(old.st_mode)) {
+		return ELOOP;
+	} else if (S_ISDIR(old.st_mode)) {
+		return EISDIR;
+	} else if (!S_ISREG(old.st_mode)) {
+		target->fd = openat(target->dir, target->name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK |
+				    O_NOCTTY | O_CLOEXEC);
+		if (target->fd < 0)
+			return errno;
+		return fstat(target->fd, &old) || S_ISREG(old.st_mode) ? EEXIST : 0;
+	}
+	fd = new_file(target);
+	if (fd < 0)
+		return errno;
+	close(fd);
+	unlinkat(target->dir, target->new, 0);
+	return 0;
+}
+
 int replace_begin(struct session *session, const char *path)
 {
-	struct stat old;
-	int fd;
+	struct target *target = &session->target;
+	int err;
 
 	if (session->file)
 		return 0;
-	if (!lstat(path, &old) && (S_ISCHR(old.st_mode) || S_ISFIFO(old.st_mode))) {
-		fd = open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-		if (fd >= 0 && (fstat(fd, &old) || S_ISREG(old.st_mode))) {
-			close(fd);
-			fd = -1;
-			errno = EEXIST;
-		}
-	} else if (!stat(path, &old) && !S_ISREG(old.st_mode)) {
-		return fail(STATUS_FAILED, "%s: it is no regular file", path);
-	} else {
-		session->file_new = format("%s.XXXXXX", path);
-		fd = mkostemp(session->file_new, O_CLOEXEC);
-		if (fd < 0)
-			session->file_new = NULL;
+	err = open_target(target, path);
+	if (!err) {
+		session->file = open_memstream(&target->text, &target->size);
+		return session->file ? 0 : fail(STATUS_FAILED, "no memory");
 	}
-	session->file = fd < 0 ? NULL : fdopen(fd, "w");
-	return session->file ? 0 : fail(STATUS_FAILED, "%s: %s", path, strerror(errno));
+	replace_cancel(session);
+	return fail(STATUS_FAILED, "%s: %s", path, err == ELOOP ?
+		    "it is a link, or behind one; name the file itself" : strerror(err));
+}
+
+static int write_all(int fd, const char *text, size_t size)
+{
+	ssize_t num;
+
+	for (; size; text += num, size -= num) {
+		num = write(fd, text, size);
+		if (num < 0)
+			return errno;
+	}
+	return 0;
 }
 
 int replace_end(struct session *session, const char *path)
 {
-	FILE *f = session->file;
-	char *new = session->file_new;
-	int err = 0;
+	struct target *target = &session->target;
+	bool new = target->fd < 0;
+	int err = fclose(session->file) ? errno : 0;
 
 	session->file = NULL;
-	errno = 0;
-	if (fflush(f) || ferror(f) || (new && (fchmod(fileno(f), 0644) || fsync(fileno(f)))))
-		err = errno ?: EIO;
-	if ((fclose(f) || (!err && new && rename(new, path))) && !err)
+	if (new)
+		target->fd = new_file(target);
+	if (!err)
+		err = target->fd < 0 ? errno : write_all(target->fd, target->text, target->size);
+	if (new && !err && (fchmod(target->fd, 0644) || fsync(target->fd) ||
+			    renameat(target->dir, target->new, target->dir, target->name)))
 		err = errno;
-	if (err && new)
-		unlink(new);
-	session->file_new = NULL;
+	if (new && err)
+		unlinkat(target->dir, target->new, 0);
+	replace_cancel(session);
 	return err ? fail(STATUS_FAILED, "%s: %s", path, strerror(err)) : 0;
 }
 
 void replace_cancel(struct session *session)
 {
+	struct target *target = &session->target;
+
 	if (session->file)
 		fclose(session->file);
-	if (session->file_new)
-		unlink(session->file_new);
 	session->file = NULL;
-	session->file_new = NULL;
+	free(target->text);
+	if (target->fd >= 0)
+		close(target->fd);
+	if (target->dir >= 0)
+		close(target->dir);
+	*target = (struct target){ .dir = -1, .fd = -1 };
 }

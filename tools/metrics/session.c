@@ -49,7 +49,7 @@ static const char usage[] =
 "3 counting or output is not possible.\n";
 
 /* A group may be in several files, one for each machine. */
-static int ask(struct session *session, const char *name)
+static int ask(struct session *session, const char *name, bool first)
 {
 	bool found = false, here = false;
 	int i;
@@ -67,7 +67,7 @@ static int ask(struct session *session, const char *name)
 		metric->asked = true;
 		found = true;
 	}
-	return found ? 0 : unknown(session, name);
+	return found ? 0 : unknown(session, name, first);
 }
 
 static int check_files(struct session *session, char **paths, int num)
@@ -104,10 +104,13 @@ static int measure(struct session *session)
 	    terminal_begin())
 		session->key = map_key;
 	status = count(session, options->map ? map_output : output_values);
-	terminal_end();
 	replace_cancel(session);
 	return session->any_value || status ? status : STATUS_NO_VALUE;
 }
+
+/* What the first word asks for. */
+enum mode { METRICS, LIST, MAP, CHECK };
+static const char * const modes[] = { "metrics", "list", "map", "check" };
 
 /* Options by where their value goes; of a number its first value is 1. */
 static const struct {
@@ -115,23 +118,25 @@ static const struct {
 	int letter;
 	enum { FLAG, NUMBER, TEXT, FORM, HELP } kind;
 	size_t at;
+	unsigned int modes;	/* that it is for, a bit each */
 } table[] = {
 #define AT(field)	offsetof(struct options, field)
-	{ "interval", 'I', NUMBER, AT(interval) },
-	{ "interval-count", 0, NUMBER, AT(interval_count) },
-	{ "summary", 0, FLAG, AT(summary) },
-	{ "per-machine", 0, FLAG, AT(per_machine) },
-	{ "per-socket", 0, FLAG, AT(per_socket) },
-	{ "per-box", 0, FLAG, AT(per_box) },
-	{ "all-cpus", 'a', FLAG, AT(all_cpus) },
-	{ "csv", 0, FORM, FORM_CSV },
-	{ "json", 0, FORM, FORM_JSON },
-	{ "openmetrics", 0, TEXT, AT(openmetrics) },
-	{ "no-gate", 0, FLAG, AT(no_gate) },
-	{ "plan", 0, FLAG, AT(plan_only) },
-	{ "output", 'o', TEXT, AT(map_file) },
-	{ "matrix", 0, FLAG, AT(matrix) },
-	{ "topology", 0, TEXT, AT(topology) },
+#define COUNT		(1 << METRICS | 1 << MAP)
+	{ "interval", 'I', NUMBER, AT(interval), COUNT },
+	{ "interval-count", 0, NUMBER, AT(interval_count), COUNT },
+	{ "summary", 0, FLAG, AT(summary), COUNT },
+	{ "per-machine", 0, FLAG, AT(per_machine), 1 << METRICS },
+	{ "per-socket", 0, FLAG, AT(per_socket), 1 << METRICS },
+	{ "per-box", 0, FLAG, AT(per_box), 1 << METRICS },
+	{ "all-cpus", 'a', FLAG, AT(all_cpus), 1 << METRICS },
+	{ "csv", 0, FORM, FORM_CSV, 1 << METRICS },
+	{ "json", 0, FORM, FORM_JSON, 1 << METRICS | 1 << LIST },
+	{ "openmetrics", 0, TEXT, AT(openmetrics), 1 << METRICS },
+	{ "no-gate", 0, FLAG, AT(no_gate), COUNT },
+	{ "plan", 0, FLAG, AT(plan_only), COUNT },
+	{ "output", 'o', TEXT, AT(map_file), 1 << MAP },
+	{ "matrix", 0, FLAG, AT(matrix), 1 << MAP },
+	{ "topology", 0, TEXT, AT(topology), 1 << MAP },
 	{ "help", 'h', HELP, 0 },
 	{ "version", 0, HELP, 1 },
 };
@@ -151,7 +156,7 @@ static int option_set(struct options *options, int i)
 		return 0;
 	case TEXT:
 		*(const char **)field = optarg;
-		return 0;
+		return *optarg ? 0 : fail(STATUS_USAGE, "--%s wants a file", table[i].name);
 	case FORM:
 		options->form |= table[i].at;
 		return 0;
@@ -171,17 +176,22 @@ static int option_set(struct options *options, int i)
 static int options_read(struct options *options, int argc, char **argv)
 {
 	struct option longs[NUM_OPTIONS + 1] = {};
+	unsigned int i, given = 0;
+	enum mode mode;
 	int option, status;
-	unsigned int i;
 
 	for (i = 0; i < NUM_OPTIONS; i++)
 		longs[i] = (struct option){ table[i].name, table[i].kind == NUMBER ||
 					    table[i].kind == TEXT, NULL, table[i].letter ?: 256 + (int)i };
 	optind = 0;
-	while ((option = getopt_long(argc, argv, "I:o:ah", longs, NULL)) >= 0) {
+	while ((option = getopt_long(argc, argv, ":I:o:ah", longs, NULL)) >= 0) {
 		for (i = 0; i < NUM_OPTIONS && longs[i].val != option; i++)
 			;
-		status = i < NUM_OPTIONS ? option_set(options, i) : STATUS_USAGE;
+		if (i == NUM_OPTIONS)
+			return fail(STATUS_USAGE, option == ':' ? "%s wants a value" :
+				    "there is no option %s, see perf metrics --help", argv[optind - 1]);
+		given |= 1 << i;
+		status = option_set(options, i);
 		if (status)
 			return status;
 	}
@@ -189,26 +199,31 @@ static int options_read(struct options *options, int argc, char **argv)
 		fputs(usage, stderr);
 		return STATUS_USAGE;
 	}
+	for (mode = CHECK; mode && strcmp(argv[optind], modes[mode]); mode--)
+		;
+	for (i = 0; i < NUM_OPTIONS; i++) {
+		if (given >> i & 1 && !(table[i].modes >> mode & 1))
+			return fail(STATUS_USAGE, "--%s is not for perf metrics%s%s", table[i].name,
+				    mode ? " " : " NAME", mode ? modes[mode] : "");
+	}
+	options->map = mode == MAP;
 	if (!options->per_socket && !options->per_box)
 		options->per_machine = true;
 	if ((options->interval_count || options->summary) && !options->interval)
 		return fail(STATUS_USAGE, "--interval-count and --summary want -I");
-	if (options->form == FORM_BOTH || (options->form && options->openmetrics))
-		return fail(STATUS_USAGE, "only one of --csv, --json and --openmetrics can be had");
-	options->map = !strcmp(argv[optind], "map");
+	if (options->plan_only + !!options->openmetrics + (options->form == FORM_BOTH ? 2 :
+							   !!options->form) > 1)
+		return fail(STATUS_USAGE,
+			    "only one of --csv, --json, --openmetrics and --plan can be had");
 	if (options->map && optind + 1 < argc)
 		return fail(STATUS_USAGE, "a map is always of the same metrics, so '%s' is too much",
 			    argv[optind + 1]);
-	if (options->map && (options->form || options->openmetrics))
-		return fail(STATUS_USAGE, "a map is no table: no --csv, --json, --openmetrics");
-	if (!options->map && (options->map_file || options->matrix || options->topology))
-		return fail(STATUS_USAGE, "-o, --matrix and --topology are for perf metrics map");
 	return 0;
 }
 
 static int run(struct session *session, int argc, char **argv)
 {
-	int status, args, i;
+	int status, machine, args, i;
 
 	/* What follows "--" is none of ours. */
 	for (args = 1; args < argc && strcmp(argv[args], "--"); args++)
@@ -224,22 +239,23 @@ static int run(struct session *session, int argc, char **argv)
 		return status < 0 ? 0 : status;
 	if (!strcmp(argv[optind], "check"))
 		return check_files(session, argv + optind + 1, args - optind - 1);
-	machine_read(session);
+	machine = machine_read(session);
 	status = files_read(session);
+	if (!strcmp(argv[optind], "list"))
+		return list(session, argv + optind + 1, args - optind - 1) ?: status;
+	status = status ?: machine;
 	if (status)
 		return status;
-	if (!strcmp(argv[optind], "list"))
-		return list(session, argv + optind + 1, args - optind - 1);
 	if (session->options.map)
 		status = map_ask(session);
 	for (i = optind; i < args && !session->options.map && !status; i++)
-		status = ask(session, argv[i]);
+		status = ask(session, argv[i], i == optind);
 	return status ?: measure(session);
 }
 
 int session_run(const struct world *world, int argc, char **argv)
 {
-	struct session session = { .world = world };
+	struct session session = { .world = world, .target = { .dir = -1, .fd = -1 } };
 	int status, written, fd;
 
 	/* Descriptors 0 to 2 are there for perf's. */

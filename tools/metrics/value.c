@@ -103,7 +103,9 @@ static struct collected collect(const struct session *session, const struct plan
 	int c, p;
 
 	for (p = package; p < package + num_packages; p++) {
-		for (c = cell; c < cell + cells; c++)
+		/* Numbers of packages may have holes. */
+		for (c = cell; c < cell + cells && (session->plan.command_only ||
+						    session->online[p]); c++)
 			collect_cell(&all, session, pm->metric->num_events, pm->cell[c], p, cpu);
 	}
 	return all;
@@ -155,7 +157,7 @@ static char *zeros(const struct metric *metric)
 
 static char *limits(const char *what, double value, const double range[2], const char *unit)
 {
-	return format("%s %s from %s to %s", number_text(value, unit), what,
+	return format("%s %s %s to %s", number_text(value, unit), what,
 		      number_text(range[0], unit), number_text(range[1], unit));
 }
 
@@ -174,13 +176,13 @@ static bool compute(struct value *value, struct metric *metric, const struct col
 	} else if (!one) {
 		return true;
 	} else if (value->value < metric->limit[0] || value->value > metric->limit[1]) {
-		value->why = limits("cannot be: it is", value->value, metric->limit, metric->unit);
+		value->why = limits("cannot be; possible is", value->value, metric->limit, metric->unit);
 		return false;
 	} else if (metric->valid.text && !formula_value(&metric->valid)) {
 		value->why = metric->valid_why;
 		return false;
 	} else if (value->value < metric->plausible[0] || value->value > metric->plausible[1]) {
-		value->note = limits("is not plausible, which is", value->value,
+		value->note = limits("is not plausible; that would be", value->value,
 				     metric->plausible, metric->unit);
 	}
 	return true;
@@ -203,15 +205,20 @@ static void compute_all(struct value *value, const struct session *session,
 
 	compute(value, pm->metric, &all, false);
 	for (p = package; p < package + num_packages && all.seconds; p++) {
+		bool any = false;
+
 		for (c = 0; c < pm->num_cells; c++) {
 			struct collected here = collect(session, pm, c, 1, p, 1, -1);
 			struct value one = {};
 
+			any |= here.num || here.why;
 			if (!compute(&one, pm->metric, &here, true) && !value->why)
 				value->why = format("%s: %s", place(p, pm->cell[c]), one.why);
 			if (one.note && !value->note)
 				value->note = format("%s: %s", place(p, pm->cell[c]), one.note);
 		}
+		if (!any && !value->why && session->online[p])
+			value->why = format("S%d has none of its boxes", p);
 	}
 }
 

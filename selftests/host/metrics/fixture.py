@@ -17,7 +17,7 @@ EVENTS = {
     'ubox': ['fatal_err'],
 }
 BOXES = {'mbox': 2, 'bbox': 2, 'cbox': 8, 'rbox': 2}
-MODELS = {'06_2e': (6, 46), '06_5c': (6, 92)}
+MODELS = {'06_2e': (6, 46), '06_5c': (6, 92), '06_9e': (6, 158)}
 PLAY = 'ready()\nuntil_told()\nsay(lines())\n'
 
 
@@ -36,7 +36,8 @@ class World:
         self.dir = tempfile.mkdtemp(prefix='perf-metrics-')
         self.sys = f'{self.dir}/sys'
         family, number = MODELS[model]
-        write(f'{self.dir}/cpuinfo', f'processor : 0\ncpu family\t: {family}\nmodel\t\t: {number}\n\n')
+        write(f'{self.dir}/cpuinfo', f'processor : 0\ncpu family\t: {family}\nmodel\t\t: {number}\n'
+              'model name\t: Some CPU @ 3 GHz\n\n')
         cpus = range(2 * packages)
         write(f'{self.dir}/online', ','.join(map(str, cpus)))
         write(f'{self.sys}/devices/system/cpu/online', f'0-{cpus[-1]}\n')
