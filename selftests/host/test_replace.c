@@ -118,6 +118,7 @@ static void __attribute__((noreturn)) swap(const char *elsewhere)
 		symlink(elsewhere, sub);
 		unlink(sub);
 		rename(away, sub);
+		usleep(50);
 	}
 }
 
@@ -152,6 +153,8 @@ static void above(void)
 		good += !replace(path);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
+	/* Whichever state it was killed in. */
+	unlink(in_dir("sub"));
 	rename(in_dir("away"), in_dir("sub"));
 	ktap_note("%d of %d were written", good, ATTEMPTS);
 	ktap_check(good, "none was written");
