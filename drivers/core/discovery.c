@@ -33,6 +33,7 @@ struct core_ext_group {
 	struct core_ext_attr *attrs;
 	unsigned int num;
 	unsigned int max;
+	bool merged;
 };
 
 static struct core_ext_group core_ext_format, core_ext_events;
@@ -95,8 +96,7 @@ static int core_ext_group_alloc(struct core_ext_group *g, struct device *dev, co
 
 static void core_ext_group_free(struct core_ext_group *g, struct device *dev)
 {
-	/* It passes over names that have not been merged. */
-	if (g->group.attrs)
+	if (g->merged)
 		sysfs_unmerge_group(&dev->kobj, &g->group);
 	while (g->num) {
 		g->num--;
@@ -106,12 +106,14 @@ static void core_ext_group_free(struct core_ext_group *g, struct device *dev)
 	kfree(g->group.attrs);
 	kfree(g->attrs);
 	kernfs_put(g->dir);
-	memset(g, 0, sizeof(*g));
 }
 
 static int core_ext_group_merge(struct core_ext_group *g, struct device *dev)
 {
-	return g->dir && g->num ? sysfs_merge_group(&dev->kobj, &g->group) : 0;
+	int err = g->dir && g->num ? sysfs_merge_group(&dev->kobj, &g->group) : 0;
+
+	g->merged = !err;
+	return err;
 }
 
 static int core_ext_add_field(const struct core_ext_field *f)

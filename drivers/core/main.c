@@ -113,7 +113,7 @@ static int core_ext_orig_init(struct perf_event *event)
 	return core_ext_found_init(event);
 }
 
-/* Apart, so that other events save no registers for it */
+/* noinline: in core_ext_event_init() it would make that save registers for every event. */
 static noinline int core_ext_concerned_init(struct perf_event *event)
 {
 	int err;
@@ -127,21 +127,18 @@ static noinline int core_ext_concerned_init(struct perf_event *event)
 	err = core_ext_check_offcore(core_ext_model, event);
 	if (!err)
 		err = core_ext_orig_init(event);
-	if (err)
-		return err;
-	if (event->attr.precise_ip)
+	if (!err && event->attr.precise_ip)
 		err = core_ext_check_precise(core_ext_model, event);
-	/* A new leader has no siblings, nor the context by which they could be looked at. */
+	/* for_each_sibling_event() reads ctx, which a new leader has not yet. */
 	if (err || event->group_leader == event)
 		return err;
-	if (core_ext_is_offcore(core_ext_model, event))
-		err = core_ext_check_latency(core_ext_model, event);
+	err = core_ext_check_latency(core_ext_model, event);
 	if (!err && core_ext_model->pdir)
 		err = core_ext_pdir_check_group(event);
 	return err;
 }
 
-/* Most events have nothing to do with us, and to find that out is all that they pay. */
+/* Most events do not concern the module: beyond two counts this is all that they cost. */
 static bool core_ext_concerns(const struct perf_event *event)
 {
 	return event->attr.precise_ip ||

@@ -98,7 +98,7 @@ static bool core_ext_no_quotient(const struct core_ext_model *model, u64 a, u64 
 /**
  * core_ext_check_latency() - is the quotient of the group a latency?
  * @model: the CPU
- * @event: an offcore sibling that the core PMU has just accepted
+ * @event: a sibling that the core PMU has just accepted
  *
  * Requests in flight and requests in one group are for the average latency, which is
  * measured with the same request types in both (section 18.6.3).

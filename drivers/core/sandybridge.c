@@ -147,7 +147,7 @@ static const struct core_ext_bits sandybridge_x_selections[] = {
 	.both = true,					\
 }
 
-/* They differ in responses, published events and suppliers. */
+/* The two models differ in responses, published events and suppliers. */
 #define SANDYBRIDGE(_name, _selections, _available, _rsp0, _rsp1) {	\
 	.name = _name,							\
 	.fields = BIT(CORE_EXT_LDLAT) | BIT(CORE_EXT_OCR_REQ) | BIT(CORE_EXT_OCR_RSP), \

@@ -200,7 +200,8 @@ static void with_frequency(void)
 		msr_write(0, SYN_PEBS_INDEX, good % 2 ? SYN_PEBS_INDEX_ABOVE :
 							SYN_PEBS_INDEX_BELOW);
 		/* The next sample is lost, and the one after it is not. */
-		ktap_check(goes_on(10000), "fault %d: no more samples", i);
+		if (!ktap_check(goes_on(10000), "fault %d: no more samples", i))
+			break;
 		if (switches() != before)
 			continue;
 		good++;
@@ -208,7 +209,7 @@ static void with_frequency(void)
 			   repairs());
 	}
 	real_time(false);
-	ktap_require(good == 6, "never left alone");
+	ktap_require(i < 100 || good == 6, "never left alone");
 	perf_disable(ring.fd);
 	ring_close(&ring);
 }

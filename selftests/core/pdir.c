@@ -350,33 +350,43 @@ static double share(enum attack how, unsigned int cpus, int events)
 	return running / enabled;
 }
 
-/* A busy host delays single tries. Who takes root's turns does so in each of them. */
 #define TRIES	3
+
+/*
+ * The share of one event, or the largest in some tries of the share of many. Many are read one
+ * after the other while perf multiplexes them, which a busy host delays in a single try.
+ */
+static double best_share(enum attack how, unsigned int cpus, int events, double enough)
+{
+	double best = 0, one;
+	int try;
+
+	for (try = 0; try < (events == 1 ? 1 : TRIES) && best < enough; try++) {
+		one = share(how, cpus, events);
+		ktap_note("%d events, %s on CPUs %#x: %.2f %%, %.2f %% would do", events,
+			  cpus ? attack_name[how] : "nobody", cpus, 100 * one, 100 * enough);
+		best = one > best ? one : best;
+	}
+	return best;
+}
 
 /* Root has one event, or more than there are counters, so that perf multiplexes them. */
 static void roots_share(void)
 {
 	static const int events[] = { 1, 8 };
-	unsigned int cpus, i, try;
+	double alone, enough;
+	unsigned int cpus, i;
 	enum attack how;
 
 	ext_load("enforce=1");
 	on_cpu(2);
 	for (i = 0; i < 2; i++) {
-		double enough = (events[i] == 1 || soak() ? 0.99 : 0.95) * share(0, 0, events[i]);
-
+		alone = best_share(0, 0, events[i], 1);
+		ktap_check(events[i] > 1 || alone >= 0.99);
+		enough = (events[i] == 1 || soak() ? 0.99 : 0.95) * alone;
 		for (how = 0; how < NUM_ATTACKS; how++) {
-			for (cpus = 1; cpus < 4; cpus++) {
-				double beside = 0;
-
-				for (try = 0; try < TRIES && beside < enough; try++)
-					beside = share(how, cpus, events[i]);
-				ktap_note("%d events, %s on CPUs %#x: %.2f %%, %.2f %% would do",
-					  events[i], attack_name[how], cpus, 100 * beside,
-					  100 * enough);
-				/* They are read one after the other: a wide margin for many. */
-				ktap_check(beside >= enough);
-			}
+			for (cpus = 1; cpus < 4; cpus++)
+				ktap_check(best_share(how, cpus, events[i], enough) >= enough);
 		}
 	}
 	ktap_check(!ext_number("pdir_disturbed"));
