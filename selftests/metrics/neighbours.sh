@@ -4,7 +4,7 @@
 # perf metrics beside others that count on the same packages: its values are those that it has
 # alone, within 2 %, and so are those of a second perf metrics.
 #
-# VM: --sockets 2 --cores 2
+# VM: --sockets 2 --cores 2 --icount
 # TIER: once
 # PERF: newest
 . "$(dirname "$0")/ktap.sh"
