@@ -93,7 +93,10 @@ written() {
 }
 
 printed_part() { grep -E "$1" "$DIR/guest.out" || { echo "not there: $1"; cat "$DIR/guest.out"; return 1; }; }
-refused() { printed_part '^paranoid 3, status 1$' && printed_part 'perf_event_paranoid=0; with CAP_PERFMON 2'; }
+refused() {
+	printed_part '^paranoid 3, status 1$' && printed_part 'let programs with CAP_PERFMON count' &&
+		printed_part 'sysctl kernel.perf_event_paranoid=2$'
+}
 
 # Its word for a number of up to 1.5
 exposure() {

@@ -9,11 +9,9 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "metrics.h"
@@ -33,6 +31,24 @@ static int descriptor(const char *path)
 	return -1;
 }
 
+/*
+ * The directory of a file, part by part: RESOLVE_NO_SYMLINKS of openat2() would do it, but systemd's
+ * RestrictSUIDSGID lets no program call that.
+ */
+static int open_dir(const char *path, int len)
+{
+	int flags = O_PATH | O_DIRECTORY | O_CLOEXEC | (geteuid() ? 0 : O_NOFOLLOW);
+	char *left = format("%.*s", len, path), *part;
+	int dir = open(*path == '/' ? "/" : ".", flags), next;
+
+	while (dir >= 0 && (part = strsep(&left, "/"))) {
+		next = openat(dir, *part ? part : ".", flags);
+		close(dir);
+		dir = next;
+	}
+	return dir;
+}
+
 /* What an earlier writer of this name has left is no matter. */
 static int new_file(const struct target *target)
 {
@@ -43,10 +59,6 @@ static int new_file(const struct target *target)
 /* 0, or an errno. */
 static int open_target(struct target *target, const char *path)
 {
-	struct open_how how = {
-		.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
-		.resolve = geteuid() ? 0 : RESOLVE_NO_SYMLINKS,
-	};
 	const char *slash = strrchr(path, '/');
 	struct stat old;
 	int fd = descriptor(path);
@@ -60,8 +72,7 @@ static int open_target(struct target *target, const char *path)
 	if (!*target->name)
 		return *path ? EISDIR : ENOENT;
 	snprintf(target->new, sizeof(target->new), "%.230s.%d", target->name, (int)getpid());
-	target->dir = syscall(SYS_openat2, AT_FDCWD, slash ? format("%.*s/", (int)(slash - path),
-			      path) : ".", &how, sizeof(how));
+	target->dir = open_dir(path, target->name - path);
 	if (target->dir < 0)
 		return errno;
 	if (fstatat(target->dir, target->name, &old, AT_SYMLINK_NOFOLLOW)) {
@@ -99,8 +110,9 @@ int replace_begin(struct session *session, const char *path)
 		return session->file ? 0 : fail(STATUS_FAILED, "no memory");
 	}
 	replace_cancel(session);
-	return fail(STATUS_FAILED, "%s: %s", path, err == ELOOP ?
-		    "it is a link, or behind one; name the file itself" : strerror(err));
+	return fail(STATUS_FAILED, "%s: %s", path, err == ELOOP ? "it is a link; name the file itself" :
+		    err == ENOTDIR && !geteuid() ? "not in a directory, or behind a link, which root does "
+		    "not follow" : strerror(err));
 }
 
 static int write_all(int fd, const char *text, size_t size)
