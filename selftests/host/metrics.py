@@ -12,6 +12,7 @@ import csv
 import io
 import json
 import os
+import pty
 import random
 import re
 import signal
@@ -25,7 +26,7 @@ HOST = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [f'{HOST}/../lib', f'{HOST}/metrics']
 sys.dont_write_bytecode = True
 import fixture
-from fixture import World, write
+from fixture import PLAY, World, write
 from ktap import Ktap
 
 TOP = fixture.TOP
@@ -84,7 +85,8 @@ STREAMS = {
     'failing early': ('ready()\nsay(lines())\nos._exit(7)', 3, 8),
     'with newer keys': (ALL + 'say([x[:-1] + ", \\"new\\" : {\\"a\\" : [1, null]}}" for x in all])', 0, 8),
     'with the same key twice': (ALL + 'say([all[0][:-1] + ", \\"cpu\\" : \\"2\\"}"] + all[1:])', 0, None),
-    'with commas as decimal points': (ALL + r'say([re.sub(r"(\d)\.(\d)", r"\1,\2", x) for x in all])', 0, 8),
+    'with commas as decimal points': (ALL + r'comma = r"\1,\2" if os.environ.get("LC_ALL") != "C" else r"\1.\2"'
+                                      '\n' r'say([re.sub(r"(\d)\.(\d)", comma, x) for x in all])', 0, 8),
     'with rubbish between': (ALL + 'for x in all:\n    say(bytes(range(128, 255)) + b"\\n{}\\n[]\\nnull\\n")\n'
                              '    say([x])', 0, 8),
     'of unknown events': (ALL + 'say([x.replace("pm", y) for x in all for y in '
@@ -153,6 +155,15 @@ def shared():
         if abs(value(row) / value(alone) - 1) > 1e-6 or abs(float(row['running']) / 100 - share) > 0.001:
             bad.append(f'{share}: {row} and not {alone}')
     ktap.result('a shared counter beside a gate', bad)
+    # A slow machine is not another user.
+    bad = []
+    for share, seconds, wanted in ((0.95, 1, 0.95), (0.91, 1, 0.91), (0.8, 0.01, 1), (0.3, 0.01, 0.3)):
+        world.play('SHARE = %f\nT = %f\nready()\nuntil_told()\nof = lambda p: 1 if "package" in p else SHARE\n'
+                   'say(lines(lambda p, t, c: T * of(p) * count_of(p, t, c), lambda p, c: T * of(p)))\n' %
+                   (share, seconds))
+        row = rows(world.run('memory_bandwidth', '--csv', '--', 'true').stdout)['', 'machine', 'memory_bandwidth']
+        bad += [] if abs(value(row) / value(alone) - 1) < 1e-6 and float(row['running']) == 100 * wanted else [row]
+    ktap.result('all counters shared beside a gate', bad)
     world.end()
 
 
@@ -267,6 +278,78 @@ def ends():
     del os.environ['LC_ALL']
     ktap.result('the command has its own locale, and no descriptor of ours',
                 cleanly(done, 0, r'\Ade_DE.UTF-8\n0\n1\n2\n3\n', 'stdout'))
+    world.end()
+
+
+def on_terminal(world, *args, keys=b'', **env):
+    """Runs it with a terminal; (status, what is left on the screen after it)."""
+    end, terminal = pty.openpty()
+    child = world.start(*args, stdin=terminal, stdout=terminal, stderr=terminal, env=env.items())
+    os.close(terminal)
+    out = b''
+    try:
+        while got := os.read(end, 65536):
+            out += got
+            if keys and b'C misses' in out:
+                os.write(end, keys)
+                keys = b''
+    except OSError:
+        pass
+    os.close(end)
+    return child.wait(), out.decode().split('\033[?1049l')[-1]
+
+
+def screens():
+    """What is said while the map is on a terminal is there after it."""
+    world, bad = World(), []
+    for name, text, wanted in (
+            ('fails', 'sys.stderr.write("Error: perf says why\\n")\nsys.exit(5)\n', 'perf says why.*status is 5'),
+            ('fails in the middle', 'ready()\nsay(lines(interval=1))\nos._exit(7)\n', 'in the middle'),
+            ('never begins', 'while True:\n    signal.pause()\n', 'did not begin, and was killed')):
+        world.play(text)
+        status, left = on_terminal(world, 'map', '-I', '1000', FAKE_PATIENCE='300' if 'never' in name else '20000')
+        ktap.result(f'on a terminal perf {name}', [] if status == 3 and re.search(wanted, left, re.S) else [status, left])
+    world.play('ready()\nfor i in 1, 2, 3:\n    say(lines(lambda *a: "<not counted>", interval=i / 4))\nuntil_told()\n')
+    status, left = on_terminal(world, 'map', '-I', '250', keys=b'q')
+    bad = [] if status == 1 and len(re.findall('S0/mbox_0 memory_read_bandwidth: n/a', left)) == 1 else [status, left]
+    ktap.result('a map without values says why, once', bad)
+    os.unlink(f'{world.dir}/perf')
+    status, left = on_terminal(world, 'map', '-I', '1000')
+    ktap.result('on a terminal perf is not there', [] if status == 3 and 'install linux-perf' in left else [status, left])
+    world.end()
+
+
+def readers():
+    """Who reads slowly, or not at all."""
+    world = World()
+    program, names = f'{fixture.BUILD}/perf-metrics', 'llc qpi memory'
+
+    def shell(name, text, wanted, **env):
+        done = subprocess.run(['bash', '-c', text], env=world.env(**env), text=True, capture_output=True, timeout=60,
+                              check=False)
+        ktap.result(name, [] if re.fullmatch(wanted, done.stdout + done.stderr) else [done.stdout, done.stderr])
+
+    world.play('ready()\nuntil_told()\nfor i in range(60):\n    say(lines(interval=(i+1)/4))\n')
+    shell('a reader that is slower than perf may be', f'{program} {names} --per-box --json -I 250 -- true | '
+          '(sleep 2; wc -l); echo ${PIPESTATUS[0]}', '60\n0\n', FAKE_PATIENCE='500')
+    world.play('ready()\nfor i in range(40):\n    say(lines(interval=(i+1)/4))\n')
+    os.mkfifo(f'{world.dir}/fifo')
+    shell('a slow reader of a pipe for Prometheus', f'cd $FAKE; (exec 3<>fifo; sleep 1; grep -m 40 -c EOF <&3) & sleep 0.2; '
+          f'{program} {names} --per-box -I 250 --openmetrics fifo; echo $?; wait', r'0\n40\n|40\n0\n')
+    world.play(PLAY)
+    for what in 'memory --csv -- true', 'memory --openmetrics - -- true', 'list':
+        shell(f'stdout is closed: {what}', f'{program} {what} >&-; echo $?', r'3\n.*: Bad file descriptor\n')
+    shell('a descriptor that is only read', f'cd $FAKE; {program} memory --openmetrics /dev/fd/0 -- touch ran </dev/null; '
+          'echo $?; ls ran', r'3\n.*/fd/0: Bad file descriptor\n.*ran.*: No such file.*\n')
+    shell('a reader that has gone, and SIGPIPE is ignored', f'trap "" PIPE; {program} memory -- true | true; '
+          'echo ${PIPESTATUS[0]}', r'3\n.*cannot be written: Broken pipe\n')
+    shell('a reader that has gone', f'{program} memory -- true | true; echo ${{PIPESTATUS[0]}}', r'141\n')
+    shell('SIGQUIT is ignored by the caller', f'trap "" QUIT; {program} memory --csv -- sh -c "kill -QUIT \\$PPID" '
+          '>/dev/null; echo $?', r'0\n')
+    os.chmod(f'{world.dir}/perf', 0o644)
+    shell('perf cannot be run', f'{program} memory -- true; echo $?', r'3\n.*/perf: Permission denied\n.*status is 126\n')
+    shell('a plan can be pasted', f'printf "%s\\n" $({program} memory --plan | tail -n 1 | xargs printf "%s\\n" | tail -n 1)'
+          f' >$FAKE/a; bash -c "printf \'%s\\n\' $({program} memory --plan | tail -n 1)" | tail -n 1 | cmp - $FAKE/a', '')
     world.end()
 
 
@@ -629,6 +712,6 @@ def messages():
 
 ktap.result('it is built', fixture.build())
 if not ktap.bad:
-    for test in (streams, intervals, shared, statuses, ends, few_files, machines, forms, prometheus, files, messages):
+    for test in (streams, intervals, shared, statuses, ends, screens, readers, few_files, machines, forms, prometheus, files, messages):
         test()
 sys.exit(ktap.end())

@@ -43,9 +43,8 @@ struct run {
 	bool too_long;		/* the line that is being read */
 	int lines, whole;	/* lines of this interval, and of a whole one */
 	double time, done;	/* of this interval and of the last one; NAN for none */
-	bool any;		/* perf has counted something */
-	double begun;		/* when perf was started; 0 as soon as it counts */
-	double told;		/* when perf was told to end, or 0 */
+	bool begins, told;	/* perf does not count yet; it was told to end */
+	double deadline;	/* until when it is waited for; INFINITY for always */
 	int failed;		/* a status */
 };
 
@@ -72,17 +71,18 @@ static char *event_list(const struct plan *plan)
 	return list;
 }
 
-char *count_arguments(const struct session *session, int fd)
+char *count_arguments(const struct session *session, int fd, const char *quote)
 {
 	const struct options *options = &session->options;
 
 	/* What took turns is scaled here, by times that are not rounded. */
-	return format("stat -j --no-scale%s --log-fd %d%s%s%s -e %s",
+	return format("stat -j --no-scale%s --log-fd %d%s%s%s -e %s%s%s",
 		      session->plan.command_only ? "" : " -a -A", fd,
 		      options->interval ? format(" -I %d", options->interval) : "",
 		      options->interval_count ?
 		      format(" --interval-count %d", options->interval_count) : "",
-		      options->summary ? " --summary" : "", event_list(&session->plan));
+		      options->summary ? " --summary" : "", quote, event_list(&session->plan),
+		      quote);
 }
 
 /* ---- perf and the command ---- */
@@ -117,6 +117,9 @@ become(const struct run *run, char **argv, int fd, bool is_perf, pid_t us)
 	if (is_perf) {
 		sigset_t end;
 
+		/* It writes numbers as the locale says. */
+		setenv("LC_ALL", "C", 1);
+
 		/* It is told to end by SIGINT. */
 		sigemptyset(&end);
 		sigaddset(&end, SIGINT);
@@ -133,10 +136,10 @@ become(const struct run *run, char **argv, int fd, bool is_perf, pid_t us)
 	}
 	execvp(argv[0], argv);
 	go = errno == ENOENT ? 127 : 126;
-	if (!is_perf) {
+	if (!is_perf || go != 127)
 		warn("%s: %s", argv[0], strerror(errno));
+	if (!is_perf)
 		send(fd, &go, 1, MSG_NOSIGNAL);
-	}
 	_exit(go);
 }
 
@@ -171,12 +174,14 @@ static int begin(struct run *run)
 		status = start(run, &run->command, session->options.command);
 	if (!session->plan.num_counters || status)
 		return status;
-	rest = format("%s --control fd:0,1%s", count_arguments(session, STDOUT_FILENO),
+	rest = format("%s --control fd:0,1%s", count_arguments(session, STDOUT_FILENO, ""),
 		      session->plan.command_only ? format(" -p %d", (int)run->command.pid) : "");
 	while ((argv[num] = next_word(&rest)))
 		num++;
 	status = start(run, &run->perf, argv);
-	run->begun = now();
+	/* Thousands of events take many seconds to open. */
+	run->begins = true;
+	run->deadline = now() + session->world->patience / 250.0;
 	if (!status)
 		send(run->perf.fd, "ping\n", 5, MSG_NOSIGNAL);
 	return status;
@@ -185,14 +190,17 @@ static int begin(struct run *run)
 static void stop_perf(struct run *run)
 {
 	if (run->perf.pid && !run->told) {
-		run->told = now();
+		run->told = true;
+		run->deadline = now() + run->session->world->patience / 1e3;
 		kill(run->perf.pid, SIGINT);
 	}
 }
 
 static void allow_command(struct run *run)
 {
-	run->begun = 0;
+	run->begins = false;
+	if (!run->told)
+		run->deadline = INFINITY;
 	if (run->command.fd >= 0)
 		send(run->command.fd, "", 1, MSG_NOSIGNAL);
 }
@@ -317,8 +325,8 @@ static bool read_count(struct run *run, const json_t *line, const char *event)
 /*
  * Behind a gate events do not run, as the driver has it, and it makes no difference how long
  * perf takes to set up: what was not multiplexed ran for the same time. That is the whole, unless
- * another gate or a freeze held it back: then the gates were open for much longer. Between two
- * intervals nothing stops; there perf knows best what share it was.
+ * another gate or a freeze held it back: then the gates were open for longer than a slow machine
+ * explains. Between two intervals nothing stops; there perf knows best what share it was.
  */
 static void set_shares(struct session *session)
 {
@@ -336,7 +344,7 @@ static void set_shares(struct session *session)
 			else if (!plan->counter[i]->pmu->core)
 				whole = fmax(whole, one->seconds);
 		}
-		if (isfinite(open) && whole < 0.9 * open)
+		if (isfinite(open) && whole < open - 0.005)
 			whole = open;
 		for (i = 0; whole && i < plan->num_counters; i++) {
 			struct reading *one = &plan->counter[i]->reading[package];
@@ -352,6 +360,7 @@ static void set_shares(struct session *session)
 static void done(struct run *run)
 {
 	struct session *session = run->session;
+	double before = now();
 	int i;
 
 	if (session->plan.num_counters && (isnan(run->done) || !run->time))
@@ -360,6 +369,8 @@ static void done(struct run *run)
 	free_from(run->mark);
 	if (!run->failed)
 		run->failed = run->output(session, run->time);
+	/* The time that a slow reader takes is not perf's. */
+	run->deadline += now() - before;
 	/* Where nothing can be written there is no reason to count. */
 	if (run->failed)
 		stop_perf(run);
@@ -382,15 +393,6 @@ static int lines_of(const struct session *session)
 	return num;
 }
 
-/* perf writes numbers as the locale says; in JSON a space follows a comma that is none of those. */
-static void plain_numbers(char *text)
-{
-	for (; *text; text++) {
-		if (text[0] == ',' && text[1] >= '0' && text[1] <= '9')
-			*text = '.';
-	}
-}
-
 /* A line comes once in an interval; after the last one of it, the same again is none. */
 static void take_line(struct run *run, char *text)
 {
@@ -402,12 +404,10 @@ static void take_line(struct run *run, char *text)
 		allow_command(run);
 		return;
 	}
-	plain_numbers(text);
 	line = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
 	event = json_string_value(json_object_get(line, "event"));
 	when = json_object_get(line, "interval") ? number(line, "interval") : 0;
 	if (event && when >= 0 && when != run->done) {
-		run->any = true;
 		if (run->lines && when != run->time)
 			done(run);
 		run->time = when;
@@ -461,19 +461,9 @@ static void take(struct run *run)
 		/* Nobody to look at keys, or the end is under way: then none. */
 		{ .fd = session->key && !run->told ? STDIN_FILENO : -1, .events = POLLIN },
 	};
-	/* Thousands of events take many seconds to open. */
-	double left = run->told ? run->told + session->world->patience / 1e3 - now() :
-		      run->begun ? run->begun + session->world->patience / 250.0 - now() : INFINITY;
+	double left = fmax(run->deadline - now(), 0);
 	char key;
 
-	if (run->perf.pid && left <= 0) {
-		kill(run->perf.pid, SIGKILL);
-		run->failed = fail(STATUS_FAILED, "perf stat did not %s, and was killed",
-				   run->told ? "end" : "begin");
-		waitpid(run->perf.pid, NULL, 0);
-		run->perf.pid = 0;
-		return;
-	}
 	if (poll(fds, 3, run->perf.pid && isfinite(left) ? (int)(1000 * left) + 1 : -1) < 0)
 		return;
 	if (fds[0].revents)
@@ -482,19 +472,28 @@ static void take(struct run *run)
 		shut(&run->perf.fd);
 	if (fds[2].revents && (read(STDIN_FILENO, &key, 1) != 1 || session->key(session, key)))
 		stop_perf(run);
+	/* What has come is first: this may have been late itself. */
+	if (run->perf.pid && !left && run->deadline <= now()) {
+		kill(run->perf.pid, SIGKILL);
+		run->failed = fail(STATUS_FAILED, "perf stat did not %s, and was killed",
+				   run->told ? "end" : "begin");
+		waitpid(run->perf.pid, NULL, 0);
+		run->perf.pid = 0;
+	}
 }
 
 /* What perf has come to; before the command has begun it never does. */
 static int judge_perf(const struct run *run)
 {
+	bool any = run->lines || !isnan(run->done);
 	int status = run->perf.status;
 
-	if (status == 127 && !run->any)
+	if (status == 127 && !any)
 		return fail(STATUS_FAILED, "perf is not there: install linux-perf");
-	if (!run->any && (run->session->signal || (run->session->key && run->told)))
-		warn("it was ended before anything was counted%s", run->begun &&
+	if (!any && (run->session->signal || (run->session->key && run->told)))
+		warn("it was ended before anything was counted%s", run->begins &&
 		     run->session->options.command ? "; the command has not run" : "");
-	else if (!run->any)
+	else if (!any)
 		return fail(STATUS_FAILED, "perf stat has counted nothing, its status is %d",
 			    status);
 	if (status && !(run->told && status == 128 + SIGINT))
@@ -508,19 +507,21 @@ int count(struct session *session, output_fn *output)
 	static const int signals[] = { SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 	struct run *run = allocate(sizeof(*run));
 	bool counts = session->plan.num_counters;
-	struct sigaction hangup;
+	struct sigaction old;
 	sigset_t ours, blocked;
 	unsigned int i;
 	int status;
 
 	*run = (struct run){ .session = session, .output = output, .perf.fd = -1, .command.fd = -1,
-			     .mark = mark(), .whole = lines_of(session), .done = NAN };
+			     .mark = mark(), .whole = lines_of(session), .done = NAN,
+			     .deadline = INFINITY };
 	sigemptyset(&ours);
-	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
-		sigaddset(&ours, signals[i]);
-	/* Who has had it ignored, as nohup has, does not want an end by it. */
-	if (!sigaction(SIGHUP, NULL, &hangup) && hangup.sa_handler == SIG_IGN)
-		sigdelset(&ours, SIGHUP);
+	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		/* Who has these ignored, as nohup has, does not want an end by them. */
+		if ((signals[i] != SIGHUP && signals[i] != SIGQUIT) ||
+		    sigaction(signals[i], NULL, &old) || old.sa_handler != SIG_IGN)
+			sigaddset(&ours, signals[i]);
+	}
 	/* A reader that has gone ends the program after perf. */
 	blocked = ours;
 	sigaddset(&blocked, SIGPIPE);
@@ -533,7 +534,7 @@ int count(struct session *session, output_fn *output)
 		allow_command(run);
 	while (!status && (run->perf.pid || run->command.pid)) {
 		/* Without perf the command cannot begin any more. */
-		if (run->begun && !run->perf.pid)
+		if (run->begins && !run->perf.pid)
 			shut(&run->command.fd);
 		take(run);
 	}

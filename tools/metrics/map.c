@@ -208,7 +208,7 @@ static void map_make(struct session *session, double time)
 			place(session, map, &values[i]);
 	}
 	/* What no package has a value of has a reason of its own, such as the wrong machine. */
-	for (i = 0; i < num && !session->any_value; i++)
+	for (i = 0; i < num && !session->any_value && !session->results; i++)
 		warn("%s %s: n/a, because %s", values[i].scope, values[i].metric->name,
 		     values[i].why);
 }
@@ -250,6 +250,7 @@ int map_output(struct session *session, double time)
 		if (status)
 			return status;
 		map_svg(session->file, session->map);
+		session->results++;
 		return replace_end(session, path);
 	}
 	if (session->key) {
@@ -257,9 +258,10 @@ int map_output(struct session *session, double time)
 		if (terminal_rows())
 			redraw(session->map);
 	} else {
-		if (session->results++)
+		if (session->results)
 			printf("\n");
 		map_text(stdout, session->map, 0);
 	}
+	session->results++;
 	return output_end();
 }

@@ -122,7 +122,7 @@ void map_svg(FILE *f, const struct map *map);
 
 /* Takes the whole screen and each key, if stdin and stdout are a terminal; else false. */
 bool terminal_begin(void);
-/* Gives both back. May be called at any time, also twice. */
+/* Gives both back, and says what was said meanwhile. May be called at any time, also twice. */
 void terminal_end(void);
 /* Lines of the screen; 0 if it is not ours. */
 int terminal_rows(void);

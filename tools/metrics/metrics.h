@@ -70,7 +70,7 @@ void print_wrapped(const char *text, int column);
  * @sys: where sysfs is
  * @cpuinfo: the file that names the CPU
  * @perf: the program perf, as execvp() finds it
- * @patience: how long perf may take to end after it was told to, ms
+ * @patience: how long perf may take to end after it was told to, ms; to begin, four times that
  * @open: perf_event_open(); returns a file descriptor, or -1 and errno
  */
 struct world {
@@ -276,7 +276,8 @@ struct session {
 		int dir;		/* where it goes, or -1 */
 		int fd;			/* it, if it is written in place, or -1 */
 		const char *name;	/* in dir */
-		char new[NAME_MAX + 1];	/* its name in dir until it is whole */
+		char new[NAME_MAX + 1];	/* its name in dir before it takes the place of the old one */
+		bool named;		/* that it has from the beginning */
 		char *text;		/* what has been written */
 		size_t size;
 	} target;
@@ -303,8 +304,8 @@ int plan_make(struct session *session);
 typedef int output_fn(struct session *session, double time);
 /* Runs perf stat and the command, calls output() for each result. Returns the exit status. */
 int count(struct session *session, output_fn *output);
-/* perf's arguments; its output goes to fd. */
-char *count_arguments(const struct session *session, int fd);
+/* perf's arguments, with quotes around what a shell would change; its output goes to fd. */
+char *count_arguments(const struct session *session, int fd, const char *quote);
 
 /* ---- values, output ---- */
 

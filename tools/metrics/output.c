@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio_ext.h>
 #include <string.h>
 #include <unistd.h>
@@ -183,15 +184,17 @@ int output_values(struct session *session, double time)
 
 int output_end(void)
 {
+	struct sigaction gone;
 	int err;
 
 	if (!fflush(stdout) && !ferror(stdout))
 		return 0;
 	err = errno;
-	/* It is told once; of a reader that has gone SIGPIPE tells. */
+	/* It is told once; of a reader that has gone SIGPIPE tells, unless that is ignored. */
 	__fpurge(stdout);
 	clearerr(stdout);
-	return err == EPIPE ? STATUS_FAILED :
+	sigaction(SIGPIPE, NULL, &gone);
+	return err == EPIPE && gone.sa_handler != SIG_IGN ? STATUS_FAILED :
 	       fail(STATUS_FAILED, "the output cannot be written: %s", strerror(err));
 }
 
@@ -212,5 +215,5 @@ void output_plan(const struct session *session)
 		printf("    %s\n", counter->terms);
 		last = counter;
 	}
-	printf("%s %s\n", session->world->perf, count_arguments(session, STDERR_FILENO));
+	printf("%s %s\n", session->world->perf, count_arguments(session, STDERR_FILENO, "'"));
 }

@@ -4,14 +4,16 @@
  * one, never a part. The directory may belong to another user, who must not be able to lead
  * the writer, root perhaps, to a file elsewhere: so it is opened once, and for root without a
  * link in its path; the new file has a name that did not exist; and what is not a regular file
- * is neither replaced nor followed. Until the end all is in memory, so that nobody has to
- * clean up behind a writer that was killed.
+ * is neither replaced nor followed. Until the end all is in memory and then in a file without a
+ * name, so that nobody has to clean up behind a writer that was killed.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "metrics.h"
@@ -32,8 +34,8 @@ static int descriptor(const char *path)
 }
 
 /*
- * The directory of a file, part by part: RESOLVE_NO_SYMLINKS of openat2() would do it, but systemd's
- * RestrictSUIDSGID lets no program call that.
+ * The directory of a file, part by part: RESOLVE_NO_SYMLINKS of openat2() would do it, but
+ * systemd's RestrictSUIDSGID lets no program call that.
  */
 static int open_dir(const char *path, int len)
 {
@@ -49,29 +51,50 @@ static int open_dir(const char *path, int len)
 	return dir;
 }
 
-/* What an earlier writer of this name has left is no matter. */
-static int new_file(const struct target *target)
+/*
+ * A file that has no name yet, or where there are none such, one that no other writer has: in
+ * another container its PID may be the same.
+ */
+static int new_file(struct target *target)
 {
-	unlinkat(target->dir, target->new, 0);
-	return openat(target->dir, target->new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	int fd = openat(target->dir, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	snprintf(target->new, sizeof(target->new), "%.200s.%d.%lx%lx", target->name, (int)getpid(),
+		 (long)now.tv_sec, now.tv_nsec);
+	target->named = fd < 0;
+	return fd >= 0 ? fd :
+	       openat(target->dir, target->new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+}
+
+/* It gets a name, by which it takes the place of the old one. 0, or an errno. */
+static int put_in_place(const struct target *target)
+{
+	if (fchmod(target->fd, 0644) || fsync(target->fd))
+		return errno;
+	if (!target->named && linkat(AT_FDCWD, format("/proc/self/fd/%d", target->fd), target->dir,
+				     target->new, AT_SYMLINK_FOLLOW))
+		return errno;
+	return renameat(target->dir, target->new, target->dir, target->name) ? errno : 0;
 }
 
 /* 0, or an errno. */
 static int open_target(struct target *target, const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	struct stat old;
+	struct stat old, dir;
 	int fd = descriptor(path);
 
 	target->dir = target->fd = -1;
 	if (fd >= 0) {
 		target->fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-		return target->fd < 0 ? errno : 0;
+		return target->fd < 0 ? errno :
+		       (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY ? EBADF : 0;
 	}
 	target->name = slash ? slash + 1 : path;
 	if (!*target->name)
 		return *path ? EISDIR : ENOENT;
-	snprintf(target->new, sizeof(target->new), "%.230s.%d", target->name, (int)getpid());
 	target->dir = open_dir(path, target->name - path);
 	if (target->dir < 0)
 		return errno;
@@ -88,12 +111,17 @@ static int open_target(struct target *target, const char *path)
 		if (target->fd < 0)
 			return errno;
 		return fstat(target->fd, &old) || S_ISREG(old.st_mode) ? EEXIST : 0;
+	} else if (!fstat(target->dir, &dir) && dir.st_mode & S_ISVTX && geteuid() &&
+		   geteuid() != old.st_uid && geteuid() != dir.st_uid) {
+		/* As in /tmp: only its owner may take it away. */
+		return EPERM;
 	}
 	fd = new_file(target);
 	if (fd < 0)
 		return errno;
 	close(fd);
-	unlinkat(target->dir, target->new, 0);
+	if (target->named)
+		unlinkat(target->dir, target->new, 0);
 	return 0;
 }
 
@@ -110,9 +138,10 @@ int replace_begin(struct session *session, const char *path)
 		return session->file ? 0 : fail(STATUS_FAILED, "no memory");
 	}
 	replace_cancel(session);
-	return fail(STATUS_FAILED, "%s: %s", path, err == ELOOP ? "it is a link; name the file itself" :
-		    err == ENOTDIR && !geteuid() ? "not in a directory, or behind a link, which root does "
-		    "not follow" : strerror(err));
+	return fail(STATUS_FAILED, "%s: %s", path,
+		    err == ELOOP ? "it is a link; name the file itself" :
+		    err == ENOTDIR && !geteuid() ? "not in a directory, or behind a link, which root "
+		    "does not follow" : strerror(err));
 }
 
 static int write_all(int fd, const char *text, size_t size)
@@ -121,6 +150,9 @@ static int write_all(int fd, const char *text, size_t size)
 
 	for (; size; text += num, size -= num) {
 		num = write(fd, text, size);
+		/* A pipe whose reader is slow */
+		if (num < 0 && errno == EAGAIN)
+			num = poll(&(struct pollfd){ fd, POLLOUT, 0 }, 1, -1) < 0 ? -1 : 0;
 		if (num < 0)
 			return errno;
 	}
@@ -138,9 +170,8 @@ int replace_end(struct session *session, const char *path)
 		target->fd = new_file(target);
 	if (!err)
 		err = target->fd < 0 ? errno : write_all(target->fd, target->text, target->size);
-	if (new && !err && (fchmod(target->fd, 0644) || fsync(target->fd) ||
-			    renameat(target->dir, target->new, target->dir, target->name)))
-		err = errno;
+	if (new && !err)
+		err = put_in_place(target);
 	if (new && err)
 		unlinkat(target->dir, target->new, 0);
 	replace_cancel(session);

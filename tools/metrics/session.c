@@ -189,7 +189,8 @@ static int options_read(struct options *options, int argc, char **argv)
 			;
 		if (i == NUM_OPTIONS)
 			return fail(STATUS_USAGE, option == ':' ? "%s wants a value" :
-				    "there is no option %s, see perf metrics --help", argv[optind - 1]);
+				    "there is no option %s, see perf metrics --help",
+				    optopt && optopt < 256 ? format("-%c", optopt) : argv[optind - 1]);
 		given |= 1 << i;
 		status = option_set(options, i);
 		if (status)
@@ -258,9 +259,9 @@ int session_run(const struct world *world, int argc, char **argv)
 	struct session session = { .world = world, .target = { .dir = -1, .fd = -1 } };
 	int status, written, fd;
 
-	/* Descriptors 0 to 2 are there for perf's. */
+	/* Descriptors 0 to 2 are there for perf's; what is printed to a closed one is an error. */
 	do {
-		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+		fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	} while (fd >= 0 && fd <= STDERR_FILENO);
 	close(fd);
 	/* Else the first hash of jansson would wait for the kernel's entropy, just after a boot. */

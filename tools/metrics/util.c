@@ -41,7 +41,7 @@ void *allocate(size_t size)
 		last_piece = piece;
 		return piece->memory;
 	}
-	_exit(fail(STATUS_FAILED, "no memory"));
+	exit(fail(STATUS_FAILED, "no memory"));
 }
 
 const void *mark(void)
