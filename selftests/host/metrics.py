@@ -582,6 +582,8 @@ WRONG = {
     'limits that are no numbers': metric('limit nan nan'),
     'limits without end': metric('limit 0 inf'),
     'an event that is not used': metric('event a p/e/', 'event b p/e/'),
+    'a misspelt part behind a right one': metric('scope port q0 q1', 'event a p/e,{port},{prot}/'),
+    'no reason': metric('valid a > 0 :'),
     'a misspelt part': metric('scope port q0 q1', 'event a p/e,{prot}/'),
     'a part without scope': metric('event a p/e,{port}/'),
     'a part that is a path': metric('scope port ../../../../etc/shadow', 'event a p/{port}/'),
@@ -589,6 +591,7 @@ WRONG = {
     'a part twice': metric('scope port q0 q0', 'event a p/e,{port}/'),
     'help that is not UTF-8': metric('help x').replace(b'help x', b'help \xff\xfe'),
     'a NUL': metric('help x').replace(b'help x', b'help \0x'),
+    'a control character of two bytes': metric('help x\u009b2J'),
     'a control character': metric('help x').replace(b'help x', b'help \x1b[2J'),
     'a machine that is none': metric().replace(b'metric', b'machine xeon/6_2e\nmetric'),
     'a group without metrics': b'group a\n' + metric(),
@@ -596,7 +599,7 @@ WRONG = {
     'a metric named as a command': metric().replace(b'metric m', b'metric list'),
     'a group named as a command': metric().replace(b'group g', b'group check'),
     'a metric that is of every metric': metric().replace(b'metric m', b'metric not_plausible'),
-    'a formula without a value': metric('formula a / 0'),
+    'another that is in Prometheus': metric('unit plausible').replace(b'metric m', b'metric not'),
     'a scope that is a path': metric('scope a/b q0 q1', 'event a p/e,{a/b}/'),
     'a comment behind an event': metric('event a p/e/ # reads'),
     'a reduction that is none': metric('event a median p/e/'),
@@ -609,6 +612,8 @@ RIGHT = {
     'comparisons': metric('formula a >= 3 && a == 4 || a <= 5 && a != 6'),
     'functions and powers': metric('formula min(a, 5) * 1e-6'),
     'parts': metric('scope port q0 Q_1', 'event a p/e,{port}/'),
+    'formulas that have a value of large counts alone': metric('formula sqrt(a - 100) / (a > 5)', 'valid a > 5 : no'),
+    'a formula that never has a value': metric('formula a / 0'),
     'values': metric('for x a b').replace(b'metric m', b'metric m_{x}'),
     'help in UTF-8': metric('help \u00b5s \u2192'),
 }
@@ -652,6 +657,15 @@ def files():
                                                               f'{TOP}/metrics/two.topology']:
         done = world.run(*args, '--', 'true', env={'PERF_METRICS_PATH': f'{TOP}/metrics:{world.dir}'}.items())
         ktap.result(f'a map of somebody\'s metrics: {args[1:2]}', cleanly(done, 0))
+    with open(path, 'w', encoding='utf-8') as f:
+        f.write('group g\nmetric m\nevent a xeon7500_cbox/llc_hits.all/\nformula a / 0\n')
+    ktap.result('a division by 0 is n/a', cleanly(
+        world.run('m', '--', 'true', env={'PERF_METRICS_PATH': world.dir}.items()), 1, 'n/a, because its formula has no value', 'stdout'))
+    for name, text in (('a port with a sign', b'link S+0.qpi00 X\n'),):
+        with open(f'{world.dir}/t', 'wb') as f:
+            f.write(text)
+        ktap.result(f'a topology file with {name}', cleanly(
+            world.run('map', '--topology', f'{world.dir}/t', '--', 'true'), 2, r"t:1: .* is no port"))
     ktap.result('check of no file', cleanly(world.run('check'), 2, 'check wants files'))
     with open(path, 'wb') as f:
         f.write(b'group memory\nmachine 06_2e\nmetric small\n\tevent reads xeon7500_mbox/bbox_cmds.reads/\n'
@@ -700,6 +714,7 @@ def messages():
                        (['map', '--per-box'], '--per-box is not for perf metrics map'),
                        (['memory', '--matrix'], '--matrix is not for perf metrics NAME'),
                        (['memory', '--nosuch'], 'there is no option --nosuch'), (['memory', '-x'], 'there is no option -x'),
+                       (['memory', '-xa'], 'there is no option -x'),
                        (['memory', '-I'], '-I wants a value'), (['memory', '--openmetrics', ''], 'wants a file'),
                        (['memory', '--interval=x'], "wants a number from 1 on, not 'x'")):
         ktap.result(' '.join(args), cleanly(world.run(*args), 2, rf'\Aperf metrics: .*{text}.*\n\Z'))

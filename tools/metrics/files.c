@@ -69,7 +69,7 @@ static bool is_name(const char *text)
 
 static bool check_name(struct file *file, int line, const char *text)
 {
-	static const char * const others[] = { "list", "map", "check", "not_plausible" };
+	static const char * const others[] = { "list", "map", "check" };
 	unsigned int i;
 
 	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
@@ -198,6 +198,8 @@ static bool set_formula(struct file *file, const struct line *line, void *field)
 			return bad(file, line->number, "valid is CONDITION : REASON");
 		*colon++ = 0;
 		file->metric->valid_why = colon + strspn(colon, " \t");
+		if (!*file->metric->valid_why)
+			return bad(file, line->number, "there is no reason behind the colon");
 	}
 	error = formula_set(field, file->metric, text);
 	return !error || bad(file, line->number, "the formula is wrong: %s", error);
@@ -232,6 +234,9 @@ static bool add(struct file *file, struct metric *metric)
 	struct metric **at = NULL;
 	int i;
 
+	if (!strcmp(family(metric), "perf_metrics_not_plausible"))
+		return bad(file, metric->line, "'%s' means something else for Prometheus",
+			   metric->name);
 	for (i = 0; i < session->num_metrics; i++) {
 		struct metric **old = &session->metric[i];
 		const char *slash = strrchr((*old)->file, '/');
@@ -286,8 +291,8 @@ static const struct word *word_of(const struct line *line)
 
 static bool set_line(struct file *file, const struct line *lines, int i)
 {
-	const char *brace = strchr(lines[i].value, '{'), *kind = file->metric->kind;
 	const struct word *word = word_of(&lines[i]);
+	const char *brace, *kind = file->metric->kind;
 	char **text;
 	int j;
 
@@ -296,9 +301,12 @@ static bool set_line(struct file *file, const struct line *lines, int i)
 	if (j < i && word && !word->repeats)
 		return bad(file, lines[i].number, "there is a line '%s' already", word->word);
 	/* By now every word in braces is replaced, but for that of the scope. */
-	if (brace && (!word || word->step != SCOPE) && (!file->metric->num_parts ||
-	    strncmp(brace, format("{%s}", kind), strlen(kind) + 2)))
-		return bad(file, lines[i].number, "'%s' is of no scope and no line 'for'", brace);
+	for (brace = strchr(lines[i].value, '{'); brace; brace = strchr(brace + 1, '{')) {
+		if ((!word || word->step != SCOPE) && (!file->metric->num_parts ||
+		    strncmp(brace, format("{%s}", kind), strlen(kind) + 2)))
+			return bad(file, lines[i].number, "'%s' is of no scope and no line 'for'",
+				   brace);
+	}
 	if (!word)
 		return bad(file, lines[i].number, "'%s' is nothing a metric has", lines[i].word);
 	text = (void *)((char *)file->metric + word->at);
@@ -412,8 +420,10 @@ static bool is_text(const char *text)
 	bool good = json;
 
 	json_decref(json);
+	/* U+0080 to U+009F are control characters, too. */
 	for (; *text; text++)
-		good &= *text == '\t' || !iscntrl((unsigned char)*text);
+		good &= (*text == '\t' || !iscntrl((unsigned char)*text)) &&
+			!(text[0] == '\xc2' && (unsigned char)text[1] < 0xa0);
 	return good;
 }
 

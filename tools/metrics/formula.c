@@ -8,20 +8,6 @@
 
 #include "metrics.h"
 
-/* There are values of the variables with which it has one itself: it is no a / 0. */
-static bool has_value(muParserHandle_t parser, struct metric *metric)
-{
-	bool any = false;
-	int try, i;
-
-	for (try = 1; try < 4 && !any; try++) {
-		for (i = 0; i <= metric->num_events; i++)
-			metric->var[i] = try + i * try * M_SQRT2;
-		any = isfinite(mupEval(parser));
-	}
-	return any;
-}
-
 static void formula_error(muParserHandle_t parser)
 {
 	/* mupError() tells; muParser would print it otherwise. */
@@ -67,8 +53,6 @@ char *formula_set(struct formula *formula, struct metric *metric, char *text)
 			error = format("%s", mupGetErrorMsg(parser));
 		else if (num != 1)
 			error = format("it has %d values", num);
-		else if (!has_value(parser, metric))
-			error = format("it has no value");
 	}
 	if (error) {
 		mupRelease(parser);

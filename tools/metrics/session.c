@@ -33,7 +33,7 @@ static const char usage[] =
 "      --per-socket        a value for each package\n"
 "      --per-box           a value for each box, port, core or CPU\n"
 "  -a, --all-cpus          all CPUs, also where the metrics are of cores\n"
-"      --csv               lines: scope,metric,value,unit,running%,note\n"
+"      --csv               lines: scope,metric,value,unit,running,note\n"
 "      --json              a line of JSON for each result\n"
 "      --openmetrics FILE  what a textfile collector reads; - is stdout\n"
 "      --no-gate           do not stop others' counters while events are opened\n"

@@ -18,10 +18,10 @@ struct port {
 static struct port port_of(const char *word)
 {
 	struct port port = { -1, -1 };
-	int package, number, len = 0;
+	int package, number;
 
-	if (sscanf(word, "S%d.qpi%d%n", &package, &number, &len) == 2 && !word[len] &&
-	    package >= 0 && package < MAP_PACKAGES && number >= 0 && number < MAP_PORTS)
+	if (sscanf(word, "S%d.qpi%d", &package, &number) == 2 &&
+	    !strcmp(word, format("S%d.qpi%d", package, number)) && package >= 0 && package < MAP_PACKAGES && number >= 0 && number < MAP_PORTS)
 		port = (struct port){ package, number };
 	return port;
 }

@@ -152,7 +152,7 @@ static char *zeros(const struct metric *metric)
 			text = format("%s%s%s", text ?: "", text ? " and " : "",
 				      metric->event[e].name);
 	}
-	return text ?: "what it divides by";
+	return text ? format("%s is 0", text) : "its formula has no value for what was counted";
 }
 
 static char *limits(const char *what, double value, const double range[2], const char *unit)
@@ -172,7 +172,7 @@ static bool compute(struct value *value, struct metric *metric, const struct col
 	value->running = all->running;
 	value->value = formula_value(&metric->formula);
 	if (!isfinite(value->value)) {
-		value->why = format("%s is 0", zeros(metric));
+		value->why = zeros(metric);
 	} else if (!one) {
 		return true;
 	} else if (value->value < metric->limit[0] || value->value > metric->limit[1]) {
