@@ -222,7 +222,7 @@ no_value() {
 	END
 	export PERF_METRICS_PATH=$T/bad
 	na "xeon7500_wbox has no event or field 'no_such_event'" no_such_event &&
-		na 'there is no PMU xeon7500_xbox' no_such_pmu && na 'what it divides by is 0' nothing_below
+		na 'there is no PMU xeon7500_xbox' no_such_pmu && na 'its formula has no value for what was counted' nothing_below
 	s=$?
 	unset PERF_METRICS_PATH
 	return $s
