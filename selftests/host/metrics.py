@@ -661,11 +661,19 @@ def files():
         f.write('group g\nmetric m\nevent a xeon7500_cbox/llc_hits.all/\nformula a / 0\n')
     ktap.result('a division by 0 is n/a', cleanly(
         world.run('m', '--', 'true', env={'PERF_METRICS_PATH': world.dir}.items()), 1, 'n/a, because its formula has no value', 'stdout'))
-    for name, text in (('a port with a sign', b'link S+0.qpi00 X\n'),):
+    for name, text, wanted in (('a port with a sign', b'link S+0.qpi00 X\n', 't:1: .* is no port'),
+                               ('a control character', b'link S0.qpi0 \033[2Jx\n', r'\A.*t:1: this is no text[^\033]*\Z'),
+                               ('a NUL', b'link S0.qpi0 S1.qpi0\0 x\n', 't:1: this is no text'),
+                               ('lines of Windows', b'link S0.qpi0 S1.qpi0\r\n', 't:1: .* those of Windows')):
         with open(f'{world.dir}/t', 'wb') as f:
             f.write(text)
         ktap.result(f'a topology file with {name}', cleanly(
-            world.run('map', '--topology', f'{world.dir}/t', '--', 'true'), 2, r"t:1: .* is no port"))
+            world.run('map', '--topology', f'{world.dir}/t', '--', 'true'), 2, wanted))
+    os.mkfifo(f'{world.dir}/topology')
+    ktap.result('a pipe where a topology file is', cleanly(world.run(
+        'map', '--', 'true', env={'PERF_METRICS_PATH': f'{TOP}/metrics:{world.dir}'}.items()), 2,
+        'topology: this is no file'))
+    os.unlink(f'{world.dir}/topology')
     ktap.result('check of no file', cleanly(world.run('check'), 2, 'check wants files'))
     with open(path, 'wb') as f:
         f.write(b'group memory\nmachine 06_2e\nmetric small\n\tevent reads xeon7500_mbox/bbox_cmds.reads/\n'

@@ -4,15 +4,18 @@
  *
  * A line is a word and what it is set to. "metric" begins a metric, which goes on to the
  * next one. Its lines are kept as they are until it is complete, because a line "for"
- * makes several metrics of one.
+ * makes several metrics of one. muParser computes the formulas.
+ *
+ * Functions return what is wrong, or NULL.
  */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <jansson.h>
 #include <math.h>
-#include <stdarg.h>
+#include <muParserDLL.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -35,49 +38,34 @@ struct line {
 struct file {
 	struct session *session;
 	const char *path;
-	int errors;
+	int errors;			/* of whole metrics and groups */
 	struct group *group;
 	int metrics;			/* of this group */
 	struct line line[MAX_LINES];	/* of the metric that is being read */
 	int num_lines;
-	struct metric *metric;		/* that is made of them */
 };
 
-/* Of a line, or of the file for line 0. Returns false, so that "return bad(...)" ends what is done. */
-static bool __attribute__((format(printf, 3, 4)))
-bad(struct file *file, int line, const char *fmt, ...)
+/* Says what is wrong with a line, or with the file for line 0. Returns the number of errors. */
+static int bad(const char *path, int line, const char *error)
 {
-	va_list args;
-
-	fprintf(stderr, line ? "%s:%d: " : "%s: ", file->path, line);
-	va_start(args, fmt);
-	vfprintf(stderr, fmt, args);
-	va_end(args);
-	fprintf(stderr, "\n");
-	file->errors++;
-	return false;
+	if (error)
+		fprintf(stderr, "%s:%s %s\n", path, line ? format("%d:", line) : "", error);
+	return !!error;
 }
 
 const char * const reduce_names[] = { "sum", "mean", "max", "min" };
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyz0123456789_"
 
-static bool is_name(const char *text)
+static const char *wrong_name(const char *text)
 {
-	return *text && !text[strspn(text, LETTERS)] && !isdigit((unsigned char)*text);
+	return *text && !text[strspn(text, LETTERS)] && !isdigit((unsigned char)*text) ? NULL :
+	       format("'%s' is no name: those are of a-z, 0-9, _", text);
 }
 
-static bool check_name(struct file *file, int line, const char *text)
+static const char *check_name(const char *text)
 {
-	static const char * const others[] = { "list", "map", "check" };
-	unsigned int i;
-
-	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-		if (!strcmp(text, others[i]))
-			return bad(file, line, "'%s' means something else already", text);
-	}
-	return is_name(text) ||
-	       bad(file, line, "'%s' is no name: those are of a-z, 0-9, _", text);
+	return mode_of(text) ? format("'%s' means something else already", text) : wrong_name(text);
 }
 
 /* A part is in names of files and labels, so it has nothing that means something there. */
@@ -90,53 +78,46 @@ static bool is_part(const struct metric *metric, const char *word)
 	return i == metric->num_parts && !word[strspn(word, LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZ")];
 }
 
-static bool set_scope(struct file *file, const struct line *line, void *field)
+static const char *set_scope(struct metric *metric, char *value, void *field)
 {
 	static const char * const kinds[] = { "package", "box", "cpu" };
-	char *rest = format("%s", line->value), *word = next_word(&rest);
-	struct metric *metric = file->metric;
+	char *rest = format("%s", value), *word = next_word(&rest);
 	unsigned int i;
 
 	(void)field;
 	if (!word)
-		return bad(file, line->number, "no scope");
+		return "no scope";
 	metric->kind = word;
 	while ((word = next_word(&rest))) {
 		if (metric->num_parts == MAX_PARTS)
-			return bad(file, line->number, "too many parts");
+			return "too many parts";
 		if (!is_part(metric, word))
-			return bad(file, line->number,
-				   "'%s' is no part: a-z, A-Z, 0-9, _, and each once", word);
+			return format("'%s' is no part: a-z, A-Z, 0-9, _, and each once", word);
 		metric->part[metric->num_parts++] = word;
 	}
-	if (!is_name(metric->kind))
-		return bad(file, line->number, "'%s' is no name: those are of a-z, 0-9, _",
-			   metric->kind);
 	metric->scope = SCOPE_PART;
 	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && !metric->num_parts; i++) {
 		if (!strcmp(metric->kind, kinds[i]))
 			metric->scope = i;
 	}
-	return metric->num_parts || metric->scope != SCOPE_PART ||
-	       bad(file, line->number,
-		   "scope is package, box, cpu, or a word of your own and the parts; not '%s'",
-		   metric->kind);
+	return wrong_name(metric->kind) ?: metric->num_parts || metric->scope != SCOPE_PART ? NULL :
+	       format("scope is package, box, cpu, or a word of your own and the parts; not '%s'",
+		      metric->kind);
 }
 
-static bool set_event(struct file *file, const struct line *line, void *field)
+static const char *set_event(struct metric *metric, char *value, void *field)
 {
-	struct metric *metric = file->metric;
 	struct metric_event *event = &metric->event[metric->num_events];
-	char *rest = format("%s", line->value), *name = next_word(&rest), *word = next_word(&rest);
+	char *rest = format("%s", value), *name = next_word(&rest), *word = next_word(&rest);
 	char *slash;
 	int i;
 
 	(void)field;
 	if (metric->num_events == MAX_EVENTS)
-		return bad(file, line->number, "too many events");
-	if (!name || !is_name(name) || !strcmp(name, "seconds") || !word)
-		return bad(file, line->number, "an event is NAME [sum|mean|max|min] PMU/TERMS/; "
-			   "its name is of a-z, 0-9, _, and not seconds");
+		return "too many events";
+	if (!name || wrong_name(name) || !strcmp(name, "seconds") || !word)
+		return "an event is NAME [sum|mean|max|min] PMU/TERMS/; "
+		       "its name is of a-z, 0-9, _, and not seconds";
 	for (i = REDUCE_SUM; i <= REDUCE_MIN && strcmp(word, reduce_names[i]); i++)
 		;
 	if (i <= REDUCE_MIN) {
@@ -146,64 +127,136 @@ static bool set_event(struct file *file, const struct line *line, void *field)
 	slash = word ? strchr(word, '/') : NULL;
 	if (!slash || slash == word || slash[1] == '/' || strchr(slash + 1, '/') !=
 	    word + strlen(word) - 1)
-		return bad(file, line->number, "'%s' is no event, which is PMU/TERMS/%s", word ?: "",
-			   slash ? "" : ", and none of sum, mean, max, min");
+		return format("'%s' is no event, which is PMU/TERMS/%s", word ?: "",
+			      slash ? "" : ", and none of sum, mean, max, min");
 	if (*rest)
-		return bad(file, line->number, "'%s' is too much; a comment is a line of its own",
-			   rest);
+		return format("'%s' is too much; a comment is a line of its own", rest);
 	for (i = 0; i < metric->num_events; i++) {
 		if (!strcmp(metric->event[i].name, name))
-			return bad(file, line->number, "there is an event '%s' already", name);
+			return format("there is an event '%s' already", name);
 	}
 	event->name = name;
 	event->text = word;
 	metric->num_events++;
-	return true;
+	return NULL;
 }
 
-static bool set_flag(struct file *file, const struct line *line, void *field)
+static const char *set_flag(struct metric *metric, char *value, void *field)
 {
-	*(char **)field = line->value;
-	return !*line->value || bad(file, line->number, "'%s' is too much", line->value);
+	(void)metric;
+	*(char **)field = value;
+	return *value ? format("'%s' is too much", value) : NULL;
 }
 
-static bool set_range(struct file *file, const struct line *line, void *field)
+static const char *set_range(struct metric *metric, char *value, void *field)
 {
-	char *rest = format("%s", line->value), *word, *end;
+	char *rest = format("%s", value), *word, *end;
 	double *range = field;
 	int i;
 
+	(void)metric;
 	for (i = 0; i < 2; i++) {
 		word = next_word(&rest);
 		range[i] = word ? strtod(word, &end) : 0;
 		if (!word || *end || !isfinite(range[i]))
 			break;
 	}
-	return (i == 2 && !*rest && range[0] <= range[1]) ||
-	       bad(file, line->number, "'%s' is no range, which is LOWEST HIGHEST", line->value);
+	return i == 2 && !*rest && range[0] <= range[1] ? NULL :
+	       format("'%s' is no range, which is LOWEST HIGHEST", value);
 }
 
-static bool set_name(struct file *file, const struct line *line, void *field)
+static const char *set_name(struct metric *metric, char *value, void *field)
 {
-	*(const char **)field = line->value;
-	return check_name(file, line->number, line->value);
+	(void)field;
+	metric->name = value;
+	return check_name(value);
 }
 
-static bool set_formula(struct file *file, const struct line *line, void *field)
-{
-	char *text = format("%s", line->value), *colon = strchr(text, ':'), *error;
+/* ---- formulas ---- */
 
-	if (field == &file->metric->valid) {
-		if (!colon)
-			return bad(file, line->number, "valid is CONDITION : REASON");
-		*colon++ = 0;
-		file->metric->valid_why = colon + strspn(colon, " \t");
-		if (!*file->metric->valid_why)
-			return bad(file, line->number, "there is no reason behind the colon");
+static void formula_error(muParserHandle_t parser)
+{
+	/* mupError() tells; muParser would print it otherwise. */
+	(void)parser;
+}
+
+/* That it asks for an error takes it away. */
+static const char *parser_error(muParserHandle_t parser)
+{
+	return mupError(parser) ? format("%s", mupGetErrorMsg(parser)) : NULL;
+}
+
+/* muParser can also set variables, which no formula has to. */
+static bool assigns(const char *text)
+{
+	const char *at;
+
+	for (at = strchr(text, '='); at; at = strchr(at + 1, '=')) {
+		if (at[1] == '=')
+			at++;
+		else if (at == text || !strchr("<>!", at[-1]))
+			return true;
 	}
-	error = formula_set(field, file->metric, text);
-	return !error || bad(file, line->number, "the formula is wrong: %s", error);
+	return false;
 }
+
+/* Over the variables of a metric, whose events are known; those that it has are marked as used. */
+static const char *parse(struct formula *formula, struct metric *metric, char *text)
+{
+	muParserHandle_t parser = mupCreate(muBASETYPE_FLOAT);
+	const char *error = assigns(text) ? "it sets a variable" : NULL, *name;
+	int i, j, num = 1;
+	double *var;
+
+	mupSetErrorHandler(parser, formula_error);
+	for (i = 0; i <= metric->num_events && !error; i++) {
+		metric->var[i] = 1;
+		mupDefineVar(parser, i < metric->num_events ? metric->event[i].name : "seconds",
+			     &metric->var[i]);
+		error = parser_error(parser);
+	}
+	if (!error) {
+		/* What is wrong with it shows when it is evaluated once. */
+		mupSetExpr(parser, text);
+		mupEvalMulti(parser, &num);
+		error = parser_error(parser) ?: num == 1 ? NULL : format("it has %d values", num);
+	}
+	if (error) {
+		mupRelease(parser);
+		return format("the formula is wrong: %s", error);
+	}
+	for (i = 0; i < mupGetExprVarNum(parser); i++) {
+		mupGetExprVar(parser, i, &name, &var);
+		for (j = 0; j < metric->num_events; j++)
+			metric->used |= (var == &metric->var[j]) << j;
+	}
+	*formula = (struct formula){ text, parser };
+	return NULL;
+}
+
+static const char *set_formula(struct metric *metric, char *value, void *field)
+{
+	char *text = format("%s", value), *colon = strchr(text, ':');
+
+	if (field == &metric->valid) {
+		if (!colon)
+			return "valid is CONDITION : REASON";
+		*colon++ = 0;
+		metric->valid_why = colon + strspn(colon, " \t");
+		if (!*metric->valid_why)
+			return "there is no reason behind the colon";
+	}
+	return parse(field, metric, text);
+}
+
+double formula_value(const struct formula *formula)
+{
+	double value = mupEval(formula->parser);
+
+	return mupError(formula->parser) ? NAN : value;
+}
+
+/* ---- lines and metrics ---- */
 
 char *family(const struct metric *metric)
 {
@@ -228,15 +281,13 @@ char *family(const struct metric *metric)
 }
 
 /* A later directory may define a metric anew; in one directory there is one of a name. */
-static bool add(struct file *file, struct metric *metric)
+static const char *add(struct session *session, struct metric *metric)
 {
-	struct session *session = file->session;
 	struct metric **at = NULL;
 	int i;
 
 	if (!strcmp(family(metric), "perf_metrics_not_plausible"))
-		return bad(file, metric->line, "'%s' means something else for Prometheus",
-			   metric->name);
+		return format("'%s' means something else for Prometheus", metric->name);
 	for (i = 0; i < session->num_metrics; i++) {
 		struct metric **old = &session->metric[i];
 		const char *slash = strrchr((*old)->file, '/');
@@ -247,12 +298,12 @@ static bool add(struct file *file, struct metric *metric)
 			continue;
 		if (!same || (!strncmp((*old)->file, metric->file, dir) &&
 			      !strchr(metric->file + dir + 1, '/')))
-			return bad(file, metric->line, "there is a metric of this name%s: %s:%d",
-				   same ? "" : " for Prometheus", (*old)->file, (*old)->line);
+			return format("there is a metric of this name%s: %s:%d",
+				      same ? "" : " for Prometheus", (*old)->file, (*old)->line);
 		at = old;
 	}
 	*(at ?: append(session->metric, session->num_metrics)) = metric;
-	return true;
+	return NULL;
 }
 
 /* Lines of a metric. Others have the word of the scope, and formulas have the events. */
@@ -260,7 +311,7 @@ static const struct word {
 	const char *word;
 	enum step { SCOPE, OTHERS, FORMULAS } step;
 	size_t at;
-	bool (*set)(struct file *file, const struct line *line, void *field);	/* NULL: a text */
+	const char *(*set)(struct metric *metric, char *value, void *field);	/* NULL: a text */
 	bool repeats;
 } words[] = {
 #define AT(field)	offsetof(struct metric, field)
@@ -289,38 +340,55 @@ static const struct word *word_of(const struct line *line)
 	return NULL;
 }
 
-static bool set_line(struct file *file, const struct line *lines, int i)
+static const char *set_line(struct metric *metric, const struct line *lines, int i)
 {
 	const struct word *word = word_of(&lines[i]);
-	const char *brace, *kind = file->metric->kind;
-	char **text;
+	const char *brace, *part = format("{%s}", metric->kind);
+	char **text, *value = lines[i].value;
 	int j;
 
 	for (j = 0; j < i && strcmp(lines[j].word, lines[i].word); j++)
 		;
 	if (j < i && word && !word->repeats)
-		return bad(file, lines[i].number, "there is a line '%s' already", word->word);
+		return format("there is a line '%s' already", word->word);
 	/* By now every word in braces is replaced, but for that of the scope. */
-	for (brace = strchr(lines[i].value, '{'); brace; brace = strchr(brace + 1, '{')) {
-		if ((!word || word->step != SCOPE) && (!file->metric->num_parts ||
-		    strncmp(brace, format("{%s}", kind), strlen(kind) + 2)))
-			return bad(file, lines[i].number, "'%s' is of no scope and no line 'for'",
-				   brace);
+	for (brace = strchr(value, '{'); brace; brace = strchr(brace + 1, '{')) {
+		if ((!word || word->step != SCOPE) &&
+		    (!metric->num_parts || strncmp(brace, part, strlen(part))))
+			return format("'%s' is of no scope and no line 'for'", brace);
 	}
 	if (!word)
-		return bad(file, lines[i].number, "'%s' is nothing a metric has", lines[i].word);
-	text = (void *)((char *)file->metric + word->at);
+		return format("'%s' is nothing a metric has", lines[i].word);
+	text = (void *)((char *)metric + word->at);
 	if (word->set)
-		return word->set(file, &lines[i], text);
-	*text = *text && **text ? format("%s\n%s", *text, lines[i].value) : lines[i].value;
-	return true;
+		return word->set(metric, value, text);
+	*text = *text && **text ? format("%s\n%s", *text, value) : value;
+	return NULL;
 }
 
-/* What is wrong with a metric leaves nothing of it behind but memory. */
-static bool make_metric(struct file *file, const struct line *lines, int num)
+/* What its lines together lack. */
+static const char *complete(struct session *session, struct metric *metric)
 {
-	struct metric *metric = file->metric = allocate(sizeof(*metric));
+	int i;
+
+	if (!metric->num_events || !metric->formula.text)
+		return format("metric '%s' has no %s", metric->name,
+			      metric->num_events ? "formula" : "event");
+	for (i = 0; i < metric->num_events; i++) {
+		if (!(metric->used >> i & 1))
+			return format("no formula has event '%s'", metric->event[i].name);
+	}
+	if (!*metric->help)
+		metric->help = metric->name;
+	return add(session, metric);
+}
+
+/* What is wrong with a metric leaves nothing of it behind but memory. The number of errors. */
+static int make_metric(const struct file *file, const struct line *lines, int num)
+{
+	struct metric *metric = allocate(sizeof(*metric));
 	const struct word *word;
+	const char *error;
 	enum step step;
 	int i;
 
@@ -331,25 +399,16 @@ static bool make_metric(struct file *file, const struct line *lines, int num)
 	metric->kind = "package";
 	metric->limit[0] = metric->plausible[0] = -INFINITY;
 	metric->limit[1] = metric->plausible[1] = INFINITY;
-	for (step = SCOPE; step <= FORMULAS; step++) {
+	/* Without events each formula is wrong. */
+	for (step = SCOPE; step <= (metric->num_events ? FORMULAS : OTHERS); step++) {
 		for (i = 0; i < num; i++) {
 			word = word_of(&lines[i]);
-			if ((word ? word->step : OTHERS) == step && !set_line(file, lines, i))
-				return false;
+			error = (word ? word->step : OTHERS) == step ? set_line(metric, lines, i) : NULL;
+			if (error)
+				return bad(file->path, lines[i].number, error);
 		}
-		if (step == OTHERS && !metric->num_events)
-			return bad(file, metric->line, "metric '%s' has no event", metric->name);
 	}
-	if (!metric->formula.text)
-		return bad(file, metric->line, "metric '%s' has no formula", metric->name);
-	for (i = 0; i < metric->num_events; i++) {
-		if (!(metric->used >> i & 1))
-			return bad(file, metric->line, "no formula has event '%s'",
-				   metric->event[i].name);
-	}
-	if (!*metric->help)
-		metric->help = metric->name;
-	return add(file, metric);
+	return bad(file->path, metric->line, complete(file->session, metric));
 }
 
 /* The lines of a metric, once for each value of its "for". */
@@ -373,13 +432,14 @@ static void end_of_metric(struct file *file)
 			copy[i] = lines[i];
 			copy[i].value = replaced(lines[i].value, name, value);
 		}
-		make_metric(file, copy, num);
+		file->errors += make_metric(file, copy, num);
 		made++;
 	}
 	if (of && !made)
-		bad(file, lines[0].number, "a metric has one line 'for WORD VALUE...'");
+		file->errors += bad(file->path, lines[0].number,
+				    "a metric has one line 'for WORD VALUE...'");
 	else if (num && !of)
-		make_metric(file, lines, num);
+		file->errors += make_metric(file, lines, num);
 	file->num_lines = 0;
 }
 
@@ -387,7 +447,8 @@ static void end_of_group(struct file *file)
 {
 	end_of_metric(file);
 	if (file->group && *file->group->name && !file->metrics)
-		bad(file, 0, "group '%s' has no metric", file->group->name);
+		file->errors += bad(file->path, 0, format("group '%s' has no metric",
+							  file->group->name));
 	file->metrics = 0;
 }
 
@@ -399,114 +460,115 @@ static void begin_group(struct file *file, char *name)
 	*append(file->session->group, file->session->num_groups) = file->group;
 }
 
-static bool set_machines(struct file *file, int number, char *text)
+static const char *set_machines(struct group *group, char *text)
 {
 	char *rest = format("%s", text), *word;
 	int end;
 
-	file->group->machines = text;
+	group->machines = text;
 	while ((word = next_word(&rest))) {
 		end = 0;
 		if (sscanf(word, "%*2[0-9a-f]_%*2[0-9a-f]%n", &end) < 0 || end != 5 || word[5])
-			return bad(file, number, "'%s' is no machine, which is as 06_2e", word);
+			return format("'%s' is no machine, which is as 06_2e", word);
 	}
-	return *text || bad(file, number, "no machine");
+	return *text ? NULL : "no machine";
 }
 
-/* All of it is printed, as JSON and elsewhere. */
-static bool is_text(const char *text)
+static const char *take_line(void *data, int number, char *word, char *text)
 {
-	json_t *json = json_string(text);
-	bool good = json;
+	struct file *file = data;
 
-	json_decref(json);
-	/* U+0080 to U+009F are control characters, too. */
-	for (; *text; text++)
-		good &= (*text == '\t' || !iscntrl((unsigned char)*text)) &&
-			!(text[0] == '\xc2' && (unsigned char)text[1] < 0xa0);
-	return good;
-}
-
-static bool read_line(struct file *file, int number, char *text, size_t len)
-{
-	char *word;
-
-	if (len && text[len - 1] == '\n')
-		text[--len] = 0;
-	if (len && text[len - 1] == '\r')
-		return bad(file, number, "the line ends as those of Windows do");
-	if (number == 1 && !strncmp(text, "\xef\xbb\xbf", 3)) {
-		bad(file, number, "the file begins with a byte order mark");
-		text += 3;
-		len -= 3;
-	}
-	if (strlen(text) != len || !is_text(text))
-		return bad(file, number, "this is no text in UTF-8");
-	text = format("%s", text);
-	word = next_word(&text);
-	if (!word || word[0] == '#')
-		return true;
 	if (!strcmp(word, "group")) {
 		end_of_group(file);
 		begin_group(file, text);
-		return check_name(file, number, text);
+		return check_name(text);
 	}
 	if (!file->group) {
 		begin_group(file, "");
-		return bad(file, number, "a file begins with a line 'group NAME', not with '%s'",
-			   word);
+		return format("a file begins with a line 'group NAME', not with '%s'", word);
 	}
 	if (!strcmp(word, "metric")) {
 		end_of_metric(file);
 		file->metrics++;
 	} else if (!file->num_lines) {
-		if (!strcmp(word, "help") && !*file->group->help)
-			file->group->help = text;
-		else if (!strcmp(word, "machine") && !file->group->machines)
-			return set_machines(file, number, text);
-		else
-			return bad(file, number, "'%s' is nothing a group has, or has twice", word);
-		return true;
+		if (!strcmp(word, "machine") && !file->group->machines)
+			return set_machines(file->group, text);
+		if (strcmp(word, "help") || *file->group->help)
+			return format("'%s' is nothing a group has, or has twice", word);
+		file->group->help = text;
+		return NULL;
 	}
 	if (file->num_lines == MAX_LINES)
-		return bad(file, number, "a metric has no more than 64 lines");
+		return "a metric has no more than 64 lines";
 	file->line[file->num_lines++] = (struct line){ number, word, text };
-	return true;
+	return NULL;
+}
+
+/* ---- files ---- */
+
+/* All of it is printed, as JSON and elsewhere. */
+static const char *wrong_text(char *text, size_t len)
+{
+	json_t *json;
+	bool good;
+
+	if (len && text[len - 1] == '\n')
+		text[--len] = 0;
+	if (len && text[len - 1] == '\r')
+		return "the line ends as those of Windows do";
+	json = json_string(text);
+	good = json && strlen(text) == len;
+	json_decref(json);
+	/* U+0080 to U+009F are control characters, too. */
+	for (; *text; text++)
+		good &= (*text == '\t' || !iscntrl((unsigned char)*text)) &&
+			!(text[0] == '\xc2' && (unsigned char)text[1] < 0xa0);
+	return good ? NULL : "this is no text in UTF-8";
+}
+
+int lines_read(const char *path, take_fn *take, void *data)
+{
+	int number = 0, errors = 0, mark, fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+	char *line = NULL, *text, *word;
+	const char *error;
+	size_t size = 0;
+	struct stat st;
+	ssize_t len;
+
+	if (!f || fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+		errors = bad(path, 0, f ? "this is no file" : strerror(errno));
+		if (f)
+			fclose(f);
+		return errors;
+	}
+	while ((len = getline(&line, &size, f)) >= 0) {
+		mark = !number++ && !strncmp(line, "\xef\xbb\xbf", 3) ? 3 : 0;
+		errors += bad(path, number, mark ? "the file begins with a byte order mark" : NULL);
+		error = wrong_text(line + mark, len - mark);
+		text = format("%s", line + mark);
+		word = next_word(&text);
+		errors += bad(path, number, error ?: word && *word != '#' ?
+			      take(data, number, word, text) : NULL);
+	}
+	errors += bad(path, number, ferror(f) ? strerror(errno) : NULL);
+	free(line);
+	fclose(f);
+	return errors;
 }
 
 int file_read(struct session *session, const char *path)
 {
 	struct file file = { .session = session, .path = path };
-	char *text = NULL;
-	size_t size = 0;
-	int number = 0, fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
-	struct stat st;
-	ssize_t len;
+	int errors = lines_read(path, take_line, &file);
 
-	if (!f || fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-		bad(&file, 0, "%s", f ? "this is no file" : strerror(errno));
-		if (f)
-			fclose(f);
-		return file.errors;
-	}
-	while ((len = getline(&text, &size, f)) >= 0)
-		read_line(&file, ++number, text, len);
-	if (ferror(f))
-		bad(&file, number, "%s", strerror(errno));
 	end_of_group(&file);
-	if (!file.group)
-		bad(&file, 0, "there is no group");
-	free(text);
-	fclose(f);
-	return file.errors;
+	return errors + file.errors + (errors || file.group ? 0 : bad(path, 0, "there is no group"));
 }
 
 static int is_metric_file(const struct dirent *entry)
 {
-	const char *dot = strrchr(entry->d_name, '.');
-
-	return entry->d_name[0] != '.' && dot && !strcmp(dot, ".metric");
+	return !fnmatch("*.metric", entry->d_name, FNM_PERIOD);
 }
 
 /* Returns the number of errors. Who names a directory wants what is in it. */
@@ -515,10 +577,8 @@ static int dir_read(struct session *session, const char *dir)
 	struct dirent **list = NULL;
 	int num = scandir(dir, &list, is_metric_file, alphasort), i, errors = 0;
 
-	if (num < 0 && getenv("PERF_METRICS_PATH")) {
-		warn("%s: %s", dir, strerror(errno));
-		errors++;
-	}
+	if (num < 0 && getenv("PERF_METRICS_PATH"))
+		errors = fail(1, "%s: %s", dir, strerror(errno));
 	for (i = 0; i < num; i++) {
 		errors += file_read(session, format("%s/%s", dir, list[i]->d_name));
 		free(list[i]);
@@ -542,15 +602,13 @@ static char *directories(void)
 
 int files_read(struct session *session)
 {
-	char *dirs = directories(), *dir;
+	char *dir;
 	int errors = 0;
 
-	if (!*dirs)
+	if (!*directories())
 		return fail(STATUS_USAGE, "PERF_METRICS_PATH names no directory");
-	while ((dir = strsep(&dirs, ":"))) {
-		if (*dir)
-			errors += dir_read(session, dir);
-	}
+	for (dir = strtok(directories(), ":"); dir; dir = strtok(NULL, ":"))
+		errors += dir_read(session, dir);
 	if (errors)
 		return fail(STATUS_USAGE, "metric files are wrong, see above");
 	return session->num_metrics ? 0 :
@@ -559,12 +617,11 @@ int files_read(struct session *session)
 
 char *file_find(const char *name)
 {
-	char *dirs = directories(), *dir, *found = NULL;
+	char *dir, *path, *found = NULL;
 
-	while ((dir = strsep(&dirs, ":"))) {
-		char *path = format("%s/%s", dir, name);
-
-		if (*dir && !access(path, R_OK))
+	for (dir = strtok(directories(), ":"); dir; dir = strtok(NULL, ":")) {
+		path = format("%s/%s", dir, name);
+		if (!access(path, R_OK))
 			found = path;
 	}
 	return found;

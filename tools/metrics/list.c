@@ -137,12 +137,11 @@ static void nearer(const char *name, const char *other, int *least, const char *
 
 int unknown(const struct session *session, const char *name, bool first)
 {
-	static const char * const words[] = { "list", "map", "check" };
 	int least = 2 + strlen(name) / 6, i;
 	const char *like = NULL;
 
-	for (i = 0; i < 3 && first; i++)
-		nearer(name, words[i], &least, &like);
+	for (i = LIST; i <= CHECK && first; i++)
+		nearer(name, modes[i], &least, &like);
 	for (i = 0; i < session->num_metrics; i++) {
 		nearer(name, session->metric[i]->group->name, &least, &like);
 		nearer(name, session->metric[i]->name, &least, &like);

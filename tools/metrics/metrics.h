@@ -5,7 +5,6 @@
  *	main.c		the real world
  *	session.c	options, and what is done with them
  *	files.c		metric files: what to count and how to compute with it
- *	formula.c	the formulas in them
  *	machine.c	what sysfs tells: packages, PMUs, events
  *	plan.c		which events are counted together, in as few passes as possible
  *	count.c		perf stat counts
@@ -145,7 +144,11 @@ struct metric {
 
 struct session;
 
-/* Reads a file. Returns the number of errors, each of which has been told. */
+/* Gets each line: its first word, and the rest. NULL, or what is wrong with it. */
+typedef const char *take_fn(void *data, int number, char *word, char *rest);
+/* Of a file of text, less empty lines and comments. The number of errors, which have been told. */
+int lines_read(const char *path, take_fn *take, void *data);
+/* Reads a metric file, likewise. */
 int file_read(struct session *session, const char *path);
 /* Reads what is installed and what the user has. 0, or a status if there is none, or wrong. */
 int files_read(struct session *session);
@@ -154,11 +157,6 @@ char *file_find(const char *name);
 /* A name as Prometheus wants it: what is measured, then the unit in words. */
 char *family(const struct metric *metric);
 
-/*
- * Sets a formula over the variables of a metric, whose events have to be known, and marks those
- * that it has as used. NULL, or what is wrong with it.
- */
-char *formula_set(struct formula *formula, struct metric *metric, char *text);
 double formula_value(const struct formula *formula);
 
 /* ---- the machine ---- */
@@ -288,6 +286,12 @@ struct session {
 	/* Gets what is typed while perf counts; true if that is the end. NULL for nobody. */
 	bool (*key)(struct session *session, int key);
 };
+
+/* What the first word asks for. */
+enum mode { METRICS, LIST, MAP, CHECK };
+extern const char * const modes[];
+/* METRICS for what is none of the others. */
+enum mode mode_of(const char *word);
 
 /* The program with its arguments, in a world. Returns the exit status. */
 int session_run(const struct world *world, int argc, char **argv);

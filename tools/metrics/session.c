@@ -108,9 +108,16 @@ static int measure(struct session *session)
 	return session->any_value || status ? status : STATUS_NO_VALUE;
 }
 
-/* What the first word asks for. */
-enum mode { METRICS, LIST, MAP, CHECK };
-static const char * const modes[] = { "metrics", "list", "map", "check" };
+const char * const modes[] = { "metrics", "list", "map", "check" };
+
+enum mode mode_of(const char *word)
+{
+	enum mode mode;
+
+	for (mode = CHECK; mode && strcmp(word, modes[mode]); mode--)
+		;
+	return mode;
+}
 
 /* Options by where their value goes; of a number its first value is 1. */
 static const struct {
@@ -200,8 +207,7 @@ static int options_read(struct options *options, int argc, char **argv)
 		fputs(usage, stderr);
 		return STATUS_USAGE;
 	}
-	for (mode = CHECK; mode && strcmp(argv[optind], modes[mode]); mode--)
-		;
+	mode = mode_of(argv[optind]);
 	for (i = 0; i < NUM_OPTIONS; i++) {
 		if (given >> i & 1 && !(table[i].modes >> mode & 1))
 			return fail(STATUS_USAGE, "--%s is not for perf metrics%s%s", table[i].name,
