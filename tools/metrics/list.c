@@ -173,7 +173,7 @@ static bool list_one(const struct session *session, const char *name, json_t *js
 
 int list(const struct session *session, char **names, int num)
 {
-	json_t *all = session->options.form == FORM_JSON ? json_array() : NULL;
+	json_t *all = session->options.json ? json_array() : NULL;
 	int status = 0, i;
 
 	if (!num && !all)

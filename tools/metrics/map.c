@@ -15,7 +15,7 @@ static const struct field {
 	int per_pmu;			/* so many of the cells */
 	size_t at;
 	int num;
-	size_t most;			/* what the map has for the most of all */
+	size_t most;			/* what the map has for the most of all, or 0 */
 } fields[] = {
 #define PLACE(field, num)	offsetof(struct map_package, field), num
 #define MOST(field)		offsetof(struct map, field)
@@ -26,12 +26,73 @@ static const struct field {
 	{ "memory_write_bandwidth", "bbox_", "xeon7500_bbox", 1, PLACE(write, MAP_MBOXES),
 	  MOST(most_memory) },
 	/* QPI 0 and 1 are of the left half of the router, 2 and 3 of the right one. */
-	{ "qpi_outgoing_bandwidth", "qpi", "xeon7500_rbox", 2, PLACE(sent, MAP_PORTS),
-	  MOST(most_sent) },
+	{ "qpi_outgoing_bandwidth", "qpi", "xeon7500_rbox", 2, PLACE(sent, MAP_PORTS) },
 	{ "qpi_utilization", "qpi", "xeon7500_rbox", 2, PLACE(used, MAP_PORTS), MOST(most_used) },
 };
 
 #define NUM_FIELDS	(sizeof(fields) / sizeof(fields[0]))
+
+/* ---- values as a map has them: short, and with what is to be known of them ---- */
+
+char *map_number(double value, const char *unit)
+{
+	/* What would be rounded up to four digits gets the next prefix. */
+	const char *prefix = scaled(&value, 999.5);
+	int digits = !*prefix || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+
+	return format("%.*f%s%s%s", digits, value, *unit ? " " : "", prefix, unit);
+}
+
+char *map_label(const struct map_value *value, const char *unit)
+{
+	static const char * const marks[] = {
+		[MAP_ABSENT] = "-", [MAP_NONE] = "n/a", [MAP_ODD] = "!", [MAP_TURNS] = "~",
+		[MAP_WHOLE] = "",
+	};
+
+	return format("%s%s", marks[value->state], map_is(value) ? map_number(value->value, unit) : "");
+}
+
+bool map_is(const struct map_value *value)
+{
+	return value->state >= MAP_ODD;
+}
+
+struct map_value map_sum(const struct map_value *values, int num)
+{
+	struct map_value sum = {};
+	int i;
+
+	for (i = 0; i < num; i++) {
+		if (values[i].state == MAP_ABSENT)
+			continue;
+		if (sum.state == MAP_ABSENT || values[i].state < sum.state) {
+			sum.state = values[i].state;
+			sum.why = values[i].why;
+		}
+		sum.value += values[i].value;
+	}
+	return sum;
+}
+
+double map_share(const struct map_value *value, double most)
+{
+	return map_is(value) && most > 0 ? fmax(fmin(value->value / most, 1), 0) : 0;
+}
+
+const char *map_peer(const struct map *map, int package, int port)
+{
+	const char *peer = map->topology.link[package][port].peer;
+
+	return *peer ? peer : "?";
+}
+
+bool map_busiest(const struct map *map, int package, int port)
+{
+	return map->busiest.package == package && map->busiest.port == port;
+}
+
+/* ---- what is asked for ---- */
 
 static const char TO[] = "home_requests_to_node";
 
@@ -89,6 +150,8 @@ int map_ask(struct session *session)
 	       fail(STATUS_USAGE, "--matrix wants a topology file that says whose the nodes "
 		    "are: perf-metrics(5)");
 }
+
+/* ---- what is placed ---- */
 
 static const struct pmu *pmu_of(const struct session *session, const char *base, int number)
 {
@@ -177,7 +240,8 @@ static void place(const struct session *session, struct map *map, const struct v
 			map->busiest.package = value->package;
 			map->busiest.port = i;
 		}
-		*most = fmax(*most, to[i].value);
+		if (field->most)
+			*most = fmax(*most, to[i].value);
 	}
 }
 

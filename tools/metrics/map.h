@@ -4,7 +4,6 @@
  *
  *	topology.c	which link leads where, from a file
  *	map.c		which values go where on the map
- *	map_value.c	values as a map has them
  *	map_text.c	draws it as text
  *	map_svg.c	draws it as SVG
  *	terminal.c	the screen it is redrawn on
@@ -69,7 +68,7 @@ struct map {
 	double time;			/* of an interval, or 0 */
 	struct topology topology;
 	bool has_topology;
-	double most_miss, most_memory, most_sent, most_used;	/* of all boxes */
+	double most_miss, most_memory, most_used;	/* of all boxes */
 	/* The link that is used most; package -1 if none is */
 	struct {
 		int package, port;
@@ -87,12 +86,10 @@ output_fn map_output;
 /* A key while there is a screen; true for the one that ends. */
 bool map_key(struct session *session, int key);
 
-/* ---- map_value.c ---- */
-
-/* Five characters or fewer: 9.63G. */
-char *map_number(double value);
+/* Five characters or fewer: 9.63G. With a unit, as people write it: 9.63 GB/s. */
+char *map_number(double value, const char *unit);
 /* That, with ~ before it where it took turns, ! if not plausible; n/a; - for what is absent. */
-char *map_label(const struct map_value *value);
+char *map_label(const struct map_value *value, const char *unit);
 /* Is there a number to draw? */
 bool map_is(const struct map_value *value);
 /* What all cells of a kind add up to, in the worst state of one that is there. */

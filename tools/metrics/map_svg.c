@@ -5,7 +5,6 @@
  * two curves, one each way. Lengths are in pixels.
  */
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +21,6 @@
 /* A flit of 8 bytes each clock of the link at its highest speed, 6.4 GT/s */
 #define LINK_MOST	12.8e9
 #define WIDEST		16.0
-
-#define STEPS	40	/* of a curve */
 
 #define SIZE(size)	"font-size=\"" #size "\""
 #define BOLD		" font-weight=\"bold\""
@@ -59,51 +56,13 @@ struct drawing {
 
 /* ---- words and colours ---- */
 
-static void put_text(FILE *f, const char *fmt, va_list args)
-{
-	char line[300], *text;
-
-	vsnprintf(line, sizeof(line), fmt, args);
-	for (text = line; *text; text++) {
-		if (strchr("<>&\"", *text))
-			fprintf(f, "&#%d;", *text);
-		else
-			fputc(*text, f);
-	}
-}
-
-static void __attribute__((format(printf, 5, 6)))
-label(FILE *f, double x, double y, const char *attributes, const char *fmt, ...)
-{
-	va_list args;
-
-	fprintf(f, "<text x=\"%.1f\" y=\"%.1f\" %s>", x, y, attributes);
-	va_start(args, fmt);
-	put_text(f, fmt, args);
-	va_end(args);
-	fprintf(f, "</text>\n");
-}
-
-/* With its unit, as people write it: 2.81 GB/s. */
-static char *bytes(const struct map_value *value)
-{
-	char *number = map_label(value);
-	int digits = strspn(number, "~!0123456789.");
-
-	return map_is(value) ? format("%.*s %sB/s", digits, number, number + digits) : number;
-}
+#define label(f, x, y, attributes, text, ...)						\
+	fprintf(f, "<text x=\"%.1f\" y=\"%.1f\" %s>" text "</text>\n",			\
+		(double)(x), (double)(y), attributes, ##__VA_ARGS__)
 
 /* What a browser shows where the mouse is: a line of the element that was opened last. */
-static void __attribute__((format(printf, 2, 3))) title(FILE *f, const char *fmt, ...)
-{
-	va_list args;
-
-	fprintf(f, "<title>");
-	va_start(args, fmt);
-	put_text(f, fmt, args);
-	va_end(args);
-	fprintf(f, "</title>");
-}
+#define title(f, ...) \
+	fprintf(f, "<title>%s</title>", escaped(format(__VA_ARGS__), "<>&\"", "&#%d;"))
 
 /* Between the colours of 0, 1/2 and 1. */
 static const char *mixed(const int colours[3][3], double share)
@@ -159,7 +118,7 @@ static void draw_cboxes(FILE *f, const struct map *map, const struct map_package
 	double w = (BOX_W - 24) / map->cboxes;
 	int i;
 
-	label(f, x, y + 11, SIZE(12), "misses %s%s", map_label(&sum), map_is(&sum) ? "/s" : "");
+	label(f, x, y + 11, SIZE(12), "misses %s%s", map_label(&sum, ""), map_is(&sum) ? "/s" : "");
 	for (i = 0; i < map->cboxes; i++) {
 		const struct map_value *miss = &package->miss[i];
 		double share = map_share(miss, map->most_miss);
@@ -169,7 +128,7 @@ static void draw_cboxes(FILE *f, const struct map *map, const struct map_package
 		label(f, x + i * w + w / 2 - 1, y + 32,
 		      miss->state == MAP_TURNS ? SIZE(9) MIDDLE MARGIN :
 		      share > 0.6 ? SIZE(9) MIDDLE WHITE : SIZE(9) MIDDLE,
-		      "%s", miss->state == MAP_ABSENT ? "" : map_label(miss));
+		      "%s", miss->state == MAP_ABSENT ? "" : map_label(miss, ""));
 	}
 }
 
@@ -184,7 +143,7 @@ static void draw_bar(FILE *f, const char *name, const struct map_value *value, d
 	cell(f, x + 12, y, w, 13, value->state == MAP_ABSENT ? value : &empty, "");
 	if (share > 0)
 		cell(f, x + 12, y, w * share, 13, value, "#5b7fb5");
-	label(f, x + 16 + w, y + 11, SIZE(12), "%s", bytes(value));
+	label(f, x + 16 + w, y + 11, SIZE(12), "%s", map_label(value, "B/s"));
 }
 
 static void draw_mbox(FILE *f, const struct map *map, const struct map_package *package, int i,
@@ -202,7 +161,7 @@ static void draw_port(FILE *f, const struct map *map, int p, int i, double x, do
 
 	cell(f, x, y, 11, 11, used, link_colour(used->value));
 	label(f, x + 16, y + 10, style, "qpi%d \u2192 %s", i, map_peer(map, p, i));
-	label(f, x + 130, y + 10, style, "%s", bytes(sent));
+	label(f, x + 130, y + 10, style, "%s", map_label(sent, "B/s"));
 	if (map_is(used))
 		label(f, x + 210, y + 10, style, "%.0f %%", used->value);
 }
@@ -310,7 +269,7 @@ static void draw_line(const struct drawing *d, int p, int port, const char *path
 	fprintf(d->f, "<g>");
 	if (map_is(used))
 		title(d->f, "S%d qpi%d \u2192 %s: %s, %.1f %% full%s%s", p, port, peer,
-		      bytes(sent), used->value, sent->why ? "; " : "", sent->why ?: "");
+		      map_label(sent, "B/s"), used->value, sent->why ? "; " : "", sent->why ?: "");
 	else
 		title(d->f, "S%d qpi%d \u2192 %s: %s", p, port, peer,
 		      used->why ?: "there is no such box");
@@ -327,22 +286,10 @@ static void draw_line(const struct drawing *d, int p, int port, const char *path
 	fprintf(d->f, "</g>\n");
 }
 
-/* Where a curve with these control points is, t being from 0 to 1; and to the right of it. */
-static struct point lane(const struct point c[4], double t, double right)
+/* A point, and what is to the right of the way from it. */
+static struct point beside(struct point from, const struct point *way, double right)
 {
-	double u = 1 - t, weight[4] = { u * u * u, 3 * u * u * t, 3 * u * t * t, t * t * t };
-	struct point at = {}, way;
-	double length;
-	int i;
-
-	for (i = 0; i < 4; i++) {
-		at.x += weight[i] * c[i].x;
-		at.y += weight[i] * c[i].y;
-	}
-	way.x = u * u * (c[1].x - c[0].x) + 2 * u * t * (c[2].x - c[1].x) + t * t * (c[3].x - c[2].x);
-	way.y = u * u * (c[1].y - c[0].y) + 2 * u * t * (c[2].y - c[1].y) + t * t * (c[3].y - c[2].y);
-	length = hypot(way.x, way.y);
-	return (struct point){ at.x - way.y / length * right, at.y + way.x / length * right };
+	return along(from, &(struct point){ -way->y, way->x }, right);
 }
 
 /* Traffic keeps to the right of a curve that both ways have, so that each has a lane. */
@@ -351,28 +298,17 @@ static void draw_between(const struct drawing *d, int p, int port)
 	int peer = peer_of(d->map, p, port), back = d->map->topology.link[p][port].port;
 	const struct point *out = &d->out[p][port], *in = &d->out[peer][back];
 	double right = WIDEST / 2 + 2, straight = WIDEST, bend;
-	struct point c[4] = {
-		[0] = along(d->port[p][port], out, straight),
-		[3] = along(d->port[peer][back], in, straight),
-	};
-	struct point tip, at;
-	char *path;
-	int i;
+	struct point from = beside(d->port[p][port], out, right), a = along(from, out, straight);
+	struct point tip = beside(d->port[peer][back], in, -right), b = along(tip, in, straight);
+	struct point end = along(tip, in, arrow(&d->map->package[p].sent[port]) + 4);
 
 	/* A bow between neighbours is flat, as others pass there. */
 	bend = out->x == in->x && out->y == in->y ? 0.2 : 0.45;
-	bend *= hypot(c[3].x - c[0].x, c[3].y - c[0].y);
-	c[1] = along(c[0], out, bend);
-	c[2] = along(c[3], in, bend);
-	at = along(lane(c, 0, right), out, -straight);
-	path = format("M%.1f,%.1f", at.x, at.y);
-	for (i = 0; i <= STEPS; i++) {
-		at = lane(c, (double)i / STEPS, right);
-		path = format("%s L%.1f,%.1f", path, at.x, at.y);
-	}
-	tip = along(at, in, -straight);
-	at = along(tip, in, arrow(&d->map->package[p].sent[port]) + 4);
-	draw_line(d, p, port, format("%s L%.1f,%.1f", path, at.x, at.y), tip, *in);
+	bend *= hypot(b.x - a.x, b.y - a.y);
+	draw_line(d, p, port,
+		  format("M%.1f,%.1f L%.1f,%.1f C%.1f,%.1f %.1f,%.1f %.1f,%.1f L%.1f,%.1f", from.x,
+			 from.y, a.x, a.y, a.x + out->x * bend, a.y + out->y * bend,
+			 b.x + in->x * bend, b.y + in->y * bend, b.x, b.y, end.x, end.y), tip, *in);
 }
 
 /* To what is not in the picture. */
@@ -445,12 +381,12 @@ static void draw_legend(FILE *f, const struct map *map, double y)
 
 		fprintf(f, "<path d=\"M%.1f,%.1f h46\" stroke=\"#666666\" stroke-width=\"%.1f\"/>\n",
 			250.0 + i * 124, y + 34, line_width(&value));
-		label(f, 302 + i * 124, y + 38, SIZE(12), "%s", bytes(&value));
+		label(f, 302 + i * 124, y + 38, SIZE(12), "%s", map_label(&value, "B/s"));
 	}
 	label(f, 20, y + 64, SIZE(12) BOLD, "C-Boxes: misses/s");
 	for (i = 0; i < 3; i++) {
 		cell(f, 250 + i * 124, y + 52, 22, 14, &whole, miss_colour(i / 2.0));
-		label(f, 276 + i * 124, y + 64, SIZE(12), "%s", map_number(map->most_miss * i / 2));
+		label(f, 276 + i * 124, y + 64, SIZE(12), "%s", map_number(map->most_miss * i / 2, ""));
 	}
 	cell(f, 20, y + 78, 22, 14, &absent, "");
 	label(f, 46, y + 90, SIZE(12), "absent");
@@ -483,7 +419,7 @@ static void draw_matrix(FILE *f, const struct map *map, double y)
 			cell(f, 70 + i * w, top, w - 2, ROW - 2, to, miss_colour(share));
 			label(f, 70 + i * w + w / 2 - 1, top + 15,
 			      share > 0.6 ? SIZE(12) MIDDLE WHITE : SIZE(12) MIDDLE,
-			      "%s", map_label(to));
+			      "%s", map_label(to, ""));
 		}
 	}
 }

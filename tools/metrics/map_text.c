@@ -28,7 +28,7 @@ static char *cboxes(const struct map *map, int package)
 
 	for (i = 0; i < map->cboxes; i++)
 		cells[i] = cell(&miss[i], map->most_miss);
-	return format("C %s%*s", cells, 17 - map->cboxes, map_label(&sum));
+	return format("C %s%*s", cells, 17 - map->cboxes, map_label(&sum, ""));
 }
 
 /* q0>S1  ####...  55%, with what is sent where that has room; < at the end marks the busiest. */
@@ -41,11 +41,11 @@ static char *link(const struct map *map, int package, int port, int width)
 	char bar[COLUMNS] = "";
 
 	if (!map_is(used))
-		return format("%s%s", name, map_label(used));
+		return format("%s%s", name, map_label(used, ""));
 	for (i = 0; i < num; i++)
 		bar[i] = i >= full ? '.' : used->state == MAP_WHOLE ? '#' : cell(used, 0);
 	return format("%s%s%3.0f%%%s%s", name, bar, used->value,
-		      wide ? format("%7s", map_label(&map->package[package].sent[port])) : "",
+		      wide ? format("%7s", map_label(&map->package[package].sent[port], "")) : "",
 		      map_busiest(map, package, port) ? "<" : "");
 }
 
@@ -60,8 +60,8 @@ static char *block_line(const struct map *map, int p, int line, int width)
 	if (line == 1)
 		return cboxes(map, p);
 	if (line < 4)
-		return format("M%d r%6s w%6s", line - 2, map_label(&package->read[line - 2]),
-			      map_label(&package->write[line - 2]));
+		return format("M%d r%6s w%6s", line - 2, map_label(&package->read[line - 2], ""),
+			      map_label(&package->write[line - 2], ""));
 	return link(map, p, line - 4, width);
 }
 
@@ -98,7 +98,7 @@ static void draw_head(FILE *f, const struct map *map)
 	if (p >= 0)
 		text = format("Busiest link: S%d qpi%d > %s, %.0f %% full%s", p, port,
 			      map_peer(map, p, port), map->package[p].used[port].value,
-			      map_is(sent) ? format(", %sB/s", map_label(sent)) : "");
+			      map_is(sent) ? format(", %s", map_label(sent, "B/s")) : "");
 	fprintf(f, "%-*.*s", width, width, text);
 	if (map->time)
 		fprintf(f, "%14.3f s", map->time);
@@ -108,7 +108,7 @@ static void draw_head(FILE *f, const struct map *map)
 static void draw_legend(FILE *f, const struct map *map)
 {
 	fprintf(f, "\nC misses/s of each C-Box, from . to @ (%s), and their sum\n",
-		map_number(map->most_miss));
+		map_number(map->most_miss, ""));
 	fprintf(f, "M B/s each M-Box reads and writes   ~ / turns   blank - absent   ? n/a   ! odd\n");
 	fprintf(f, "q QPI link > where it leads%s, how full%s\n",
 		map->has_topology ? "" : " (? without a topology file)",
@@ -126,7 +126,7 @@ static void draw_matrix(FILE *f, const struct map *map)
 	for (p = 0; p < map->packages; p++) {
 		fprintf(f, "  from S%d to   ", p);
 		for (i = 0; i < columns; i++)
-			fprintf(f, "%7s", map_label(&map->package[p].to[i]));
+			fprintf(f, "%7s", map_label(&map->package[p].to[i], ""));
 		fprintf(f, "\n");
 	}
 	if (columns < map->columns)

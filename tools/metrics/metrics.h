@@ -59,8 +59,12 @@ char *replaced(const char *text, const char *name, const char *by);
 char *next_word(char **text);
 /* A number with its unit, as short as people want it. */
 char *number_text(double value, const char *unit);
-/* A prefix that makes a rate easier to read; value and unit change with it. */
+/* The prefix by which a value is less than the most. */
+const char *scaled(double *value, double most);
+/* Of a rate; the unit changes with it. */
 const char *prefixed(double *value, const char **unit);
+/* The text with each of these characters in another form, such as "\\%c". */
+char *escaped(const char *text, const char *what, const char *as);
 /* Prints words from column on, in 80 columns; the line is at column already. */
 void print_wrapped(const char *text, int column);
 
@@ -237,7 +241,7 @@ struct plan {
 
 struct options {
 	bool per_machine, per_socket, per_box;
-	enum { FORM_TABLE, FORM_CSV, FORM_JSON, FORM_BOTH } form;
+	bool csv, json;
 	const char *openmetrics;
 	int interval;		/* ms, 0 for none */
 	int interval_count;
@@ -249,6 +253,7 @@ struct options {
 	const char *map_file;	/* NULL for text */
 	const char *topology;
 	bool matrix;
+	bool help, version;
 	char **command;		/* NULL for none */
 };
 

@@ -42,22 +42,10 @@ static void print_table(const struct value *values, int num, double time, bool a
 
 /* ---- for programs ---- */
 
-/* The text with a character before each of those that mean something. */
-static char *escaped(const char *text, const char *what, char by)
-{
-	char *done = allocate(2 * strlen(text) + 1), *at = done;
-
-	for (; *text; *at++ = *text++) {
-		if (strchr(what, *text))
-			*at++ = by;
-	}
-	return done;
-}
-
 /* A field of CSV; what has a comma or a quote is quoted. */
 static const char *field(const char *text)
 {
-	return text[strcspn(text, ",\"\n")] ? format("\"%s\"", escaped(text, "\"", '"')) : text;
+	return text[strcspn(text, ",\"\n")] ? format("\"%s\"", escaped(text, "\"", "\"%c")) : text;
 }
 
 static void print_csv(const struct value *values, int num, double time, bool timed, bool again)
@@ -115,7 +103,7 @@ static void write_value(FILE *f, const char *name, const struct value *value, co
 	else if (!strcmp(value->scope, "command"))
 		labels = format("%s,scope=\"command\"", labels);
 	if (value->cell)
-		labels = format("%s,box=\"%s\"", labels, escaped(value->cell, "\\\"", '\\'));
+		labels = format("%s,box=\"%s\"", labels, escaped(value->cell, "\\\"", "\\%c"));
 	if (*labels)
 		labels = format("{%s}", labels + 1);
 	fprintf(f, "%s%s %.15g\n", name, labels, number);
@@ -123,7 +111,7 @@ static void write_value(FILE *f, const char *name, const struct value *value, co
 
 static void write_head(FILE *f, const char *name, const char *help)
 {
-	fprintf(f, "# HELP %s %s\n# TYPE %s gauge\n", name, escaped(help, "\\", '\\'), name);
+	fprintf(f, "# HELP %s %s\n# TYPE %s gauge\n", name, escaped(help, "\\", "\\%c"), name);
 }
 
 /*
@@ -173,9 +161,9 @@ int output_values(struct session *session, double time)
 
 	if (options->openmetrics)
 		status = write_openmetrics(session, values, num);
-	else if (options->form == FORM_CSV)
+	else if (options->csv)
 		print_csv(values, num, time, options->interval, again);
-	else if (options->form == FORM_JSON)
+	else if (options->json)
 		print_json(values, num, time);
 	else
 		print_table(values, num, time, again);

@@ -24,14 +24,9 @@ _perf_metrics() {
 	esac
 	case $command,$word in
 	check,*) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
-	map,*)
-		mapfile -t COMPREPLY < <(compgen -W '--interval --interval-count --output --matrix
-			--topology --no-gate --plan --help --' -- "$word")
-		;;
-	*,-*)
-		mapfile -t COMPREPLY < <(compgen -W '--interval --interval-count --summary --per-machine
-			--per-socket --per-box --all-cpus --csv --json --openmetrics --no-gate --plan
-			--help --version --' -- "$word")
+	map,* | *,-*)
+		mapfile -t COMPREPLY < <(compgen -W "$(perf-metrics ${command:-NAME} --help |
+			sed -n 's/^  .. --\([a-z-]*\) .*/--\1/p') --" -- "$word")
 		;;
 	*)
 		mapfile -t COMPREPLY < <(compgen -W "$(perf-metrics list 2>/dev/null |

@@ -237,27 +237,11 @@ static void pack(struct planner *planner, struct item **items, int num)
 		fill(planner, needed);
 }
 
-/* Boxes of a kind are alike: what was found for one is right for the next. */
-static bool is_alike(struct item **a, struct item **b, int num)
-{
-	int i, j;
-
-	for (i = 0; i < num; i++) {
-		if (strcmp(a[i]->pmu->base, b[i]->pmu->base) || a[i]->num != b[i]->num)
-			return false;
-		for (j = 0; j < a[i]->num; j++) {
-			if (strcmp(a[i]->terms[j], b[i]->terms[j]))
-				return false;
-		}
-	}
-	return true;
-}
-
 static void pack_all(struct planner *planner)
 {
-	struct item **last = NULL, **items;
 	const struct session *session = planner->session;
-	int last_num = 0, num, p, i;
+	struct item **items;
+	int num, p, i;
 
 	for (p = 0; p < session->num_pmus && !planner->status; p++) {
 		items = allocate(planner->num_items * sizeof(*items));
@@ -265,17 +249,7 @@ static void pack_all(struct planner *planner)
 			if (planner->item[i].pmu == &session->pmu[p])
 				items[num++] = &planner->item[i];
 		}
-		if (num == last_num && is_alike(items, last, num)) {
-			for (i = 0; i < num; i++) {
-				items[i]->pass = last[i]->pass;
-				items[i]->num_passes = last[i]->num_passes;
-				items[i]->why = last[i]->why;
-			}
-		} else {
-			pack(planner, items, num);
-		}
-		last = items;
-		last_num = num;
+		pack(planner, items, num);
 	}
 }
 

@@ -17,37 +17,6 @@
 #define VERSION "unknown"
 #endif
 
-static const char usage[] =
-"usage: perf metrics list [NAME...] [--json]\n"
-"       perf metrics NAME... [OPTION...] [-- COMMAND...]\n"
-"       perf metrics map [-I MS] [-o FILE.svg] [--matrix] [--topology FILE] [-- COMMAND...]\n"
-"       perf metrics check FILE...\n"
-"\n"
-"NAME is a group or a metric of \"perf metrics list\". They are computed of all packages\n"
-"while COMMAND runs, or until Ctrl-C.\n"
-"\n"
-"  -I, --interval MS       a result each MS milliseconds\n"
-"      --interval-count N  N of them\n"
-"      --summary           and one of the whole time\n"
-"      --per-machine       a value for the machine: the default\n"
-"      --per-socket        a value for each package\n"
-"      --per-box           a value for each box, port, core or CPU\n"
-"  -a, --all-cpus          all CPUs, also where the metrics are of cores\n"
-"      --csv               lines: scope,metric,value,unit,running,note\n"
-"      --json              a line of JSON for each result\n"
-"      --openmetrics FILE  what a textfile collector reads; - is stdout\n"
-"      --no-gate           do not stop others' counters while events are opened\n"
-"      --plan              do not count, show what would be counted together\n"
-"  -o, --output FILE.svg   of a map: a picture in place of text\n"
-"      --matrix            of a map: who talks to whom, too\n"
-"      --topology FILE     of a map: where links lead\n"
-"  -h, --help\n"
-"      --version\n"
-"\n"
-"Status: that of COMMAND, 128 more than the signal that ended it, 127 if there is none of\n"
-"this name; 1 if there is no value at all, 2 wrong usage, an unknown metric or a wrong file,\n"
-"3 counting or output is not possible.\n";
-
 /* A group may be in several files, one for each machine. */
 static int ask(struct session *session, const char *name, bool first)
 {
@@ -119,64 +88,62 @@ enum mode mode_of(const char *word)
 	return mode;
 }
 
-/* Options by where their value goes; of a number its first value is 1. */
+/* Options by where their value goes. */
 static const struct {
 	const char *name;
 	int letter;
-	enum { FLAG, NUMBER, TEXT, FORM, HELP } kind;
+	enum { FLAG, NUMBER, TEXT } kind;
 	size_t at;
 	unsigned int modes;	/* that it is for, a bit each */
+	const char *help;
 } table[] = {
 #define AT(field)	offsetof(struct options, field)
-#define COUNT		(1 << METRICS | 1 << MAP)
-	{ "interval", 'I', NUMBER, AT(interval), COUNT },
-	{ "interval-count", 0, NUMBER, AT(interval_count), COUNT },
-	{ "summary", 0, FLAG, AT(summary), COUNT },
-	{ "per-machine", 0, FLAG, AT(per_machine), 1 << METRICS },
-	{ "per-socket", 0, FLAG, AT(per_socket), 1 << METRICS },
-	{ "per-box", 0, FLAG, AT(per_box), 1 << METRICS },
-	{ "all-cpus", 'a', FLAG, AT(all_cpus), 1 << METRICS },
-	{ "csv", 0, FORM, FORM_CSV, 1 << METRICS },
-	{ "json", 0, FORM, FORM_JSON, 1 << METRICS | 1 << LIST },
-	{ "openmetrics", 0, TEXT, AT(openmetrics), 1 << METRICS },
-	{ "no-gate", 0, FLAG, AT(no_gate), COUNT },
-	{ "plan", 0, FLAG, AT(plan_only), COUNT },
-	{ "output", 'o', TEXT, AT(map_file), 1 << MAP },
-	{ "matrix", 0, FLAG, AT(matrix), 1 << MAP },
-	{ "topology", 0, TEXT, AT(topology), 1 << MAP },
-	{ "help", 'h', HELP, 0 },
-	{ "version", 0, HELP, 1 },
+#define VALUES		(1 << METRICS)
+#define PICTURE		(1 << MAP)
+#define ALL		(VALUES | PICTURE | 1 << LIST | 1 << CHECK)
+	{ "interval", 'I', NUMBER, AT(interval), VALUES | PICTURE, "a result each N milliseconds" },
+	{ "interval-count", 0, NUMBER, AT(interval_count), VALUES | PICTURE, "N of them" },
+	{ "summary", 0, FLAG, AT(summary), VALUES | PICTURE, "and one of the whole time" },
+	{ "per-machine", 0, FLAG, AT(per_machine), VALUES, "a value for the machine: the default" },
+	{ "per-socket", 0, FLAG, AT(per_socket), VALUES, "a value for each package" },
+	{ "per-box", 0, FLAG, AT(per_box), VALUES, "a value for each box, port, core or CPU" },
+	{ "all-cpus", 'a', FLAG, AT(all_cpus), VALUES, "all CPUs, also of metrics of cores" },
+	{ "csv", 0, FLAG, AT(csv), VALUES, "lines: scope,metric,value,unit,running,note" },
+	{ "json", 0, FLAG, AT(json), VALUES | 1 << LIST, "a line of JSON for each result" },
+	{ "openmetrics", 0, TEXT, AT(openmetrics), VALUES, "for a textfile collector; - is stdout" },
+	{ "no-gate", 0, FLAG, AT(no_gate), VALUES | PICTURE,
+	  "do not stop others' counters while events are opened" },
+	{ "plan", 0, FLAG, AT(plan_only), VALUES | PICTURE,
+	  "do not count, show what would be counted together" },
+	{ "output", 'o', TEXT, AT(map_file), PICTURE, "of a map: a picture, SVG, in place of text" },
+	{ "matrix", 0, FLAG, AT(matrix), PICTURE, "of a map: who talks to whom, too" },
+	{ "topology", 0, TEXT, AT(topology), PICTURE, "of a map: where links lead" },
+	{ "help", 'h', FLAG, AT(help), ALL, "after one of these words: the options that it has" },
+	{ "version", 0, FLAG, AT(version), ALL, "of perf metrics" },
 };
 
 #define NUM_OPTIONS	(sizeof(table) / sizeof(table[0]))
 
-/* One option. 0, a status, or -1 if that was all. */
-static int option_set(struct options *options, int i)
+static void print_usage(FILE *f, unsigned int modes)
 {
-	void *field = (char *)options + table[i].at;
-	char *end;
-	long value;
+	static const char * const values[] = { "", " N", " FILE" };
+	unsigned int i;
 
-	switch (table[i].kind) {
-	case FLAG:
-		*(bool *)field = true;
-		return 0;
-	case TEXT:
-		*(const char **)field = optarg;
-		return *optarg ? 0 : fail(STATUS_USAGE, "--%s wants a file", table[i].name);
-	case FORM:
-		options->form |= table[i].at;
-		return 0;
-	case NUMBER:
-		value = strtol(optarg, &end, 10);
-		*(int *)field = value;
-		return !*end && value >= 1 && value <= 1000000000 ? 0 :
-		       fail(STATUS_USAGE, "--%s wants a number from 1 on, not '%s'", table[i].name,
-			    optarg);
-	default:
-		fputs(table[i].at ? "perf metrics " VERSION "\n" : usage, stdout);
-		return -1;
+	fputs("usage: perf metrics list [NAME...] [--json]\n"
+	      "       perf metrics NAME... [OPTION...] [-- COMMAND...]\n"
+	      "       perf metrics map [-I N] [-o FILE.svg] [--matrix] [--topology FILE] [-- COMMAND...]\n"
+	      "       perf metrics check FILE...\n\n"
+	      "NAME is a group or a metric of \"perf metrics list\". They are computed of all packages\n"
+	      "while COMMAND runs, or until Ctrl-C.\n\n", f);
+	for (i = 0; i < NUM_OPTIONS; i++) {
+		if (table[i].modes & modes)
+			fprintf(f, "  %c%c%c --%-18s%s\n", table[i].letter ? '-' : ' ',
+				table[i].letter ?: ' ', table[i].letter ? ',' : ' ',
+				format("%s%s", table[i].name, values[table[i].kind]), table[i].help);
 	}
+	fputs("\nStatus: that of COMMAND, 128 more than the signal that ended it, 127 if there is none of\n"
+	      "this name; 1 if there is no value at all, 2 wrong usage, an unknown metric or a wrong file,\n"
+	      "3 counting or output is not possible.\n", f);
 }
 
 /* Fills in the options. 0, a status, or -1 if that was all. */
@@ -185,11 +152,14 @@ static int options_read(struct options *options, int argc, char **argv)
 	struct option longs[NUM_OPTIONS + 1] = {};
 	unsigned int i, given = 0;
 	enum mode mode;
-	int option, status;
+	void *field;
+	int option;
+	char *end;
+	long value;
 
 	for (i = 0; i < NUM_OPTIONS; i++)
-		longs[i] = (struct option){ table[i].name, table[i].kind == NUMBER ||
-					    table[i].kind == TEXT, NULL, table[i].letter ?: 256 + (int)i };
+		longs[i] = (struct option){ table[i].name, table[i].kind != FLAG, NULL,
+					    table[i].letter ?: 256 + (int)i };
 	optind = 0;
 	while ((option = getopt_long(argc, argv, ":I:o:ah", longs, NULL)) >= 0) {
 		for (i = 0; i < NUM_OPTIONS && longs[i].val != option; i++)
@@ -199,15 +169,32 @@ static int options_read(struct options *options, int argc, char **argv)
 				    "there is no option %s, see perf metrics --help",
 				    optopt && optopt < 256 ? format("-%c", optopt) : argv[optind - 1]);
 		given |= 1 << i;
-		status = option_set(options, i);
-		if (status)
-			return status;
+		field = (char *)options + table[i].at;
+		if (table[i].kind == FLAG) {
+			*(bool *)field = true;
+		} else if (table[i].kind == TEXT) {
+			*(const char **)field = optarg;
+			if (!*optarg)
+				return fail(STATUS_USAGE, "--%s wants a file", table[i].name);
+		} else {
+			*(int *)field = value = strtol(optarg, &end, 10);
+			if (*end || value < 1 || value > 1000000000)
+				return fail(STATUS_USAGE, "--%s wants a number from 1 on, not '%s'",
+					    table[i].name, optarg);
+		}
+	}
+	mode = optind < argc ? mode_of(argv[optind]) : METRICS;
+	if (options->version || options->help) {
+		if (options->version)
+			puts("perf metrics " VERSION);
+		else
+			print_usage(stdout, optind < argc ? 1 << mode : ALL);
+		return -1;
 	}
 	if (optind == argc) {
-		fputs(usage, stderr);
+		print_usage(stderr, ALL);
 		return STATUS_USAGE;
 	}
-	mode = mode_of(argv[optind]);
 	for (i = 0; i < NUM_OPTIONS; i++) {
 		if (given >> i & 1 && !(table[i].modes >> mode & 1))
 			return fail(STATUS_USAGE, "--%s is not for perf metrics%s%s", table[i].name,
@@ -218,8 +205,7 @@ static int options_read(struct options *options, int argc, char **argv)
 		options->per_machine = true;
 	if ((options->interval_count || options->summary) && !options->interval)
 		return fail(STATUS_USAGE, "--interval-count and --summary want -I");
-	if (options->plan_only + !!options->openmetrics + (options->form == FORM_BOTH ? 2 :
-							   !!options->form) > 1)
+	if (options->plan_only + !!options->openmetrics + options->csv + options->json > 1)
 		return fail(STATUS_USAGE,
 			    "only one of --csv, --json, --openmetrics and --plan can be had");
 	if (options->map && optind + 1 < argc)

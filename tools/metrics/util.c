@@ -109,17 +109,22 @@ char *next_word(char **text)
 	return word;
 }
 
+const char *scaled(double *value, double most)
+{
+	static const char * const prefixes[] = { "", "k", "M", "G", "T", "P", "E" };
+	int n;
+
+	for (n = 0; fabs(*value) >= most && n < 6; n++)
+		*value /= 1000;
+	return prefixes[n];
+}
+
 const char *prefixed(double *value, const char **unit)
 {
-	static const char * const prefixes[] = { "", "k", "M", "G", "T" };
-	unsigned int n = 0;
-
-	if (!strcmp(*unit, "B/s") || !strcmp(*unit, "1/s")) {
-		for (; fabs(*value) >= 1000 && n < 4; n++)
-			*value /= 1000;
-		*unit += (*unit)[0] == '1';
-	}
-	return prefixes[n];
+	if (strcmp(*unit, "B/s") && strcmp(*unit, "1/s"))
+		return "";
+	*unit += (*unit)[0] == '1';
+	return scaled(value, 1000);
 }
 
 char *number_text(double value, const char *unit)
@@ -127,6 +132,15 @@ char *number_text(double value, const char *unit)
 	const char *prefix = prefixed(&value, &unit);
 
 	return format("%.4g%s%s%s", value, *unit ? " " : "", prefix, unit);
+}
+
+char *escaped(const char *text, const char *what, const char *as)
+{
+	char *done = allocate((strlen(as) + 1) * strlen(text) + 1), *at = done;
+
+	for (; *text; text++)
+		at += sprintf(at, strchr(what, *text) ? as : "%c", *text);
+	return done;
 }
 
 void print_wrapped(const char *text, int column)

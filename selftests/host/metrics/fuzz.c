@@ -62,9 +62,9 @@ static void read_file(const uint8_t *data, size_t size)
 
 	put(in_dir("fuzz.metric"), data, size);
 	file_read(&session, in_dir("fuzz.metric"));
-	session.options.form = FORM_JSON;
+	session.options.json = true;
 	list(&session, NULL, 0);
-	session.options.form = FORM_TABLE;
+	session.options.json = false;
 	for (num = 0; num < session.num_metrics; num++)
 		list(&session, &session.metric[num]->name, 1);
 }
