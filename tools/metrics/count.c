@@ -109,21 +109,18 @@ static void shut(int *fd)
 static void __attribute__((noreturn))
 become(const struct run *run, char **argv, int fd, bool is_perf, pid_t us)
 {
+	sigset_t blocked = run->before;
 	char go;
 
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
-	sigprocmask(SIG_SETMASK, &run->before, NULL);
+	/* perf is told to end by SIGINT. */
+	if (is_perf)
+		sigdelset(&blocked, SIGINT);
+	sigprocmask(SIG_SETMASK, &blocked, NULL);
 	if (is_perf) {
-		sigset_t end;
-
 		/* It writes numbers as the locale says. */
 		setenv("LC_ALL", "C", 1);
-
-		/* It is told to end by SIGINT. */
-		sigemptyset(&end);
-		sigaddset(&end, SIGINT);
-		sigprocmask(SIG_UNBLOCK, &end, NULL);
 		/* The terminal's signals are not for perf, and without us it has nothing to do. */
 		setpgid(0, 0);
 		prctl(PR_SET_PDEATHSIG, SIGINT);
@@ -508,7 +505,7 @@ int count(struct session *session, output_fn *output)
 	struct run *run = allocate(sizeof(*run));
 	bool counts = session->plan.num_counters;
 	struct sigaction old;
-	sigset_t ours, blocked;
+	sigset_t ours;
 	unsigned int i;
 	int status;
 
@@ -522,12 +519,11 @@ int count(struct session *session, output_fn *output)
 		    sigaction(signals[i], NULL, &old) || old.sa_handler != SIG_IGN)
 			sigaddset(&ours, signals[i]);
 	}
-	/* A reader that has gone ends the program after perf. */
-	blocked = ours;
-	sigaddset(&blocked, SIGPIPE);
-	signal(SIGCHLD, SIG_DFL);
-	sigprocmask(SIG_BLOCK, &blocked, &run->before);
 	run->signals = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
+	/* A reader that has gone ends the program after perf. */
+	sigaddset(&ours, SIGPIPE);
+	signal(SIGCHLD, SIG_DFL);
+	sigprocmask(SIG_BLOCK, &ours, &run->before);
 	status = run->signals < 0 ? fail(STATUS_FAILED, "signalfd: %s", strerror(errno)) :
 		 begin(run);
 	if (!counts && !status)

@@ -8,6 +8,11 @@
 
 #include "metrics.h"
 
+static const char *range_text(const double range[2])
+{
+	return isfinite(range[1]) ? format("%g to %g", range[0], range[1]) : NULL;
+}
+
 static void print_item(const char *name, const char *text)
 {
 	if (text && *text) {
@@ -39,14 +44,11 @@ static void print_details(const struct metric *metric)
 	if (metric->valid.text)
 		print_item("valid", format("%s; otherwise n/a, because %s", metric->valid.text,
 					   metric->valid_why));
-	if (isfinite(metric->limit[1]))
-		printf("    %-9s %g to %g\n", "limit", metric->limit[0], metric->limit[1]);
-	if (isfinite(metric->plausible[1]))
-		printf("    %-9s %g to %g\n", "plausible", metric->plausible[0],
-		       metric->plausible[1]);
+	print_item("limit", range_text(metric->limit));
+	print_item("plausible", range_text(metric->plausible));
 	print_item("doubt", metric->doubt);
 	print_item("source", metric->source);
-	printf("    %-9s %s:%d\n", "file", metric->file, metric->line);
+	print_item("file", format("%s:%d", metric->file, metric->line));
 }
 
 static void print_groups(const struct session *session)

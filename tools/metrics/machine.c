@@ -10,7 +10,7 @@
 #include "metrics.h"
 
 /* Models by the name that people have for them, and the module that has their events. */
-static const struct {
+static const struct model {
 	const char *model, *name, *module;
 } models[] = {
 	{ "06_2e", "Xeon 7500", "xeon7500_uncore" }, { "06_2f", "Xeon E7", "xeon7500_uncore" },
@@ -167,19 +167,30 @@ int machine_read(struct session *session)
 	return status;
 }
 
+const struct pmu *pmu_of(const struct session *session, const char *base, int number)
+{
+	int i;
+
+	for (i = 0; i < session->num_pmus; i++) {
+		if (session->pmu[i].number == number && !strcmp(session->pmu[i].base, base))
+			return &session->pmu[i];
+	}
+	return NULL;
+}
+
 bool machine_is(const struct session *session, const char *models)
 {
 	return !models || (*session->model && strstr(models, session->model));
 }
 
-/* What people call this model; NULL if it is none of ours. */
-static const char *name_of(const char *model)
+/* NULL if it is none of ours. */
+static const struct model *model_of(const char *name)
 {
 	unsigned int i;
 
 	for (i = 0; i < sizeof(models) / sizeof(models[0]); i++) {
-		if (!strcmp(model, models[i].model))
-			return models[i].name;
+		if (!strcmp(name, models[i].model))
+			return &models[i];
 	}
 	return NULL;
 }
@@ -188,9 +199,11 @@ char *machine_names(const char *list)
 {
 	char *rest = format("%s", list), *names = "", *word;
 	const char *last = "", *name;
+	const struct model *model;
 
 	while ((word = next_word(&rest))) {
-		name = name_of(word) ?: word;
+		model = model_of(word);
+		name = model ? model->name : word;
 		if (strcmp(name, last))
 			names = format("%s%s%s", names, *names ? ", " : "", name);
 		last = name;
@@ -200,7 +213,9 @@ char *machine_names(const char *list)
 
 const char *machine_name(const struct session *session)
 {
-	return name_of(session->model) ?: *session->model_name ? session->model_name : session->model;
+	const struct model *model = model_of(session->model);
+
+	return model ? model->name : *session->model_name ? session->model_name : session->model;
 }
 
 /* Is the module there, also as a part of the kernel? */
@@ -212,9 +227,8 @@ static bool has_module(const struct session *session, const char *name)
 int machine_check(const struct session *session)
 {
 	const struct plan *plan = &session->plan;
-	const char *module = NULL;
+	const struct model *model = model_of(session->model);
 	bool held;
-	unsigned int i;
 	int m;
 
 	for (m = 0; m < plan->num_metrics &&
@@ -223,16 +237,12 @@ int machine_check(const struct session *session)
 	if (m && m == plan->num_metrics)
 		return fail(STATUS_FAILED, "nothing of this can be counted here: %s",
 			    plan->metric[0].why);
-	for (i = 0; i < sizeof(models) / sizeof(models[0]); i++) {
-		if (!strcmp(session->model, models[i].model))
-			module = models[i].module;
-	}
-	if (!module || has_module(session, module))
+	if (!model || has_module(session, model->module))
 		return 0;
-	held = !strcmp(module, "xeon7500_uncore") && has_module(session, "intel_uncore");
-	return fail(STATUS_FAILED, "the module %s is not loaded%s. As root:%s\n\tmodprobe %s", module,
-		    held ? ", and intel_uncore holds the counters" : "",
-		    held ? "\n\trmmod intel_uncore" : "", module);
+	held = !strcmp(model->module, "xeon7500_uncore") && has_module(session, "intel_uncore");
+	return fail(STATUS_FAILED, "the module %s is not loaded%s. As root:%s\n\tmodprobe %s",
+		    model->module, held ? ", and intel_uncore holds the counters" : "",
+		    held ? "\n\trmmod intel_uncore" : "", model->module);
 }
 
 /* Puts a value where a format says: "config1:0-7", "config:18", "config:1,6-9". */

@@ -153,17 +153,6 @@ int map_ask(struct session *session)
 
 /* ---- what is placed ---- */
 
-static const struct pmu *pmu_of(const struct session *session, const char *base, int number)
-{
-	int i;
-
-	for (i = 0; i < session->num_pmus; i++) {
-		if (session->pmu[i].number == number && !strcmp(session->pmu[i].base, base))
-			return &session->pmu[i];
-	}
-	return NULL;
-}
-
 static int count_cboxes(const struct session *session)
 {
 	int num = MAP_CBOXES;

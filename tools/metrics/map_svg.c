@@ -25,6 +25,7 @@
 #define SIZE(size)	"font-size=\"" #size "\""
 #define BOLD		" font-weight=\"bold\""
 #define MIDDLE		" text-anchor=\"middle\""
+#define RECT		"<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
 #define WHITE		" fill=\"#ffffff\""
 #define MARGIN		" stroke=\"#ffffff\" stroke-width=\"3\" paint-order=\"stroke\""
 
@@ -99,14 +100,12 @@ static void cell(FILE *f, double x, double y, double w, double h, const struct m
 {
 	const char *fill = value->state == MAP_ABSENT ? "#c8c8c8" : map_is(value) ? colour : "#ffffff";
 
-	fprintf(f, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\" "
-		"stroke=\"#777777\">", x, y, w, h, fill);
+	fprintf(f, RECT "fill=\"%s\" stroke=\"#777777\">", x, y, w, h, fill);
 	if (value->why)
 		title(f, "%s", value->why);
 	fprintf(f, "</rect>\n");
 	if (value->state == MAP_TURNS)
-		fprintf(f, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
-			"fill=\"url(#turns)\"/>\n", x, y, w, h);
+		fprintf(f, RECT "fill=\"url(#turns)\"/>\n", x, y, w, h);
 }
 
 /* ---- a package ---- */
@@ -172,9 +171,8 @@ static void draw_package(const struct drawing *d, int p)
 	double x = d->layout->at[p].x - BOX_W / 2, y = d->layout->at[p].y - BOX_H / 2;
 	int i;
 
-	fprintf(d->f, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"8\" "
-		"fill=\"%s\" stroke=\"#333333\" stroke-width=\"1.5\"/>\n", x, y, BOX_W, BOX_H,
-		package->there ? "#fbfbfb" : "#c8c8c8");
+	fprintf(d->f, RECT "rx=\"8\" fill=\"%s\" stroke=\"#333333\" stroke-width=\"1.5\"/>\n", x, y,
+		BOX_W, BOX_H, package->there ? "#fbfbfb" : "#c8c8c8");
 	label(d->f, x + 12, y + 20, SIZE(16) BOLD, "S%d%s", p,
 	      package->there ? "" : ": no CPU is online");
 	if (!package->there)
@@ -286,10 +284,16 @@ static void draw_line(const struct drawing *d, int p, int port, const char *path
 	fprintf(d->f, "</g>\n");
 }
 
-/* A point, and what is to the right of the way from it. */
+/* What is to the right of a point on this way. */
 static struct point beside(struct point from, const struct point *way, double right)
 {
 	return along(from, &(struct point){ -way->y, way->x }, right);
+}
+
+/* By how much a corner is nearer for who passes it one further right: half of the angle counts. */
+static double corner(const struct point *way, double x, double y)
+{
+	return (way->x * y - way->y * x) / (hypot(x, y) + way->x * x + way->y * y);
 }
 
 /* Traffic keeps to the right of a curve that both ways have, so that each has a lane. */
@@ -297,18 +301,26 @@ static void draw_between(const struct drawing *d, int p, int port)
 {
 	int peer = peer_of(d->map, p, port), back = d->map->topology.link[p][port].port;
 	const struct point *out = &d->out[p][port], *in = &d->out[peer][back];
-	double right = WIDEST / 2 + 2, straight = WIDEST, bend;
-	struct point from = beside(d->port[p][port], out, right), a = along(from, out, straight);
-	struct point tip = beside(d->port[peer][back], in, -right), b = along(tip, in, straight);
-	struct point end = along(tip, in, arrow(&d->map->package[p].sent[port]) + 4);
+	double right = WIDEST / 2 + 2, straight = WIDEST, bend, x, y;
+	struct point a = along(d->port[p][port], out, straight), from, out_to;
+	struct point b = along(d->port[peer][back], in, straight), tip, end, in_from;
 
 	/* A bow between neighbours is flat, as others pass there. */
 	bend = out->x == in->x && out->y == in->y ? 0.2 : 0.45;
 	bend *= hypot(b.x - a.x, b.y - a.y);
+	x = b.x + in->x * bend - a.x - out->x * bend;
+	y = b.y + in->y * bend - a.y - out->y * bend;
+	a = beside(a, out, right);
+	b = beside(b, in, -right);
+	out_to = along(a, out, bend - right * corner(out, x, y));
+	in_from = along(b, in, bend + right * corner(in, -x, -y));
+	from = along(a, out, -straight);
+	tip = along(b, in, -straight);
+	end = along(tip, in, arrow(&d->map->package[p].sent[port]) + 4);
 	draw_line(d, p, port,
 		  format("M%.1f,%.1f L%.1f,%.1f C%.1f,%.1f %.1f,%.1f %.1f,%.1f L%.1f,%.1f", from.x,
-			 from.y, a.x, a.y, a.x + out->x * bend, a.y + out->y * bend,
-			 b.x + in->x * bend, b.y + in->y * bend, b.x, b.y, end.x, end.y), tip, *in);
+			 from.y, a.x, a.y, out_to.x, out_to.y, in_from.x, in_from.y, b.x, b.y,
+			 end.x, end.y), tip, *in);
 }
 
 /* To what is not in the picture. */

@@ -176,6 +176,8 @@ struct pmu {
 
 /* Reads the parts of the session that are the machine's. 0, or a status. */
 int machine_read(struct session *session);
+/* The PMU of a kind that has this number behind its name, or -1 for none. NULL if there is none. */
+const struct pmu *pmu_of(const struct session *session, const char *base, int number);
 /* Is this one of the models, such as "06_5c 06_5f"? NULL is any. */
 bool machine_is(const struct session *session, const char *models);
 /* What people call these models: "Goldmont". */

@@ -69,24 +69,20 @@ static void print_csv(const struct value *values, int num, double time, bool tim
 
 static void print_json(const struct value *values, int num, double time)
 {
-	json_t *all = json_object(), *list = json_array();
+	json_t *list = json_array(), *all;
 	int i;
 
-	if (time)
-		json_object_set_new(all, "time", json_real(time));
 	for (i = 0; i < num; i++) {
 		const struct value *value = &values[i];
-		json_t *one = json_pack("{ss ss so ss sf ss* ss*}", "scope", value->scope,
-					"metric", value->metric->name, "value",
-					value->why ? json_null() : json_real(value->value),
-					"unit", value->metric->unit, "running", 100 * value->running,
-					"why", value->why, "note", value->why ? NULL : value->note);
 
-		if (!value->why)
-			json_object_set_new(one, "seconds", json_real(value->seconds));
-		json_array_append_new(list, one);
+		json_array_append_new(list, json_pack(
+			"{ss ss so ss sf ss* ss* so*}", "scope", value->scope, "metric",
+			value->metric->name, "value", value->why ? json_null() : json_real(value->value),
+			"unit", value->metric->unit, "running", 100 * value->running, "why", value->why,
+			"note", value->why ? NULL : value->note, "seconds",
+			value->why ? NULL : json_real(value->seconds)));
 	}
-	json_object_set_new(all, "values", list);
+	all = json_pack("{so* so}", "time", time ? json_real(time) : NULL, "values", list);
 	json_dumpf(all, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17));
 	printf("\n");
 	json_decref(all);

@@ -466,20 +466,14 @@ static bool wants_gate(const struct planner *planner)
  */
 static void add_gates(struct planner *planner)
 {
-	const struct session *session = planner->session;
-	int p, fd;
+	const struct pmu *pmu = pmu_of(planner->session, "xeon7500_package", -1);
+	int fd = pmu ? open_one(planner, pmu, "gate", -1) : -1;
 
-	for (p = 0; p < session->num_pmus; p++) {
-		const struct pmu *pmu = &session->pmu[p];
-
-		fd = strcmp(pmu->name, "xeon7500_package") ? -1 :
-		     open_one(planner, pmu, "gate", -1);
-		if (fd < 0)
-			continue;
-		close(fd);
-		counter_of(planner, pmu, "gate", 0, -1);
-		counter_of(planner, pmu, "gate", 0, 1);
-	}
+	if (fd < 0)
+		return;
+	close(fd);
+	counter_of(planner, pmu, "gate", 0, -1);
+	counter_of(planner, pmu, "gate", 0, 1);
 }
 
 /* The order of perf's command line. */
