@@ -153,15 +153,6 @@ int map_ask(struct session *session)
 
 /* ---- what is placed ---- */
 
-static int count_cboxes(const struct session *session)
-{
-	int num = MAP_CBOXES;
-
-	while (num > 1 && !pmu_of(session, "xeon7500_cbox", num - 1))
-		num--;
-	return num;
-}
-
 static struct map_value value_of(const struct value *from)
 {
 	return (struct map_value){
@@ -245,9 +236,11 @@ static void map_make(struct session *session, double time)
 	*map = (struct map){
 		.topology = map->topology, .has_topology = map->has_topology,
 		.only_matrix = map->only_matrix, .matrix = session->options.matrix, .time = time,
-		.packages = session->packages, .cboxes = count_cboxes(session),
+		.packages = session->packages, .cboxes = MAP_CBOXES,
 		.busiest.package = -1,
 	};
+	while (map->cboxes > 1 && !pmu_of(session, "xeon7500_cbox", map->cboxes - 1))
+		map->cboxes--;
 	for (i = 0; i < session->packages; i++)
 		map->package[i].there = session->online[i];
 	/* In the order of the nodes, whoever has values. */

@@ -124,16 +124,15 @@ static void draw_cboxes(FILE *f, const struct map *map, const struct map_package
 
 		cell(f, x + i * w, y + 16, w - 2, 26, miss, miss_colour(share));
 		/* A number that is hatched keeps a margin. */
-		label(f, x + i * w + w / 2 - 1, y + 32,
-		      miss->state == MAP_TURNS ? SIZE(9) MIDDLE MARGIN :
-		      share > 0.6 ? SIZE(9) MIDDLE WHITE : SIZE(9) MIDDLE,
-		      "%s", miss->state == MAP_ABSENT ? "" : map_label(miss, ""));
+		label(f, x + i * w + w / 2 - 1, y + 32, miss->state == MAP_TURNS ?
+		      SIZE(9) MIDDLE MARGIN : share > 0.6 ? SIZE(9) MIDDLE WHITE : SIZE(9) MIDDLE, "%s",
+		      miss->state == MAP_ABSENT ? "" : map_label(miss, ""));
 	}
 }
 
 /* A bar from the left: how much of the busiest one it is. */
-static void draw_bar(FILE *f, const char *name, const struct map_value *value, double most, double x,
-		     double y)
+static void draw_bar(FILE *f, const char *name, const struct map_value *value, double most,
+		     double x, double y)
 {
 	double w = 42, share = map_share(value, most);
 	struct map_value empty = { .state = value->state == MAP_ABSENT ? MAP_ABSENT : MAP_NONE };
@@ -171,8 +170,8 @@ static void draw_package(const struct drawing *d, int p)
 	double x = d->layout->at[p].x - BOX_W / 2, y = d->layout->at[p].y - BOX_H / 2;
 	int i;
 
-	fprintf(d->f, RECT "rx=\"8\" fill=\"%s\" stroke=\"#333333\" stroke-width=\"1.5\"/>\n", x, y,
-		BOX_W, BOX_H, package->there ? "#fbfbfb" : "#c8c8c8");
+	fprintf(d->f, RECT "rx=\"8\" fill=\"%s\" stroke=\"#333333\" stroke-width=\"1.5\"/>\n", x,
+		y, BOX_W, BOX_H, package->there ? "#fbfbfb" : "#c8c8c8");
 	label(d->f, x + 12, y + 20, SIZE(16) BOLD, "S%d%s", p,
 	      package->there ? "" : ": no CPU is online");
 	if (!package->there)

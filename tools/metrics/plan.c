@@ -207,21 +207,21 @@ static void fill(struct planner *planner, int passes)
  * The items of one PMU into as few passes as there can be. As many passes as items always do;
  * then one less than were needed, until that fails.
  */
-static void pack(struct planner *planner, struct item **items, int num)
+static void pack(struct planner *planner, const struct pmu *pmu)
 {
 	int needed = 0, found, i;
 
-	planner->order = allocate((num + 1) * sizeof(*items));
-	planner->pass = allocate(num * sizeof(*planner->pass));
 	planner->num = 0;
-	for (i = 0; i < num; i++) {
-		items[i]->why = alone(planner, items[i]);
-		if (!items[i]->why)
-			planner->order[planner->num++] = items[i];
+	for (i = 0; i < planner->num_items; i++) {
+		if (planner->item[i].pmu != pmu)
+			continue;
+		planner->item[i].why = alone(planner, &planner->item[i]);
+		if (!planner->item[i].why)
+			planner->order[planner->num++] = &planner->item[i];
 	}
 	qsort(planner->order, planner->num, sizeof(*planner->order), by_size);
 	planner->passes = planner->num;
-	planner->tries = num * num;
+	planner->tries = planner->num * planner->num;
 	while ((found = place(planner, 0, 0))) {
 		needed = found;
 		/* Who fits into one pass was put there at once. */
@@ -235,22 +235,6 @@ static void pack(struct planner *planner, struct item **items, int num)
 						planner->order[i]->pmu->name);
 	if (needed > 1)
 		fill(planner, needed);
-}
-
-static void pack_all(struct planner *planner)
-{
-	const struct session *session = planner->session;
-	struct item **items;
-	int num, p, i;
-
-	for (p = 0; p < session->num_pmus && !planner->status; p++) {
-		items = allocate(planner->num_items * sizeof(*items));
-		for (i = num = 0; i < planner->num_items; i++) {
-			if (planner->item[i].pmu == &session->pmu[p])
-				items[num++] = &planner->item[i];
-		}
-		pack(planner, items, num);
-	}
 }
 
 /* ---- from metrics to items ---- */
@@ -507,7 +491,10 @@ int plan_make(struct session *session)
 			metric_add(&planner, session->metric[i]);
 	}
 	plan->command_only = options->command && !options->all_cpus && only_core(&planner);
-	pack_all(&planner);
+	planner.order = allocate(planner.num_items * sizeof(*planner.order));
+	planner.pass = allocate(planner.num_items * sizeof(*planner.pass));
+	for (i = 0; i < session->num_pmus && !planner.status; i++)
+		pack(&planner, &session->pmu[i]);
 	if (planner.status)
 		return planner.status;
 	/* A cell that lacks one event needs none of the others. */

@@ -141,9 +141,9 @@ static void print_usage(FILE *f, unsigned int modes)
 				table[i].letter ?: ' ', table[i].letter ? ',' : ' ',
 				format("%s%s", table[i].name, values[table[i].kind]), table[i].help);
 	}
-	fputs("\nStatus: that of COMMAND, 128 more than the signal that ended it, 127 if there is none of\n"
-	      "this name; 1 if there is no value at all, 2 wrong usage, an unknown metric or a wrong file,\n"
-	      "3 counting or output is not possible.\n", f);
+	fputs("\nStatus: that of COMMAND, 128 more than the signal that ended it, 127 if there is none\n"
+	      "of this name; 1 if there is no value at all, 2 wrong usage, an unknown metric or a wrong\n"
+	      "file, 3 counting or output is not possible.\n", f);
 }
 
 /* Fills in the options. 0, a status, or -1 if that was all. */
