@@ -491,7 +491,7 @@ int plan_make(struct session *session)
 			metric_add(&planner, session->metric[i]);
 	}
 	plan->command_only = options->command && !options->all_cpus && only_core(&planner);
-	planner.order = allocate(planner.num_items * sizeof(*planner.order));
+	planner.order = allocate((planner.num_items + 1) * sizeof(*planner.order));
 	planner.pass = allocate(planner.num_items * sizeof(*planner.pass));
 	for (i = 0; i < session->num_pmus && !planner.status; i++)
 		pack(&planner, &session->pmu[i]);
