@@ -155,7 +155,7 @@ own_files() {
 	END
 	says 2 'own.metric:10: the formula is wrong' perf metrics memory -- touch $T/ran
 	bad=$?
-	rm -r $T/home
+	rm -r "${T:?}/home"
 	[ $bad = 0 ] && [ ! -e $T/ran ] && [ ! -s $T/out ]
 }
 
