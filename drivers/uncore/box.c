@@ -302,10 +302,11 @@ void uncore_box_check(struct uncore_box *box)
  * uncore_box_finish() - second half of a commit: last counts of the events that have left
  * @box: the box
  * @left: their counters, which do not count
+ * @check: whether someone else has been at their registers, too
  *
  * Leaves the registers of these counters clean. The counters are to be released then.
  */
-void uncore_box_finish(struct uncore_box *box, u32 left)
+void uncore_box_finish(struct uncore_box *box, u32 left, bool check)
 {
 	int idx;
 
@@ -313,6 +314,8 @@ void uncore_box_finish(struct uncore_box *box, u32 left)
 		struct uncore_counter *c = &box->counter[idx];
 
 		uncore_event_update(c->event);
+		if (check)
+			uncore_counter_check(box, c);
 		wrmsrq(uncore_ctl_msr(box, c), 0);
 		if (uncore_event_interrupts(c->event) || to_uncore_event(c->event)->wrapped)
 			uncore_box_clear_status(box, uncore_counter_row(box, c)->bit);

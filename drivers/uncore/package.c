@@ -177,7 +177,7 @@ u32 uncore_package_commit(struct uncore_package *pkg, struct uncore_box *box, bo
 	u32 left = uncore_box_prepare(box, program);
 
 	uncore_package_apply(pkg, BIT(uncore_box_id(box)));
-	uncore_box_finish(box, left);
+	uncore_box_finish(box, left, pkg->ticks);
 	return left;
 }
 

@@ -449,7 +449,7 @@ bool uncore_box_answers(const struct uncore_box *box);
 void uncore_box_check(struct uncore_box *box);
 int uncore_box_add(struct uncore_box *box, struct perf_event *event);
 u32 uncore_box_prepare(struct uncore_box *box, bool program);
-void uncore_box_finish(struct uncore_box *box, u32 left);
+void uncore_box_finish(struct uncore_box *box, u32 left, bool check);
 void uncore_box_go_on(struct uncore_box *box, u32 counters);
 void uncore_box_release(struct uncore_box *box, struct uncore_counter *c);
 void uncore_box_program(struct uncore_box *box, struct uncore_counter *c);
