@@ -17,8 +17,8 @@
 #include <asm/msr.h>
 
 #include "compat.h"
+#include "evsel.h"
 #include "uncore.h"
-#include "xeon7500/cbox.h"
 #include "xeon7500/ubox.h"
 
 #define UNCORE_TEST_TRIES	6

@@ -449,6 +449,8 @@ static void member_disabled_while_waiting(void)
 	for (turn = 0; turn < 20; turn++) {
 		sleep_us(13700);
 		perf_disable(member);
+		/* The driver looks at those that wait every 10 ms. */
+		sleep_us(12000);
 		perf_enable(member);
 	}
 	for (turn = 0; turn < num_rings; turn++)
