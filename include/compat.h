@@ -217,18 +217,12 @@ void rcu_unexpedite_gp(void);
 
 /**
  * perf_event_ctx_time() - now, on the clock of an event's times
- * @event: an event whose context is locked; its times are up to date as of event->tstamp
+ * @event: an event whose context is locked, not of a cgroup
  *
- * A cgroup has a clock of its own, which runs only as long as the event does.
- *
- * Return: ns; event->tstamp where it cannot be told.
+ * Return: ns.
  */
 static inline u64 perf_event_ctx_time(const struct perf_event *event)
 {
-#ifdef CONFIG_CGROUP_PERF
-	if (event->cgrp)
-		return event->tstamp;
-#endif
 #ifdef HAVE_PERF_TIME_CTX
 	return event->ctx->time.time;
 #else

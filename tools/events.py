@@ -34,10 +34,24 @@ def description(name, want):
     return ': '.join(dict.fromkeys(p for p in parts if p)) or '(the guide does not describe it)'
 
 
+def encoding(want):
+    """Code, unit mask and counters, as the guide has them."""
+    event, sub = want.event, want.umask or {}
+    parts = [event.get('code') or event.get('cnt_ctl') or event.get('group', ''),
+             sub.get('value') or sub.get('iperf_cfg') or sub.get('qlx_cfg') or '']
+    counters = event.get('counters', '')
+    if event.get('code') == 'fixed':
+        parts[0] = 'fixed'
+    return ' '.join(p for p in parts if p), \
+        ', '.join(str(c) for c in counters) if isinstance(counters, list) and \
+        len(counters) < 4 and event.get('code') != 'fixed' else ''
+
+
 def names(model):
-    """{kind: {name: (description, scale, doubtful)}}"""
+    """{kind: {name: (description, scale, doubtful, encoding, counters, note)}}"""
     conformance.use_model(model)
-    return {kind: {name: (description(name, want), want.scale or '', conformance.is_inferred(want.event))
+    return {kind: {name: (description(name, want), want.scale or '', conformance.is_inferred(want.event),
+                          *encoding(want), plain(want.event.get('note')))
                    for name, want in conformance.WANTED[box].items()}
             for kind, box in conformance.KINDS.items()}
 
@@ -47,18 +61,19 @@ def page():
     print('# Events\n')
     print('Made from `spec/` by `tools/events.py`. What the events are for and how their fields work')
     print('is on the page of each box. Scale: perf multiplies by it. A name with `?` is one whose')
-    print('encoding the sources leave in doubt. E7: on Xeon E7 only; 7500: not on Xeon E7.')
+    print('encoding the sources leave in doubt. E7: on Xeon E7 only; 7500: not on Xeon E7. Code: that of')
+    print('the guide, and the unit mask; counters: those that have it, if not all do.')
     for kind, what in PAGES.items():
         every = {**second[kind], **first[kind]}
         print(f'\n## xeon7500_{kind}\n\n{what[0].upper() + what[1:]}, [{kind}]({kind}.md): '
               f'{len(every)} names.\n')
-        print('| event | scale | what |\n|---|---|---|')
+        print('| event | code | counters | scale | what |\n|---|---|---|---|---|')
         for name in sorted(every):
-            text, scale, doubt = every[name]
+            text, scale, doubt, code, counters, note = every[name]
             on = '' if name in first[kind] and name in second[kind] else \
                 ' (7500)' if name in first[kind] else ' (E7)'
-            text = text.replace('|', r'\|')
-            print(f"| `{name}`{'?' if doubt else ''}{on} | {scale} | {text} |")
+            text = '. '.join(t[0].upper() + t[1:] for t in (text, note) if t).replace('|', r'\|')
+            print(f"| `{name}`{'?' if doubt else ''}{on} | {code} | {counters} | {scale} | {text} |")
 
 
 if __name__ == '__main__':

@@ -192,12 +192,22 @@ int uncore_box_add(struct uncore_box *box, struct perf_event *event)
 	return 0;
 }
 
+/** uncore_box_go_on() - some of the events of a box do not wait for the watch any more */
+void uncore_box_go_on(struct uncore_box *box, u32 counters)
+{
+	int idx;
+
+	for_each_uncore_bit(idx, box->waits & counters)
+		uncore_stopwatch_run(&to_uncore_event(box->counter[idx].event)->waits, false,
+				     &uncore_box_package(box)->held);
+	box->waits &= ~counters;
+}
+
 /** uncore_box_release() - free a counter that counts nothing */
 void uncore_box_release(struct uncore_box *box, struct uncore_counter *c)
 {
 	uncore_event_no_start(c->event);
-	uncore_stopwatch_run(&to_uncore_event(c->event)->waits, false);
-	box->waits &= ~BIT(c - box->counter);
+	uncore_box_go_on(box, BIT(c - box->counter));
 	box->due &= ~BIT(c - box->counter);
 	uncore_claim_release(&box->claims, &to_uncore_event(c->event)->config.claim);
 	uncore_counter_set(c, UNCORE_FREE);
@@ -263,7 +273,8 @@ static void uncore_box_lost(struct uncore_box *box)
 	}
 	pr_err("%s %u no longer answers; its events have stopped\n", box->type->name,
 	       box->instance);
-	uncore_stopwatch_run(&box->gone, true);
+	uncore_box_go_on(box, ~0U);
+	uncore_stopwatch_run(&box->gone, true, &uncore_box_package(box)->held);
 	box->due = 0;
 	for_each_used_counter(idx, box)
 		uncore_event_no_start(box->counter[idx].event);

@@ -134,6 +134,22 @@ static bool uncore_field_taken(const struct uncore_box_type *type,
 	return uncore_value_in(f->if_values, uncore_field_get(&type->fields[f->if_field], attr));
 }
 
+/* Can the event add more than 1 in a clock? */
+static bool uncore_adds_more(const struct uncore_box_type *type,
+			     const struct uncore_event_desc *desc,
+			     const struct perf_event_attr *attr)
+{
+	const struct uncore_field *f;
+	u64 umask = 0;
+
+	for (f = type->fields; f->name; f++) {
+		if (f->to == UNCORE_TO_UMASK)
+			umask = uncore_field_get(f, attr);
+	}
+	return desc->adds == UNCORE_ADDS_MANY ||
+	       (desc->adds == UNCORE_ADDS_UMASK && hweight64(umask) > 1);
+}
+
 /* Has the value of a field that the event takes a meaning? */
 static int uncore_check_value(const struct perf_event *event, const struct uncore_box_type *type,
 			      const struct uncore_event_desc *desc, const struct uncore_field *f)
@@ -144,6 +160,10 @@ static int uncore_check_value(const struct perf_event *event, const struct uncor
 	if (!uncore_value_in(f->valid, val))
 		return uncore_refuse(event, -EINVAL, "%s has no %s %#llx", desc->name, f->name,
 				     val);
+	if (val && f->if_adds && uncore_adds_more(type, desc, &event->attr) &&
+	    !uncore_field_get(&type->fields[f->if_adds], &event->attr))
+		return uncore_refuse(event, -EINVAL, "%s can add more than 1, %s needs %s",
+				     desc->name, f->name, type->fields[f->if_adds].name);
 	if (f->within && val & ~uncore_field_get(mask, &event->attr))
 		return uncore_refuse(event, -EINVAL, "%s has bits that %s leaves out", f->name,
 				     mask->name);

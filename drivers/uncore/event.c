@@ -110,10 +110,11 @@ static u64 uncore_event_held(struct perf_event *event)
 {
 	const struct uncore_event *ue = to_uncore_event(event);
 	u64 stamp = perf_event_ctx_stamp(event);
+	/* As long as the package is held the other two stand. */
+	u64 held = uncore_stopwatch_ns(READ_ONCE(uncore_box_package(ue->box)->held), stamp);
 
-	return uncore_stopwatch_ns(READ_ONCE(uncore_box_package(ue->box)->held), stamp) +
-	       uncore_stopwatch_ns(READ_ONCE(ue->box->gone), stamp) +
-	       uncore_stopwatch_ns(READ_ONCE(ue->waits), stamp);
+	return held + uncore_stopwatch_ns(READ_ONCE(ue->box->gone), stamp - held) +
+	       uncore_stopwatch_ns(READ_ONCE(ue->waits), stamp - held);
 }
 
 /** uncore_event_count_time() - perf counts the running time of an event from now on */
@@ -127,7 +128,7 @@ void uncore_event_count_time(struct perf_event *event)
  * @event: the event; perf holds the lock of its context, and takes it for running
  *
  * perf shows running < enabled then, and scales the count. Nothing is taken away before perf
- * has given it.
+ * has given it: a stopwatch may have stopped after perf has last read its clock.
  */
 void uncore_event_correct_time(struct perf_event *event)
 {

@@ -8,7 +8,8 @@
  *	thresh	0: count the increment of every clock; n: count clocks in which it
  *		is at least n
  *	inv	with thresh n: count clocks in which it is less than n
- *	edge	count how often the condition becomes true
+ *	edge	count how often the condition becomes true; without thresh that is an
+ *		event of one bit
  */
 #ifndef UNCORE_EVSEL_H
 #define UNCORE_EVSEL_H
@@ -29,14 +30,17 @@ enum {
 #define UNCORE_EVSEL_FIELDS							\
 	[EVSEL_EVENT]	= { "event",	0, 0, 7, UNCORE_CTL(C_EVT_SEL_EV_SEL) },	\
 	[EVSEL_UMASK]	= { "umask",	0, 8, 15, UNCORE_TO_UMASK, .bits = C_EVT_SEL_UMASK }, \
-	[EVSEL_EDGE]	= { "edge",	0, 18, 18, UNCORE_CTL(C_EVT_SEL_EDGE_DETECT) },	\
+	[EVSEL_EDGE]	= { "edge",	0, 18, 18, UNCORE_CTL(C_EVT_SEL_EDGE_DETECT),	\
+			    .if_adds = EVSEL_THRESH },				\
 	[EVSEL_INV]	= { "inv",	0, 23, 23, UNCORE_CTL(C_EVT_SEL_INVERT),	\
 			    .if_field = EVSEL_THRESH, .if_values = ~BIT_ULL(0) },	\
 	[EVSEL_THRESH]	= { "thresh",	0, 24, 31, UNCORE_CTL(C_EVT_SEL_THRESHOLD) }
 
-/* Counts every clock: the increment of @event, at most some dozens, is less than 255. */
-#define EVSEL_CLOCK(event, umask)	\
-	((event) | (umask) << 8 | C_EVT_SEL_THRESHOLD | C_EVT_SEL_INVERT)
+/*
+ * Counts every clock: the increment of @event, at most some dozens, is less than 255. That is with
+ * invert or without, for text and tables of the guide disagree.
+ */
+#define EVSEL_CLOCK(event, umask)	((event) | (umask) << 8 | C_EVT_SEL_THRESHOLD)
 
 /* All of them. */
 #define UNCORE_EVSEL_ALL	GENMASK(EVSEL_THRESH, EVSEL_EVENT)

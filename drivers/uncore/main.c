@@ -77,7 +77,8 @@ static void uncore_package_wake(void *info)
 	uncore_lock(pkg);
 	if (pkg->hold.asleep)
 		uncore_package_rewrite(pkg);
-	uncore_self_test_moved(pkg);
+	/* The next event that needs PMIs tries them; those that exist have the watch at least. */
+	pkg->pmi.state = UNCORE_PMI_UNTESTED;
 	*hold = false;
 	uncore_watch_start(pkg);
 	uncore_package_apply(pkg, pkg->used);

@@ -84,7 +84,7 @@ static void uncore_package_set_ctl(struct uncore_package *pkg, u32 ctl)
 {
 	pkg->global_ctl = ctl;
 	wrmsrq(U_MSR_PMON_GLOBAL_CTL, ctl);
-	uncore_stopwatch_run(&pkg->held, uncore_package_is_held(pkg));
+	uncore_stopwatch_run(&pkg->held, uncore_package_is_held(pkg), NULL);
 }
 
 /** uncore_package_write_ctl() - write U_GLOBAL_CTL as it is to be, whatever it was */
@@ -115,7 +115,7 @@ void uncore_package_apply(struct uncore_package *pkg, unsigned long boxes)
 	if (ctl != pkg->global_ctl)
 		uncore_package_set_ctl(pkg, ctl);
 	else
-		uncore_stopwatch_run(&pkg->held, uncore_package_is_held(pkg));
+		uncore_stopwatch_run(&pkg->held, uncore_package_is_held(pkg), NULL);
 }
 
 /**
@@ -203,16 +203,17 @@ static void uncore_package_idle(struct uncore_package *pkg)
  */
 void uncore_package_release(struct uncore_package *pkg, struct uncore_box *box, u32 left)
 {
-	bool froze = pkg->pmi.freezing;
 	int idx;
 
 	for_each_uncore_bit(idx, left) {
+		/* Released by another CPU while a sample was given? */
+		if (box->counter[idx].state != UNCORE_LEFT)
+			continue;
 		uncore_event_commit_period(box->counter[idx].event);
 		uncore_package_forget(pkg, &box->counter[idx]);
 	}
-	/* It may be frozen by an overflow whose NMI never came. */
-	if (froze && !pkg->pmi.freezing)
-		uncore_package_write_ctl(pkg);
+	/* Without the last event that freezes: it may be frozen, and its NMI have got lost. */
+	uncore_package_apply(pkg, 0);
 	if (!pkg->active)
 		uncore_package_idle(pkg);
 }

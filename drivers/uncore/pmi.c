@@ -19,7 +19,6 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/module.h>
 #include <linux/percpu.h>
 #include <asm/apic.h>
 #include <asm/irq_regs.h>
@@ -205,25 +204,16 @@ static bool uncore_just_unlock(struct uncore_package *pkg)
 
 /* ---- samples ---- */
 
-/* An address in the driver tells nobody anything. */
-static bool uncore_regs_useful(struct pt_regs *regs)
-{
-	return regs && (user_mode(regs) || !within_module(regs->ip, THIS_MODULE));
-}
-
 /*
- * What a sample belongs to: what was interrupted. Where that is not known, or is the driver
- * itself, it belongs to the program that the CPU works for, or else to perf, with no more
- * registers and callers than that.
+ * What a sample belongs to: what was interrupted. Where that is not known it belongs to perf, with
+ * no more registers than that; perf finds the callers in user space.
  */
 static struct pt_regs *uncore_sample_regs(struct pt_regs *regs, struct pt_regs *room)
 {
 	if (!regs)
 		regs = get_irq_regs();
-	if (uncore_regs_useful(regs))
+	if (regs)
 		return regs;
-	if (current->mm && user_mode(task_pt_regs(current)))
-		return task_pt_regs(current);
 	*room = (struct pt_regs){
 		.ip	= (unsigned long)uncore_overflow,
 		.cs	= __KERNEL_CS,
@@ -232,7 +222,10 @@ static struct pt_regs *uncore_sample_regs(struct pt_regs *regs, struct pt_regs *
 	return room;
 }
 
-/* Give one sample. The package is unlocked meanwhile; the event cannot leave this CPU. */
+/*
+ * Give one sample. The package is unlocked meanwhile: the event cannot leave this CPU, but while
+ * the package moves the other one may carry out what was deleted here.
+ */
 static void uncore_deliver_sample(struct uncore_package *pkg, struct uncore_box *box, int idx,
 				  struct pt_regs *regs)
 	__must_hold(&pkg->lock)
@@ -277,15 +270,12 @@ static void uncore_deliver(struct uncore_package *pkg, struct uncore_box *box, s
 
 	pkg->pmi.delivering = true;
 	for_each_uncore_bit(idx, box->due) {
-		/* It may have left for another CPU while the package was unlocked. */
-		if (!(box->due & BIT(idx)))
-			continue;
-		uncore_deliver_sample(pkg, box, idx, regs);
+		/* Another CPU may have released it while the package was unlocked. */
+		if (box->due & BIT(idx))
+			uncore_deliver_sample(pkg, box, idx, regs);
 	}
 	pkg->pmi.delivering = false;
-	for_each_uncore_bit(idx, box->waits)
-		uncore_stopwatch_run(&to_uncore_event(box->counter[idx].event)->waits, false);
-	box->waits = 0;
+	uncore_box_go_on(box, ~0U);
 }
 
 static void uncore_event_wait(struct uncore_box *box, const struct pmu *pmu,
@@ -296,7 +286,7 @@ static void uncore_event_wait(struct uncore_box *box, const struct pmu *pmu,
 	if (!c)
 		return;
 	box->waits |= BIT(c - box->counter);
-	uncore_stopwatch_run(&to_uncore_event(event)->waits, true);
+	uncore_stopwatch_run(&to_uncore_event(event)->waits, true, &uncore_box_package(box)->held);
 }
 
 /* What is due waits for the watch, with its whole group, so that the counts stay together. */

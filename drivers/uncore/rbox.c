@@ -120,8 +120,7 @@ static const struct uncore_field rbox_fields[] = {
 #define RBOX_F_NEW	(BIT(RBOX_NEW_PC) | BIT(RBOX_NEW_PVN))
 #define RBOX_F_ARB	BIT(RBOX_ARB_SEL)
 #define RBOX_F_EOT	BIT(RBOX_EOT_MC)
-#define RBOX_F_CLS	BIT(RBOX_QLX_CLS)
-#define RBOX_F_CLS_SUB	(BIT(RBOX_QLX_CLS) | BIT(RBOX_QLX_SUB))
+#define RBOX_F_QLX	(BIT(RBOX_QLX_CLS) | BIT(RBOX_QLX_SUB))
 #define RBOX_F_XBR	GENMASK(RBOX_NUM_FIELDS - 1, RBOX_FLT_CNT)
 
 /* Our numbers */
@@ -144,12 +143,10 @@ enum {
 	RBOX_EV_XBAR_MM		= 0x30,
 };
 
-#define RBOX_QLX_TARGET_AVAILABLE	0x9
-
 /* The fixed part of a sub-register */
 #define RBOX_SET_IPERF(bits)	.slots = BIT(R_EV_SEL_IPERF0), .val = (bits)
 #define RBOX_SET_QLX(type)	\
-	.slots = BIT(R_EV_SEL_QLX0), .val = (type) << __bf_shf(R_QLX_TYPE)
+	.slots = BIT(R_EV_SEL_QLX0), .val = (type) << __bf_shf(R_QLX_TYPE), .filters = RBOX_F_QLX
 #define RBOX_SET_XBR		.slots = BIT(R_EV_SEL_XBAR_MM1), .val = R_XBR_MM_TRIG_EN
 
 #define RBOX_NEW(name, pc, pvn)	{ name, .terms = "new_pc=" #pc ",new_pvn=" #pvn }
@@ -183,7 +180,7 @@ static const struct uncore_event_desc rbox_events[] = {
 	{ "flits_recv_err",	RBOX_EV_FLITS_RECV_ERR, RBOX_SET_IPERF(R_IPERF_RCVD_ERR_FLT) },
 	{ "eot_inserts",	RBOX_EV_EOT_INSERTS, RBOX_EOT_CLASSES,
 	  RBOX_SET_IPERF(R_IPERF_MC_ROLL_ALLOC), .filters = RBOX_F_EOT },
-	/* one count for 128 entry-clocks */
+	/* one count for 128 allocations */
 	{ "eot_occupancy",	RBOX_EV_EOT_OCCUPANCY, RBOX_EOT_CLASSES,
 	  .filters = RBOX_F_EOT, .scale = "128" },
 	{ "eot_ne_cycles",	RBOX_EV_EOT_NE_CYCLES, RBOX_SET_IPERF(R_IPERF_EOT_NE) },
@@ -215,11 +212,11 @@ static const struct uncore_event_desc rbox_events[] = {
 
 	/* QLX: arbitration */
 	{ "que_arb_bid",		RBOX_EV_QLX + 0x0, RBOX_QLX_CLASSES,
-	  RBOX_SET_QLX(0x0), .filters = RBOX_F_CLS },
+	  RBOX_SET_QLX(0x0) },
 	{ "local_arb_bid",		RBOX_EV_QLX + 0x1, RBOX_SET_QLX(0x1) },
 	{ "global_arb_bid",		RBOX_EV_QLX + 0x2, RBOX_SET_QLX(0x2) },
 	{ "que_arb_bid_fail",		RBOX_EV_QLX + 0x3, RBOX_QLX_CLASSES,
-	  RBOX_SET_QLX(0x3), .filters = RBOX_F_CLS },
+	  RBOX_SET_QLX(0x3) },
 	{ "local_arb_bid_fail",		RBOX_EV_QLX + 0x4, RBOX_SET_QLX(0x4) },
 	{ "global_arb_bid_fail",	RBOX_EV_QLX + 0x5,
 	  UNCORE_UMASKS(RBOX_CLS_VN("vn0.hom", 0, 0), RBOX_CLS_VN("vn0.snp", 1, 0),
@@ -228,11 +225,11 @@ static const struct uncore_event_desc rbox_events[] = {
 			RBOX_CLS_VN("vn1.hom", 0, 1), RBOX_CLS_VN("vn1.snp", 1, 1),
 			RBOX_CLS_VN("vn1.ndr", 2, 1), RBOX_CLS_VN("vn1.ncs", 3, 1),
 			RBOX_CLS_VN("vn1.drs", 4, 1), RBOX_CLS_VN("vn1.ncb", 5, 1)),
-	  RBOX_SET_QLX(0x5), .filters = RBOX_F_CLS_SUB },
+	  RBOX_SET_QLX(0x5) },
 	{ "que_arb_home_order_kill",	RBOX_EV_QLX + 0x6, RBOX_SET_QLX(0x6) },
 	{ "local_arb_home_order_kill",	RBOX_EV_QLX + 0x7, RBOX_SET_QLX(0x7) },
 	{ "global_arb_home_order_kill",	RBOX_EV_QLX + 0x8, RBOX_SET_QLX(0x8) },
-	{ "target_available",		RBOX_EV_QLX + RBOX_QLX_TARGET_AVAILABLE,
+	{ "target_available",		RBOX_EV_QLX + 0x9,
 	  UNCORE_UMASKS(RBOX_CLS_VN("vn0.hom", 0, 0), RBOX_CLS_VN("vn0.snp", 1, 0),
 			RBOX_CLS_VN("vn0.ndr", 2, 0), RBOX_CLS_VN("vn0.ncs", 3, 0),
 			RBOX_CLS_VN("vn0.drs", 4, 0), RBOX_CLS_VN("vn0.ncb", 5, 0),
@@ -241,7 +238,7 @@ static const struct uncore_event_desc rbox_events[] = {
 			RBOX_CLS_VN("vn1.ndr", 2, 1), RBOX_CLS_VN("vn1.ncs", 3, 1),
 			RBOX_CLS_VN("vn1.drs", 4, 1), RBOX_CLS_VN("vn1.ncb", 5, 1),
 			RBOX_CLS_VN("vn1.vsm", 6, 1), RBOX_CLS_VN("vn1.vlg", 7, 1)),
-	  RBOX_SET_QLX(RBOX_QLX_TARGET_AVAILABLE), .filters = RBOX_F_CLS_SUB },
+	  RBOX_SET_QLX(0x9) },
 	{ "starving",			RBOX_EV_QLX + 0xa, RBOX_SET_QLX(0xa) },
 
 	/* Packets that cross from an input to an output port */
@@ -359,7 +356,6 @@ static int rbox_finish(const struct perf_event *event, const struct uncore_event
 {
 	unsigned int names = uncore_field_get(&rbox_port_names, &event->attr);
 	unsigned int port = rbox_get(event, RBOX_PORT);
-	unsigned int cls = rbox_get(event, RBOX_QLX_CLS);
 	struct uncore_req *req = &cfg->claim.req[0];
 
 	if (names) {
@@ -367,8 +363,6 @@ static int rbox_finish(const struct perf_event *event, const struct uncore_event
 			return uncore_refuse(event, -EINVAL, "more than one port");
 		port = __ffs(names);
 	}
-	if (cls > 5 && desc->code != RBOX_EV_QLX + RBOX_QLX_TARGET_AVAILABLE)
-		return uncore_refuse(event, -EINVAL, "%s has no qlx_cls %u", desc->name, cls);
 
 	/* Unless another flit is asked for, it is the first, so that packets are counted. */
 	if (desc->code == RBOX_EV_XBAR_MM && !rbox_get(event, RBOX_FLT_CNT) &&

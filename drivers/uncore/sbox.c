@@ -66,13 +66,14 @@ static const struct uncore_umask sbox_cboxes[] = {
 #define SBOX_EGRESS							\
 	UNCORE_UMASKS({ "ad_cw", 0x01 }, { "ad_ccw", 0x02 }, { "ad", 0x03 },	\
 		      { "ak_cw", 0x04 }, { "ak_ccw", 0x08 }, { "ak", 0x0c },	\
-		      { "bl_cw", 0x10 }, { "bl_ccw", 0x20 }, { "bl", 0x30 })
+		      { "bl_cw", 0x10 }, { "bl_ccw", 0x20 }, { "bl", 0x30 }),	\
+	.adds = UNCORE_ADDS_UMASK
 
 /*
  * Entries of a queue per clock come from a sub-counter that has to be cleared when
  * the event is selected.
  */
-#define SBOX_OCCUPANCY	.ctl = S_CTL_RESET_OCC_CNT
+#define SBOX_OCCUPANCY	.ctl = S_CTL_RESET_OCC_CNT, .adds = UNCORE_ADDS_MANY
 
 /* The result is undefined with more than one C-Box, so there is no "all" either. */
 #define SBOX_FULL	SBOX_CBOX, .one_umask = true
@@ -141,7 +142,8 @@ static const struct uncore_event_desc sbox_events[] = {
 	/* Short cuts */
 	{ "rbox_hom_bypass",			0x50 },
 	{ "rbox_snp_bypass",			0x51,
-	  UNCORE_UMASKS({ "snp", 0x1 }, { "big_snp", 0x2 }, { "all", 0x3 }) },
+	  UNCORE_UMASKS({ "snp", 0x1 }, { "big_snp", 0x2 }, { "all", 0x3 }),
+	  .adds = UNCORE_ADDS_UMASK },
 	{ "s2b_hom_bypass",			0x52 },
 	{ "b2s_drs_bypass",			0x53 },
 	{ "bbox_hom_bypass",			0x54 },
@@ -183,7 +185,7 @@ static const struct uncore_event_desc sbox_events[] = {
 	{ "no_credit_ncs",			0x83 },
 	{ "no_credit_ncb",			0x84 },
 	{ "no_credit_ndr",			0x85 },
-	{ "no_credit_vna",			0x86, SBOX_RB_ALL },
+	{ "no_credit_vna",			0x86, SBOX_RB_ALL, .adds = UNCORE_ADDS_UMASK },
 	{ "no_credit_ad",			0x87 },
 	{ "no_credit_ak",			0x88 },
 	{ "no_credit_bl",			0x89 },

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The self-test of PMIs. That an overflow interrupts is nowhere in the guide in so many
- * words, so it is tried when the first event is opened that needs it, and once more on each
- * CPU that a package moves to.
+ * words, so it is tried when the first event is opened that needs it, and again after the package
+ * has moved to another CPU.
  *
  *	cat /sys/bus/event_source/devices/xeon7500_package/caps/pmi
  *
@@ -17,6 +17,7 @@
 #include <asm/msr.h>
 
 #include "compat.h"
+#include "evsel.h"
 #include "uncore.h"
 #include "xeon7500/ubox.h"
 
@@ -37,26 +38,106 @@ MODULE_PARM_DESC(pmi, "sampling by interrupts, if a self-test finds them: on (de
  * @pkg: the package, locked, of this CPU
  * @box: its box
  * @c: the counter
+ * @clock: with what it counts them
  * @enabled: what GLOBAL_CTL of the box holds
  */
 struct uncore_test {
 	struct uncore_package *pkg;
 	struct uncore_box *box;
 	struct uncore_counter *c;
+	u64 clock;
 	u64 enabled;
 };
 
-static bool uncore_test_find(struct uncore_test *t)
+/*
+ * Returns when it had not begun to count: en_all may be on from the last time. So the cores are
+ * chosen each time, also without PMI.
+ */
+static u64 uncore_test_run(const struct uncore_test *t, u64 start, u64 pmi_en)
 {
-	unsigned int id, idx;
+	const struct uncore_counter_row *row = uncore_counter_row(t->box, t->c);
+	u64 begun;
+
+	wrmsr(uncore_ctr_msr(t->box, t->c), lower_32_bits(start), upper_32_bits(start));
+	wrmsrq(uncore_ctl_msr(t->box, t->c), t->clock | row->enable | pmi_en);
+	begun = local_clock();
+	wrmsrq(uncore_box_ctl_msr(t->box), t->enabled | row->bit);
+	wrmsrq(U_MSR_PMON_GLOBAL_CTL, (t->pkg->global_ctl & ~U_GLOBAL_CTL_FRZ_ALL) |
+	       U_GLOBAL_CTL_EN_ALL | U_GLOBAL_CTL_PMI_CORE_SEL);
+	return begun;
+}
+
+static void uncore_test_stop(const struct uncore_test *t)
+{
+	wrmsrq(uncore_box_ctl_msr(t->box), t->enabled);
+	wrmsrq(uncore_ctl_msr(t->box, t->c), 0);
+}
+
+/* Finds with what it counts clocks, if it can. A W-Box counter that holds 2 reads as 2. */
+static bool uncore_test_counts(struct uncore_test *t)
+{
+	const struct uncore_counter_row *row = uncore_counter_row(t->box, t->c);
+	unsigned int i;
+	u64 count = 2;
+
+	rdmsrq(uncore_box_ctl_msr(t->box), t->enabled);
+	for (i = 0; i < 2 && count == 2; i++) {
+		t->clock = row->clock | (i ? 0 : C_EVT_SEL_INVERT);
+		uncore_test_run(t, 2, 0);
+		udelay(1);
+		uncore_test_stop(t);
+		rdmsrq(uncore_ctr_msr(t->box, t->c), count);
+	}
+	wrmsrq(uncore_ctr_msr(t->box, t->c), 0);
+	return count != 2;
+}
+
+/* A free counter of @box that may count clocks, or NULL */
+static struct uncore_counter *uncore_test_free(struct uncore_box *box)
+{
+	unsigned int idx;
+
+	for (idx = 0; idx < box->type->num_counters && !box->gone; idx++) {
+		if (!box->counter[idx].event && box->type->counters[idx].clock)
+			return &box->counter[idx];
+	}
+	return NULL;
+}
+
+/*
+ * Finds a counter that counts clocks. Returns -EBUSY if there may be one among those in use,
+ * -EIO if there is none.
+ */
+static int uncore_test_find(struct uncore_test *t)
+{
+	const struct uncore_box_type *tried = NULL;
+	int err = -EIO;
+	unsigned int id;
 
 	for_each_set_bit(id, &t->pkg->present, UNCORE_NUM_BOXES) {
 		t->box = &t->pkg->box[id];
-		for (idx = 0; idx < t->box->type->num_counters; idx++) {
-			t->c = &t->box->counter[idx];
-			if (!t->c->event && t->box->type->counters[idx].clock && !t->box->gone)
-				return true;
+		if (t->box->type == tried || t->box->gone || !t->box->type->counters[0].clock)
+			continue;
+		t->c = uncore_test_free(t->box);
+		if (!t->c) {
+			err = -EBUSY;
+			continue;
 		}
+		if (uncore_test_counts(t))
+			return 0;
+		tried = t->box->type;
+	}
+	return err;
+}
+
+/* Is there a counter to try? */
+static bool uncore_test_possible(struct uncore_package *pkg)
+{
+	unsigned int id;
+
+	for_each_set_bit(id, &pkg->present, UNCORE_NUM_BOXES) {
+		if (uncore_test_free(&pkg->box[id]))
+			return true;
 	}
 	return false;
 }
@@ -71,7 +152,6 @@ static void uncore_test_clear(const struct uncore_test *t)
 static bool uncore_test_round(const struct uncore_test *t, int round)
 {
 	const struct uncore_counter_row *row = uncore_counter_row(t->box, t->c);
-	unsigned int ctl = uncore_ctl_msr(t->box, t->c);
 	u64 start = UNCORE_COUNTER_MASK + 1 - UNCORE_TEST_CLOCKS(round);
 	struct uncore_pmi *p = &t->pkg->pmi;
 	u64 overflown = 0, since;
@@ -79,13 +159,8 @@ static bool uncore_test_round(const struct uncore_test *t, int round)
 	int us;
 
 	uncore_test_clear(t);
-	wrmsr(uncore_ctr_msr(t->box, t->c), lower_32_bits(start), upper_32_bits(start));
-	wrmsrq(ctl, row->clock | row->enable | row->pmi_en);
 	p->pending = 0;
-	wrmsrq(uncore_box_ctl_msr(t->box), t->enabled | row->bit);
-	since = local_clock();
-	wrmsrq(U_MSR_PMON_GLOBAL_CTL, (t->pkg->global_ctl & ~U_GLOBAL_CTL_FRZ_ALL) |
-	       U_GLOBAL_CTL_EN_ALL | U_GLOBAL_CTL_PMI_CORE_SEL);
+	since = uncore_test_run(t, start, row->pmi_en);
 	for (us = 0; us < UNCORE_TEST_OVERFLOW_US && !overflown; us++) {
 		udelay(1);
 		overflown = uncore_box_status(t->box) & row->bit;
@@ -93,8 +168,7 @@ static bool uncore_test_round(const struct uncore_test *t, int round)
 	for (us = 0; us < UNCORE_TEST_NMI_US && !READ_ONCE(p->pending); us++)
 		udelay(1);
 	nmi = READ_ONCE(p->pending);
-	wrmsrq(uncore_box_ctl_msr(t->box), t->enabled);
-	wrmsrq(ctl, 0);
+	uncore_test_stop(t);
 	/*
 	 * The handler clears what is above the boxes before it looks at them. If that clears
 	 * them too, it would find nothing: there is no use in an NMI then.
@@ -132,35 +206,42 @@ static void uncore_self_test(struct uncore_package *pkg)
 {
 	struct uncore_test t = { .pkg = pkg };
 	bool passed = false;
+	int err;
 
-	if (!uncore_test_find(&t))
+	if (!uncore_test_possible(pkg))
 		return;
-	/* NMIs may be late, or come twice. */
-	uncore_pmi_expect(pkg, 2 * UNCORE_TEST_TRIES);
-	uncore_watch_arm(pkg);
-	if (uncore_pmi_listen(pkg, true)) {
-		/* Where en_all has to go on for the test, nothing else may be enabled. */
-		pkg->hold.testing = !uncore_package_runs(pkg);
-		uncore_package_apply(pkg, pkg->used);
-		rdmsrq(uncore_box_ctl_msr(t.box), t.enabled);
-		passed = uncore_test_passes(&t);
-		uncore_package_write_ctl(pkg);
-		pkg->hold.testing = false;
-		uncore_package_apply(pkg, pkg->used);
+	/* Where en_all has to go on for the test, nothing else may be enabled. */
+	pkg->hold.testing = !uncore_package_runs(pkg);
+	uncore_package_apply(pkg, pkg->used);
+	err = uncore_test_find(&t);
+	if (!err) {
+		/* NMIs may be late, or come twice. */
+		uncore_pmi_expect(pkg, 2 * UNCORE_TEST_TRIES);
+		uncore_watch_arm(pkg);
+		passed = uncore_pmi_listen(pkg, true) && uncore_test_passes(&t);
+	}
+	uncore_package_write_ctl(pkg);
+	pkg->hold.testing = false;
+	uncore_package_apply(pkg, pkg->used);
+	if (!err) {
 		wrmsrq(uncore_ctr_msr(t.box, t.c), 0);
 		uncore_pmi_listen(pkg, false);
 	}
+	if (err == -EBUSY)
+		return;
 	if (!passed)
 		pr_info("CPU %u: overflows do not interrupt\n", smp_processor_id());
 	pkg->pmi.state = passed ? UNCORE_PMI_YES : UNCORE_PMI_NO;
 }
 
+/* Not beside events that interrupt: the test would clear what they have overflowed. */
 static void uncore_self_test_first(void *info)
 {
 	struct uncore_package *pkg = info;
 
 	uncore_lock(pkg);
-	if (pkg->pmi.state == UNCORE_PMI_UNTESTED && pkg->cpu == smp_processor_id())
+	if (pkg->pmi.state == UNCORE_PMI_UNTESTED && !pkg->pmi.events &&
+	    pkg->cpu == smp_processor_id())
 		uncore_self_test(pkg);
 	uncore_unlock(pkg);
 }
@@ -170,7 +251,8 @@ static void uncore_self_test_first(void *info)
  * @pkg: the package
  * @sampling: and be handed to perf?
  *
- * The first time, this tries it. A result is kept until the package moves to another CPU.
+ * The first time, this tries it. A result is kept until the package moves to another CPU or the
+ * system sleeps. Events that have come to that CPU count as an answer as long as they are there.
  *
  * Return: 0; -EOPNOTSUPP if not, -EBUSY if it cannot be tried now, -ENODEV without CPU.
  */
@@ -187,24 +269,9 @@ int uncore_self_test_require(struct uncore_package *pkg, bool sampling)
 			return err;
 	}
 	state = READ_ONCE(pkg->pmi.state);
-	if (state == UNCORE_PMI_YES)
-		return 0;
-	return state == UNCORE_PMI_UNTESTED ? -EBUSY : -EOPNOTSUPP;
-}
-
-/**
- * uncore_self_test_moved() - the package has come to this CPU
- * @pkg: the package, locked; nothing interrupts
- *
- * If overflows do not interrupt here, the watch is all that the events have that exist.
- */
-void uncore_self_test_moved(struct uncore_package *pkg)
-{
-	bool again = pkg->pmi.state == UNCORE_PMI_YES;
-
-	pkg->pmi.state = UNCORE_PMI_UNTESTED;
-	if (again)
-		uncore_self_test(pkg);
+	if (state == UNCORE_PMI_UNTESTED)
+		return READ_ONCE(pkg->pmi.events) ? 0 : -EBUSY;
+	return state == UNCORE_PMI_YES ? 0 : -EOPNOTSUPP;
 }
 
 /** uncore_self_test_worst() - the worst that is known of any package */

@@ -254,7 +254,7 @@ static const struct attribute_group uncore_box_group = {
 	.attrs = uncore_box_attrs,
 };
 
-/* Do overflows interrupt? "untested" until the first event asks for it. */
+/* Do overflows interrupt? "untested" until an event asks for it. */
 static ssize_t pmi_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
 	static const char * const text[] = {

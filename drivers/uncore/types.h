@@ -96,6 +96,8 @@ enum uncore_dest {
  *	    there is none
  * @if_field: another field. With the wrong value of it, this one is not taken
  * @if_values: its right values, as in @valid
+ * @if_adds: another field, that needs a value with this one where the event can add more
+ *	     than 1 in a clock; 0 if there is none
  * @models: the models that have it
  *
  * The only place where a field is described. The format attribute, the checks, the
@@ -116,6 +118,7 @@ struct uncore_field {
 	u8 within;
 	u8 if_field;
 	u64 if_values;
+	u8 if_adds;
 	u8 models;
 };
 
@@ -140,6 +143,13 @@ struct uncore_umask {
 #define UNCORE_UMASKS(...) \
 	((const struct uncore_umask[]){ __VA_ARGS__, {} })
 
+/* When an event can add more than 1 in a clock. */
+enum uncore_adds {
+	UNCORE_ADDS_ONE,	/* never */
+	UNCORE_ADDS_UMASK,	/* with more than one bit of umask: each adds up to 1 */
+	UNCORE_ADDS_MANY,	/* always: entries of a queue */
+};
+
 /**
  * struct uncore_event_desc - one event of the manual
  * @name: the manual's name, lower case
@@ -153,6 +163,7 @@ struct uncore_umask {
  * @slots: the slots it needs, whether or not a field goes there, bit n for slot n
  * @val: bits of the first register of @slots that come with every use of the event
  * @one_umask: the sub-events cannot be combined
+ * @adds: when it can add more than 1 in a clock
  * @scale: contents of the .scale attribute, or NULL
  * @unit: contents of the .unit attribute, or NULL
  * @models: the models that have it
@@ -172,6 +183,7 @@ struct uncore_event_desc {
 	u32 slots;
 	u64 val;
 	bool one_umask;
+	enum uncore_adds adds;
 	const char *scale;
 	const char *unit;
 	u8 models;
@@ -227,7 +239,8 @@ struct uncore_subregs {
  * @enable: the enable bit of the control register
  * @pmi_en: the PMI enable bit of the control register
  * @pmi_inferred: no page of the manual confirms @pmi_en
- * @clock: bits of the control register with which it counts every clock; 0 if there are none
+ * @clock: bits of the control register with which it counts every clock, with invert or without;
+ *	   0 if there are none
  *
  * Offsets are from the base of the instance.
  */

@@ -55,13 +55,15 @@ static inline u64 uncore_stopwatch_ns(u64 watch, u64 at)
 	return max_t(s64, at - (watch & ~UNCORE_STARTED), 0);
 }
 
-static inline void uncore_stopwatch_run(u64 *watch, bool run)
+/* @held: a second one, or NULL. While that runs this one stands */
+static inline void uncore_stopwatch_run(u64 *watch, bool run, const u64 *held)
 {
 	u64 now;
 
 	if (run == !!(*watch & UNCORE_STARTED))
 		return;
-	now = local_clock() - (*watch & ~UNCORE_STARTED);
+	now = local_clock();
+	now -= (held ? uncore_stopwatch_ns(*held, now) : 0) + (*watch & ~UNCORE_STARTED);
 	WRITE_ONCE(*watch, run ? now | UNCORE_STARTED : max_t(s64, now, 0));
 }
 
@@ -78,7 +80,7 @@ static inline void uncore_stopwatch_run(u64 *watch, bool run)
  * what can follow what:
  *
  *	free		add: new
- *	new		commit: running; del: free
+ *	new		commit: running; stop: stopped; del: free
  *	running		stop, or perf's limit of samples: stopped; del: leaving
  *	stopped		start: running; del: left
  *	leaving		counts on. add: running; commit: left
@@ -102,7 +104,8 @@ enum uncore_counter_state {
  * @prev: bits 47-0: the value last read. Bits 62-48: generation of the start value, so
  *	  that a racing cmpxchg fails after a restart. Bit 63: no start value
  * @start: of one that samples, @prev when hw.period_left was set
- * @waits: how long its counter has waited for the watch, a stopwatch
+ * @waits: how long its counter has waited for the watch; a stopwatch, which stands while the
+ *	   package is held
  * @held: how long it had been held back when its running time was last corrected, ns
  * @wrapped: its counter has passed 2^48 since it was programmed
  * @by_user: it was opened without CAP_PERFMON
@@ -156,7 +159,8 @@ struct uncore_subreg_state {
  * @held: counters that do not count while their group is read
  * @due: counters that have a sample to give, and do not count until it is given
  * @waits: those of them, with their groups, that wait for the watch with it
- * @gone: how long it has not answered, a stopwatch; 0 as long as it does
+ * @gone: how long it has not answered; a stopwatch, which stands while the package is held. 0 as
+ *	  long as it answers
  */
 struct uncore_box {
 	const struct uncore_box_type *type;
@@ -446,6 +450,7 @@ void uncore_box_check(struct uncore_box *box);
 int uncore_box_add(struct uncore_box *box, struct perf_event *event);
 u32 uncore_box_prepare(struct uncore_box *box, bool program);
 void uncore_box_finish(struct uncore_box *box, u32 left, bool check);
+void uncore_box_go_on(struct uncore_box *box, u32 counters);
 void uncore_box_release(struct uncore_box *box, struct uncore_counter *c);
 void uncore_box_program(struct uncore_box *box, struct uncore_counter *c);
 
@@ -484,7 +489,6 @@ bool uncore_pmi_samples(void);
 
 /* self_test.c */
 int uncore_self_test_require(struct uncore_package *pkg, bool sampling);
-void uncore_self_test_moved(struct uncore_package *pkg);
 enum uncore_pmi_state uncore_self_test_worst(void);
 
 /* pmu.c */

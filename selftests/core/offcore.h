@@ -65,10 +65,14 @@ static void all_names(void)
 {
 	uint64_t zero = core_stat(0, SYN_CORE_S_OFFCORE_ZERO);
 	struct dirent *d;
-	int num = 0;
+	int num = 0, bit;
 	DIR *dir;
 
 	on_cpu(0);
+	/* No program does all of them. */
+	for (bit = 0; bit < 15; bit++)
+		msr_write(0, SYN_OFF_RATE(bit), 1024 >> bit % 5);
+	msr_write(0, SYN_OFF_RATE(15), 0);
 	ext_load("enforce=1");
 	dir = opendir(EVENTS);
 	ktap_require(dir);
@@ -332,6 +336,8 @@ static void perf_parses(void)
 	}
 	if (!ktap_check(!shell("grep -q 'sysfs *: Ok' /tmp/without && cmp /tmp/without /tmp/with")))
 		shell("cat /tmp/without /tmp/with");
+	for (int bit = 0; bit < 16; bit++)
+		msr_write(0, SYN_OFF_RATE(bit), SYN_OFF_FOLLOW);
 	ext_load("");
 }
 

@@ -153,6 +153,91 @@ static inline void check_levels(bool l3, uint16_t l1_miss)
 	msr_write(0, SYN_MEM_MODE, SYN_MEM_CACHES);
 }
 
+/* ---- generic events of caches ---- */
+
+#define SMALL_ROUNDS	1000000ull
+#define LARGE_LINES	(64ull << 20 >> 6)	/* more than any last level has */
+
+/* One line after the other of as many as `lines`, so many times in all. */
+static void __attribute__((noinline)) touch(volatile char *data, uint64_t lines, uint64_t times)
+{
+	for (uint64_t i = 0, at = 0; i < times; i++, at = at + 1 < lines ? at + 1 : 0)
+		data[at << 6]++;
+}
+
+enum { REFS, MISSES, L1_LOADS, L1_LOAD_MISSES, LLC_LOADS, LLC_LOAD_MISSES, LLC_STORES, GENERIC };
+
+/*
+ * What perf knows by name, of a working set of some lines and of one that fits in no cache. On
+ * this CPU the kernel has an event for each of them but those in the mask `without`.
+ */
+static inline void check_generic_caches(unsigned int without)
+{
+	static const struct { const char *name; uint32_t type; uint64_t config; } of[GENERIC] = {
+		[REFS] = { "cache-references", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES },
+		[MISSES] = { "cache-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES },
+		[L1_LOADS] = { "L1-dcache-loads", PERF_TYPE_HW_CACHE, 0 },
+		[L1_LOAD_MISSES] = { "L1-dcache-load-misses", PERF_TYPE_HW_CACHE, 0x10000 },
+		[LLC_LOADS] = { "LLC-loads", PERF_TYPE_HW_CACHE, 2 },
+		[LLC_LOAD_MISSES] = { "LLC-load-misses", PERF_TYPE_HW_CACHE, 0x10002 },
+		[LLC_STORES] = { "LLC-stores", PERF_TYPE_HW_CACHE, 0x102 },
+	};
+	/* Each is at least the next. */
+	static const int order[][2] = {
+		{ REFS, MISSES }, { L1_LOADS, L1_LOAD_MISSES }, { L1_LOAD_MISSES, LLC_LOADS },
+		{ L1_LOADS, LLC_LOADS }, { LLC_LOADS, LLC_LOAD_MISSES },
+	};
+	uint64_t small[GENERIC], large[GENERIC];
+	char *data = mmap(NULL, LARGE_LINES << 6, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned int i;
+
+	ktap_require(data != MAP_FAILED, "mmap: %s", strerror(errno));
+	on_cpu(0);
+	touch(data, LARGE_LINES, LARGE_LINES);
+	for (i = 0; i < GENERIC; i++) {
+		struct perf_event_attr attr = core_attr(of[i].config, 0, 0);
+		int fd;
+
+		attr.type = of[i].type;
+		attr.exclude_kernel = 1;
+		fd = open_task(&attr, -1);
+		small[i] = large[i] = UINT64_MAX;
+		ktap_check(without >> i & 1 ? fd == -ENOENT || fd == -EINVAL : fd >= 0, "%s: %s",
+			   of[i].name, fd < 0 ? strerror(-fd) : "there is an event");
+		if (fd < 0)
+			continue;
+		perf_enable(fd);
+		touch(data, 8, SMALL_ROUNDS);
+		perf_disable(fd);
+		small[i] = perf_count(fd).value;
+		perf_reset(fd);
+		perf_enable(fd);
+		touch(data, LARGE_LINES, 2 * LARGE_LINES);
+		perf_disable(fd);
+		large[i] = perf_count(fd).value;
+		close(fd);
+		ktap_note("%s: %llu, %llu", of[i].name, (unsigned long long)small[i],
+			  (unsigned long long)large[i]);
+		if (i == L1_LOADS)
+			continue;
+		/* The first access to a line is a miss, on a cold stack as well. */
+		ktap_check(small[i] < 1000, "few lines: %llu %s", (unsigned long long)small[i],
+			   of[i].name);
+		/* A store hits the line that the load before it has brought. */
+		ktap_check(i == LLC_STORES || large[i] >= 2 * LARGE_LINES * 9 / 10,
+			   "many lines: %llu %s", (unsigned long long)large[i], of[i].name);
+	}
+	for (i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+		int a = order[i][0], b = order[i][1];
+
+		ktap_check(small[a] == UINT64_MAX || small[b] == UINT64_MAX ||
+			   (small[a] + 100 >= small[b] && large[a] + large[a] / 100 >= large[b]),
+			   "%s and %s", of[a].name, of[b].name);
+	}
+	munmap(data, LARGE_LINES << 6);
+}
+
 /* ---- rings ---- */
 
 /* User and kernel make up the whole, whatever the way between them. */

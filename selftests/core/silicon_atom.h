@@ -62,6 +62,7 @@ static inline void check_responses(const uint64_t *bits, size_t num)
 		ktap_check(!v[0], "%#llx: %llu", (unsigned long long)nothing[i],
 			   (unsigned long long)v[0]);
 	}
+	msr_write(1, SYN_OFF_RATE(0), SYN_OFF_FOLLOW);
 	msr_write(1, 0x1a6, 0);
 	msr_write(1, 0x1a7, 0);
 }

@@ -175,11 +175,13 @@ static void responses(void)
 	uint64_t v[2];
 
 	check_responses(bits, sizeof(bits) / sizeof(bits[0]));
+	msr_write(1, SYN_OFF_RATE(3), 1024);
 	msr_write(1, 0x1a6, 0x10008);
 	msr_write(1, 0x1a7, 0x10008);
 	measure(sel, v, 2);
 	ktap_check(v[0] && !v[1], "write-backs %llu in RSP0, %llu in RSP1",
 		   (unsigned long long)v[0], (unsigned long long)v[1]);
+	msr_write(1, SYN_OFF_RATE(3), SYN_OFF_FOLLOW);
 	msr_write(1, 0x1a6, 0x3600040000 | 0x32b7);
 	msr_write(1, 0x1a7, 0x10000 | 0x32b7);
 	measure(sel, v, 2);
@@ -203,6 +205,12 @@ static void levels(void)
 	check_expect(&(struct expect){ 0x08d1, "misses", PLAIN, 0 });
 }
 
+/* glm_hw_cache_event_ids of the kernel */
+static void generic_caches(void)
+{
+	check_generic_caches(1u << L1_LOAD_MISSES);
+}
+
 KTAP_MAIN_UNLESS(silicon_missing() ?: core_missing("5c 5f"),
 		 { "user counts are exact", exact },
 		 { "user and kernel add up", rings },
@@ -211,4 +219,5 @@ KTAP_MAIN_UNLESS(silicon_missing() ?: core_missing("5c 5f"),
 		 { "mask, invert, edge", masks },
 		 { "offcore latency", latency },
 		 { "offcore responses", responses },
+		 { "generic cache events", generic_caches },
 		 { "levels", levels })

@@ -90,8 +90,14 @@ static void levels(void)
 	check_levels(true, 0x0151);
 }
 
+static void generic_caches(void)
+{
+	check_generic_caches(0);
+}
+
 KTAP_MAIN_UNLESS(silicon_missing() ?: core_missing("2e"),
 		 { "user counts are exact", exact },
 		 { "registers fault as they should", regs },
+		 { "generic cache events", generic_caches },
 		 { "levels", levels },
 		 { "one interrupt per period", periods })

@@ -72,6 +72,7 @@ static void responses(void)
 	uint64_t v[2], share;
 
 	on_cpu(0);
+	msr_write(1, SYN_OFF_RATE(0), 1024);
 	msr_write(1, 0x1a6, 1 | 1ull << 18 | 1ull << 32);
 	msr_write(1, 0x1a7, 1 | 1ull << 16);
 	measure(sel, v, 2);
@@ -89,6 +90,7 @@ static void responses(void)
 		   (unsigned long long)v[0], (unsigned long long)v[1]);
 	msr_write(1, 0x1a6, 0);
 	msr_write(1, 0x1a7, 0);
+	msr_write(1, SYN_OFF_RATE(0), SYN_OFF_FOLLOW);
 }
 
 static void sample(uint64_t config, uint64_t config1, void (*check)(const struct sample *s))
@@ -321,15 +323,40 @@ static void pdir_counter(void)
 		   (unsigned long long)select);
 }
 
+/* Precise stores want counter 3 (section 18.9.4.3). */
+static void store_counter(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < 4; i++) {
+		uint64_t before = msr_read(0, SYN_VIOLATIONS);
+
+		msr_write(1, EVTSEL(i), 0x02cd | ENABLE | USR);
+		msr_write(1, 0x3f1, 1ull << 63 | 1 << i);
+		msr_write(1, 0x38f, 1 << i);
+		msr_write(1, 0x38f, 0);
+		msr_write(1, 0x3f1, 0);
+		msr_write(1, EVTSEL(i), 0);
+		ktap_check((msr_read(0, SYN_VIOLATIONS) == before) == (i == 3), "counter %u", i);
+	}
+}
+
 static void levels(void)
 {
 	on_cpu(0);
 	check_levels(true, 0x0151);
 }
 
+/* The kernel asks for responses of remote memory, and refuses them itself on 06_2A. */
+static void generic_caches(void)
+{
+	check_generic_caches(cpu_is("2d") ? 0 : 1u << LLC_LOAD_MISSES);
+}
+
 KTAP_MAIN_UNLESS(silicon_missing() ?: core_missing("2a 2d"),
 		 { "user counts are exact", exact },
 		 { "registers fault as they should", regs },
+		 { "generic cache events", generic_caches },
 		 { "levels", levels },
 		 { "offcore responses", responses },
 		 { "precise store", stores },
@@ -337,4 +364,5 @@ KTAP_MAIN_UNLESS(silicon_missing() ?: core_missing("2a 2d"),
 		 { "weight of loads and stores", weights },
 		 { "load latency", loads },
 		 { "PDIR", pdir },
-		 { "PDIR's counter and bit", pdir_counter })
+		 { "PDIR's counter and bit", pdir_counter },
+		 { "the counter of precise stores", store_counter })

@@ -34,6 +34,8 @@ static struct shape random_shape(void)
 		.threshold = rnd(3) ? rnd(6) : 0,
 		.invert = rnd(2),
 		.edge = rnd(3) == 0,
+		.invert_above = rnd(2),
+		.plain_below = rnd(2),
 	};
 }
 
@@ -48,9 +50,13 @@ static unsigned int compared(const struct pattern *p, const struct shape *s, uin
 {
 	unsigned int inc = at(p, cycle);
 
-	if (s->threshold)
-		return s->invert ? inc < s->threshold : inc >= s->threshold;
-	return inc;
+	if (!s->threshold)
+		return inc;
+	if (s->invert && s->invert_above)
+		return inc > s->threshold;
+	if (s->invert)
+		return inc < s->threshold;
+	return s->plain_below ? inc <= s->threshold : inc >= s->threshold;
 }
 
 /* What the event adds in this cycle; the pattern repeats, so there is a cycle before 0. */

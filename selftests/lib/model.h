@@ -31,6 +31,7 @@
 #define U_OV_U		(1u << 0)
 
 #define EN		(1u << 22)	/* U, C, S, W */
+#define EDGE		(1u << 18)	/* likewise */
 #define PMI_EN		(1u << 20)	/* and B */
 #define EN_LOW		(1u << 0)	/* B, M, R */
 

@@ -420,7 +420,7 @@ static inline void event_close_all(void)
 
 /*
  * A case begins: no event is open and everything counts from zero, but for that
- * by which the driver tests that PMIs arrive: any event with threshold 255, inverted.
+ * by which the driver tests that PMIs arrive: any event with threshold 255, inverted or not.
  */
 static inline void silicon_start(void)
 {
@@ -428,7 +428,7 @@ static inline void silicon_start(void)
 
 	event_close_all();
 	for (int i = 0; i < num; i++)
-		msr_write(cpus[i], SYN_UNCOUNTED, 0xff800000);
+		msr_write(cpus[i], SYN_UNCOUNTED, 0xff000000);
 	silicon_clear();
 }
 

@@ -57,6 +57,9 @@ static inline void storm_traffic(int cpu)
 	for (box = SYN_BOX_U; box <= SYN_BOX_R; box++)
 		silicon_traffic(cpu, SYN_SEL(box, SYN_ANY, SYN_ANY_CODE, SYN_ANY),
 				SYN_PATTERN(0, 0, 1, 1));
+	/* Four entries of the queue in a clock are one count of drsq_occupancy. */
+	silicon_traffic(cpu, SYN_SEL(SYN_BOX_B, SYN_ANY, SYN_CODE_B(0, 0x09), SYN_ANY),
+			SYN_PATTERN(0, 0, 1, 4));
 }
 
 #endif /* SELFTESTS_STORM_H */

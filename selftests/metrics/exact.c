@@ -152,11 +152,11 @@ static void not_available(void)
 	traffic_rate(cpu, SYN_SEL(SYN_BOX_M, 0, SYN_CODE_M_FVC(5), 0), 256);
 	run("qpi_utilization imt_avg_latency dram_page_hit_ratio offcore_latency_any_read "
 	    "memory_read_bandwidth --json --per-machine --per-box -- sleep 0.02");
-	no_value("S0/qpi0", "qpi_utilization", "% cannot be: it is from 0 % to 100 %");
+	no_value("S0/qpi0", "qpi_utilization", "% cannot be; possible is 0 % to 100 %");
 	no_value("machine", "qpi_utilization", "S0/qpi0: ");
 	no_value("S0/bbox_0", "imt_avg_latency", "more than 5 % of the inserts are conflicts");
 	no_value("S0/mbox_0", "dram_page_hit_ratio", "hit and miss and empty is 0");
-	no_value("machine", "offcore_latency_any_read", cboxes == 10 ? "this machine is 06_2f" : "this machine is 06_2e");
+	no_value("machine", "offcore_latency_any_read", cboxes == 10 ? "this machine is Xeon E7" : "this machine is Xeon 7500");
 	ktap_check(number_of("S0/bbox_1", "imt_avg_latency", "value") > 0);
 	ktap_check(number_of("machine", "dram_page_hit_ratio", "value") > 0);
 	ktap_check(number_of("S0/mbox_0", "memory_read_bandwidth", "value") > 100e9);

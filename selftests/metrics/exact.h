@@ -317,9 +317,12 @@ static void all_values(void)
 		snprintf(scope, sizeof(scope), "S%d", p);
 		seconds[p] = number_of(scope, "memory_bandwidth", "seconds");
 		windows(p);
-		/* Not less than they were open, less the rounding of a clock; and not forever. */
-		ktap_check(seconds[p] >= cycles_to_seconds(to[p] - from[p]) * 0.9999 &&
-			   seconds[p] <= (after - before) / 1e9, "%g s of %g", seconds[p],
+		/*
+		 * What they were open, less the time from the write that opens them to the clock that
+		 * the driver reads behind it: 30 us is the most that was seen. And not forever.
+		 */
+		ktap_check(seconds[p] >= cycles_to_seconds(to[p] - from[p]) - 100e-6 &&
+			   seconds[p] <= (after - before) / 1e9, "%.9g s of %.9g", seconds[p],
 			   cycles_to_seconds(to[p] - from[p]));
 		values_of(p);
 	}

@@ -21,7 +21,7 @@ says() {
 	"$@" >$T/out 2>$T/err
 	s=$?
 	[ $s = "$status" ] || { echo "$*: status $s, not $status"; cat $T/out $T/err; return 1; }
-	grep -q -- "$text" $T/err || { echo "$*: does not say: $text"; cat $T/out $T/err; return 1; }
+	[ -z "$text" ] || grep -q -- "$text" $T/err || { echo "$*: does not say: $text"; cat $T/out $T/err; return 1; }
 }
 
 # Likewise, in one line.
@@ -30,10 +30,11 @@ one_line() {
 	[ "$(wc -l <$T/err)" = 1 ] || { echo "more than a line:"; cat $T/err; return 1; }
 }
 
-# One line for each value, and nothing else: what programs rely on.
+# A line of names and one for each value: what programs rely on.
 csv() {
-	perf metrics memory --csv -- sleep 0.01 >$T/out || return 1
-	awk -F, 'NF != 5 || $1 != "machine" || $3 !~ /^[0-9.e+]+$/ || $5 != "100.00" { bad = 1 }
+	perf metrics memory --csv -- sleep 0.2 >$T/out || return 1
+	awk -F, 'NR == 1 { bad = $0 != "scope,metric,value,unit,running,note"; next }
+		NF < 6 || $1 != "machine" || $3 !~ /^[0-9.e+]+$/ || $5 != "100.00" { bad = 1 }
 		{ print; seen = seen $2 "," $4 " " }
 		END { exit bad || seen != "memory_read_bandwidth,B/s memory_write_bandwidth,B/s " \
 			"memory_bandwidth,B/s memory_read_share,% " }' $T/out
@@ -42,11 +43,27 @@ csv() {
 # The command's own output and status, and what its absence is.
 command() {
 	perf metrics uncore_clock_mhz --csv -- sh -c 'echo mine; exit 7' >$T/out
-	[ $? = 7 ] && [ "$(sed -n 1p $T/out)" = mine ] && [ "$(wc -l <$T/out)" = 2 ] || {
+	[ $? = 7 ] && [ "$(sed -n 1p $T/out)" = mine ] && [ "$(wc -l <$T/out)" = 3 ] || {
 		cat $T/out
 		return 1
 	}
-	says 2 'no command after --' perf metrics memory --
+	says 2 'no command after --' perf metrics memory -- &&
+		one_line 127 'no-such-command: No such file' perf-metrics memory -- no-such-command &&
+		one_line 126 '/etc/passwd: Permission denied' perf metrics memory -- /etc/passwd &&
+		says 137 '' perf metrics memory -- sh -c 'kill -KILL $$'
+}
+
+# It ends with its command, whatever that leaves behind.
+daemon() {
+	says 0 '' perf-metrics memory --csv -- sh -c 'sleep 1000 & echo $! >/tmp/metrics/daemon' || return 1
+	kill "$(cat $T/daemon)" && [ "$(grep -c ',100.00,' $T/out)" = 4 ]
+}
+
+# Of a locale with a decimal comma numbers are the same, and the command has it.
+locale() {
+	LC_ALL=de_DE.UTF-8 perf metrics memory --csv -- sh -c 'echo $LC_ALL' >$T/out || return 1
+	cat $T/out
+	[ "$(sed -n 1p $T/out)" = de_DE.UTF-8 ] && [ "$(grep -c ',100.00,' $T/out)" = 4 ]
 }
 
 table() {
@@ -62,7 +79,7 @@ openmetrics() {
 		-- sleep 0.01 || return 1
 	cat $T/m.prom
 	[ "$(ls $T/m.prom*)" = $T/m.prom ] && [ "$(tail -n 1 $T/m.prom)" = "# EOF" ] &&
-		[ "$(grep -c '^# TYPE .* gauge$' $T/m.prom)" = 2 ] &&
+		[ "$(grep -c '^# TYPE perf_metrics_[ml].* gauge$' $T/m.prom)" = 2 ] &&
 		[ "$(grep -c '^perf_metrics_memory_read_bandwidth_bytes_per_second{socket="[01]",box="mbox_[01]"} [0-9.e+]*$' $T/m.prom)" = 4 ] &&
 		[ "$(grep -c '^perf_metrics_llc_miss_ratio_percent{' $T/m.prom)" = 16 ]
 }
@@ -110,7 +127,8 @@ bad_files() {
 		says 2 'No such file' perf metrics check $T/none.metric
 }
 
-# What a user adds is found beside what is installed, also through XDG_CONFIG_HOME.
+# What a user adds is found beside what is installed, also through XDG_CONFIG_HOME. If it is wrong
+# nothing is counted.
 own_files() {
 	mkdir -p $T/home/.config/perf-metrics
 	cat >$T/home/.config/perf-metrics/own.metric <<-'END'
@@ -121,20 +139,24 @@ own_files() {
 	metric no_such_event
 		event a xeon7500_wbox/no_such_event/
 		formula a
+	END
+	export HOME=$T/home
+	says 0 '' perf metrics own --csv -- true || return 1
+	cat $T/out $T/err
+	grep -q '^machine,twice_the_clock,2,,100.00,$' $T/out &&
+		grep -q "^machine,no_such_event,n/a,,0.00,xeon7500_wbox has no event or field 'no_such_event'$" $T/out &&
+		perf metrics list >$T/out 2>&1 &&
+		grep -q '^memory: ' $T/out && grep -q '^own: ' $T/out || return 1
+	HOME=/nowhere XDG_CONFIG_HOME=$T/home/.config perf metrics list own >/dev/null 2>&1 || return 1
+	cat >>$T/home/.config/perf-metrics/own.metric <<-'END'
 	metric broken
 		event a xeon7500_wbox/uncore_clock/
 		formula (a
 	END
-	export HOME=$T/home
-	perf metrics own --csv -- true >$T/out 2>$T/err || return 1
-	echo "status $s"; cat $T/out $T/err
-	grep -q '^machine,twice_the_clock,2,,100.00$' $T/out &&
-		grep -q '^machine,no_such_event,n/a,,0.00$' $T/out &&
-		grep -q "no_such_event: n/a, because xeon7500_wbox has no event or field 'no_such_event'" $T/err &&
-		grep -q 'own.metric:10: the formula is wrong' $T/err &&
-		! grep -q broken $T/out && perf metrics list >$T/out 2>&1 &&
-		grep -q '^memory: ' $T/out && grep -q '^own: ' $T/out || return 1
-	HOME=/nowhere XDG_CONFIG_HOME=$T/home/.config perf metrics list own >/dev/null 2>&1
+	says 2 'own.metric:10: the formula is wrong' perf metrics memory -- touch $T/ran
+	bad=$?
+	rm -r "${T:?}/home"
+	[ $bad = 0 ] && [ ! -e $T/ran ] && [ ! -s $T/out ]
 }
 
 # Of the map: each wrong line of a topology file, and what does not go together.
@@ -163,8 +185,8 @@ maps() {
 	says 2 'No such file' perf metrics map --topology $T/none -- true &&
 		says 2 'says whose the nodes are' perf metrics map --matrix -- true &&
 		says 2 'is too much' perf metrics map memory -- true &&
-		says 2 'a map is no table' perf metrics map --csv -- true &&
-		says 2 'are for perf metrics map' perf metrics memory -o $T/x -- true &&
+		says 2 'csv is not for perf metrics map' perf metrics map --csv -- true &&
+		says 2 'output is not for perf metrics NAME' perf metrics memory -o $T/x -- true &&
 		says 3 '/nowhere/map.svg' perf metrics map -o /nowhere/map.svg -- true
 }
 
@@ -173,6 +195,12 @@ unknown() {
 		one_line 2 "there is no metric or group 'no_such'" perf metrics list no_such &&
 		says 2 'usage:' perf metrics && one_line 2 'wants a number' perf metrics memory -I 0 &&
 		one_line 2 'want -I' perf metrics memory --summary
+}
+
+# na REASON METRIC: as CSV
+na() {
+	says 1 '' perf metrics "$2" --csv -- true && cat $T/out &&
+		grep -q "^machine,$2,n/a,,[0-9.]*,$1$" $T/out
 }
 
 # No event of that name, no PMU, nothing to divide by: no value, and why.
@@ -188,24 +216,21 @@ no_value() {
 		formula a
 	metric nothing_below
 		event clocks xeon7500_wbox/uncore_clock/
-		event fatal xeon7500_ubox/fatal_err/
-		formula clocks / (fatal - fatal)
+		event one xeon7500_ubox/fatal_err/
+		event other xeon7500_ubox/fatal_err/
+		formula clocks / (one - other)
 	END
 	export PERF_METRICS_PATH=$T/bad
-	one_line 1 "n/a, because xeon7500_wbox has no event or field 'no_such_event'" \
-		perf metrics no_such_event --csv -- true &&
-		one_line 1 'n/a, because there is no PMU xeon7500_xbox' \
-			perf metrics no_such_pmu --csv -- true &&
-		one_line 1 'n/a, because .* is 0$' perf metrics nothing_below --csv -- true
+	na "xeon7500_wbox has no event or field 'no_such_event'" no_such_event &&
+		na 'there is no PMU xeon7500_xbox' no_such_pmu && na 'its formula has no value for what was counted' nothing_below
 	s=$?
 	unset PERF_METRICS_PATH
 	return $s
 }
 
-# All is n/a: there is nothing to count.
 nothing() {
-	perf metrics offcore_latency_any_read -- true >$T/out 2>&1
-	[ $? = 1 ] && grep -q 'n/a, because this machine is 06_2e' $T/out || { cat $T/out; return 1; }
+	one_line 3 'it is for .*, and this machine is Xeon 7500' \
+		perf metrics offcore_latency_any_read -- touch $T/ran && [ ! -e $T/ran ]
 }
 
 no_perf() {
@@ -226,8 +251,9 @@ as_a_user() {
 }
 
 no_permission() {
-	as_a_user 2 one_line 3 'no permission to count xeon7500_.*perf_event_paranoid' \
-		su somebody -c '/usr/bin/perf-metrics memory -- true'
+	as_a_user 2 says 3 'no permission to count xeon7500_.*: run as root, or' \
+		su somebody -c '/usr/bin/perf-metrics memory -- true' &&
+		grep -q '^	sysctl kernel.perf_event_paranoid=0$' $T/err
 }
 
 # A gate needs CAP_PERFMON. Without it there are the same values, and nothing is said.
@@ -238,7 +264,7 @@ without_a_gate() {
 	as_a_user 0 su somebody -c '/usr/bin/perf-metrics memory --csv -- sleep 0.05' >$T/out 2>$T/err ||
 		{ cat $T/out $T/err; return 1; }
 	cat $T/out $T/err
-	[ ! -s $T/err ] && [ "$(grep -c '^machine,memory_.*,[0-9.e+]*,.*,100.00$' $T/out)" = 4 ] &&
+	[ ! -s $T/err ] && [ "$(grep -c '^machine,memory_.*,[0-9.e+]*,.*,100.00,' $T/out)" = 4 ] &&
 		perf metrics memory --plan | grep -q 'xeon7500_package/gate'
 }
 
@@ -254,22 +280,57 @@ ended_by() { # SIGNAL STATUS [-]: to all
 	wait $pid
 	s=$?
 	echo "status $s"; cat $T/out $T/err
-	[ $s = "$2" ] && [ "$(grep -c '^machine,memory_.*,100.00$' $T/out)" = 4 ]
+	[ $s = "$2" ] && [ "$(grep -c '^machine,memory_.*,100.00,' $T/out)" = 4 ]
 }
 
-# A package loses its CPUs meanwhile: no number that is not right, and no end before its time.
+# The whole first screen, where nothing can be counted.
+no_driver() {
+	modprobe -r xeon7500_uncore || return 1
+	says 3 'the module xeon7500_uncore is not loaded. As root:$' perf-metrics memory -- touch $T/ran
+	bad=$?
+	cat $T/err
+	[ ! -e $T/ran ] && [ ! -s $T/out ] && grep -q '^	modprobe xeon7500_uncore$' $T/err || bad=1
+	if [ $bad = 0 ] && modprobe intel_uncore; then
+		says 3 'and intel_uncore holds the counters' perf-metrics memory -- touch $T/ran || bad=1
+		cat $T/err
+		grep -q '^	rmmod intel_uncore$' $T/err || bad=1
+		modprobe -r intel_uncore
+	fi
+	modprobe xeon7500_uncore || bad=1
+	return $bad
+}
+
+# online 0|1 CPU...
+online() {
+	o=$1
+	shift
+	for c; do echo "$o" >/sys/devices/system/cpu/cpu$c/online; done
+}
+
+# What has been printed of S1.
+of_s1() { grep ',S1,memory_bandwidth,' $T/out | tail -n "${1:-1}"; }
+
+# A package loses a CPU meanwhile, and the driver counts with the other one; then that one, too:
+# no number that is not right, and no end before its time.
 offline() {
 	rm -f $T/out
-	perf metrics memory_read_bandwidth --csv --per-socket -I 100 --interval-count 12 >$T/out 2>$T/err &
+	perf-metrics memory_bandwidth --csv --per-socket -I 200 >$T/out 2>$T/err &
 	pid=$!
-	while [ ! -s $T/out ]; do sleep 0.1; done 2>/dev/null
-	for c in 2 3; do echo 0 >/sys/devices/system/cpu/cpu$c/online; done
+	while [ -z "$(of_s1)" ]; do sleep 0.1; done 2>/dev/null
+	online 0 2
+	n=$(of_s1 1000 | wc -l)
+	while [ "$(of_s1 1000 | wc -l)" -lt $((n + 3)) ]; do sleep 0.1; done
+	moved=$(of_s1)
+	online 0 3
+	n=$(of_s1 1000 | wc -l)
+	while [ "$(of_s1 1000 | wc -l)" -lt $((n + 3)) ]; do sleep 0.1; done
+	gone=$(of_s1)
+	online 1 2 3
+	kill -INT $pid
 	wait $pid
-	s=$?
-	for c in 2 3; do echo 1 >/sys/devices/system/cpu/cpu$c/online; done
-	echo "status $s"; cat $T/out $T/err
-	[ $s = 0 ] && [ "$(grep -c ',S0,memory_read_bandwidth,[0-9.]*,B/s,100.00$' $T/out)" = 12 ] &&
-		tail -n 1 $T/out | grep -q ',S1,memory_read_bandwidth,n/a,B/s,0.00$'
+	cat $T/out $T/err
+	echo "$moved" | grep -q 'bandwidth,[0-9.e+]*,B/s' && echo "$gone" | grep -q ',n/a,B/s,0.00,' &&
+		[ "$(grep -c ',S0,memory_bandwidth,n/a' $T/out)" = 0 ]
 }
 
 # memory INTERVALS MARK: what it has in kB once MARK has been printed so many times. VmRSS may
@@ -302,6 +363,8 @@ no_leak() { # MARK ARGUMENT...
 
 ktap "CSV" csv
 ktap "the command's output and status" command
+ktap "what the command leaves behind" daemon
+ktap "the command's locale" locale
 ktap "a table of 80 columns" table
 ktap "OpenMetrics" openmetrics
 ktap "bad files" bad_files
@@ -315,7 +378,9 @@ ktap "no permission" no_permission
 ktap "no permission for a gate" without_a_gate
 ktap "Ctrl-C" ended_by INT 130 -
 ktap "SIGTERM" ended_by TERM 143 ""
-ktap "a package goes offline" offline
+ktap "SIGINT to the program alone" ended_by INT 130 ""
+ktap "a CPU goes offline, and a package" offline
+ktap "no driver, or another one" no_driver
 if [ -n "${SOAK:-}" ]; then
 	ktap "no leak" no_leak "^{" memory dram power --per-box --json
 	ktap "no leak in a map" no_leak "^Busiest" map

@@ -9,6 +9,7 @@
 #include "foreign.h"
 #include "kmsg.h"
 #include "module.h"
+#include "sampling.h"
 
 #define ull	unsigned long long
 
@@ -44,6 +45,16 @@ static void start(uint64_t gp)
 static int opens(const char *pmu, const char *event)
 {
 	struct perf_event_attr attr = event_attr(pmu, event);
+	int fd = perf_open(&attr, 0, -1);
+
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 ? fd : 0;
+}
+
+static int try_sampling(const char *pmu, const char *event)
+{
+	struct perf_event_attr attr = sampling_attr(pmu, event, 700001);
 	int fd = perf_open(&attr, 0, -1);
 
 	if (fd >= 0)
@@ -187,8 +198,27 @@ static void no_ubox(void)
 	not_loaded(SYN_GP_READ(0xc11), "xeon7500_uncore: no package with a working U-Box", 3);
 }
 
+/* No page of the manual says where it is, so it is tried when the module is loaded. */
+static void fixed_pmi(void)
+{
+	int err;
+
+	start(SYN_GP_WRITE(0x395));
+	msr_write(0, SYN_GP, 0);
+	err = try_sampling("xeon7500_wbox", "uncore_clock");
+	ktap_check(err == -EOPNOTSUPP, "uncore_clock samples: %d", err);
+	err = try_sampling("xeon7500_wbox", "c_cycles_turbo.c_all");
+	ktap_check(!err, "c_cycles_turbo.c_all does not: %d", err);
+	check_counts("without its PMI", "xeon7500_wbox", "uncore_clock");
+	ktap_check(!kmsg_count("unchecked MSR access"), "unchecked");
+	start(0);
+	err = try_sampling("xeon7500_wbox", "uncore_clock");
+	ktap_check(!err, "with its PMI uncore_clock does not sample: %d", err);
+}
+
 SILICON_MAIN({ "a sub-register that cannot be read takes only its events away", unreadable },
 	     { "a sub-register that cannot be written gives no number", unwritable },
 	     { "nor to a group", group },
 	     { "no uncore at all is no error", nothing },
-	     { "a broken U-Box is one", no_ubox })
+	     { "a broken U-Box is one", no_ubox },
+	     { "a PMI enable bit that cannot be written takes only sampling away", fixed_pmi })

@@ -178,6 +178,38 @@ static void doubled(void)
 	sample_through_all(SYN_FAULT_DOUBLE, 100, SYN_PMI_DOUBLED);
 }
 
+/*
+ * An event whose limit of samples is reached by an overflow that is found as it leaves gives none:
+ * perf would stop it the next time, as soon as it makes room for another one.
+ */
+static void limit_while_leaving(void)
+{
+	const char *pmu = sampled[0].pmu;
+	uint64_t before;
+	struct ring *r;
+	int turn;
+
+	start();
+	r = sampling_open(pmu, sampled[0].event, sampled[0].period, 0, 64);
+	/* The driver looks every 10 ms, and so may come first. */
+	for (turn = 0; turn < 4 && !lost_count(); turn++) {
+		msr_write(0, SYN_FAULT_LOSE, 1ull << 40);
+		before = box_truth(0, SYN_OVERFLOWS, pmu);
+		ktap_require(!ioctl(r->fd, PERF_EVENT_IOC_REFRESH, 1), "%s", strerror(errno));
+		while (box_truth(0, SYN_OVERFLOWS, pmu) == before)
+			sleep_us(10);
+		perf_disable(r->fd);
+		msr_write(0, SYN_FAULT_LOSE, 0);
+	}
+	ktap_check(lost_count() == 1, "%llu samples, %llu lost", (ull)samples(), (ull)lost_count());
+	ktap_require(!ioctl(r->fd, PERF_EVENT_IOC_REFRESH, 100000), "%s", strerror(errno));
+	before = ten_more(samples());
+	perf_enable(event_open(pmu, "llc_misses.all", 0, -1));
+	ktap_check(ten_more(before) > before + 10, "%llu samples, then %llu", (ull)before,
+		   (ull)samples());
+	perf_disable(r->fd);
+}
+
 static void late(void)
 {
 	sample_through_all(SYN_FAULT_DELAY_NS, 5000, SYN_PMI_DELAYED);
@@ -546,6 +578,7 @@ static void no_bit(void)
 SILICON_MAIN({ "lost", lost },
 	     { "doubled", doubled },
 	     { "late", late },
+	     { "a limit of samples, as the event leaves", limit_while_leaving },
 	     { "to the sibling", to_the_sibling },
 	     { "to a sibling that listens", to_a_sibling_that_listens },
 	     { "at a frequency", at_a_frequency_all },

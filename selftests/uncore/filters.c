@@ -756,21 +756,16 @@ static void r_sources(void)
 	for (i = 1; i <= 8; i++)
 		add_source(pmu, SYN_BOX_R, 4 + port, SYN_CODE_R_EOT(i), SYN_ANY,
 			   "event=0x08,port=%u,eot_mc=%u", port, i);
-	for (i = 0; i < 8; i++) {
-		for (v = 0; v < 2; v++)
-			add_source(pmu, SYN_BOX_R, 4 + port, SYN_CODE_R_QLX(0x9 | i << 4 | v << 7),
-				   SYN_ANY, "event=0x29,port=%u,qlx_cls=%u,qlx_sub=%u", port, i, v);
-	}
-	for (i = 0; i < 6; i++) {
-		add_source(pmu, SYN_BOX_R, 4 + port, SYN_CODE_R_QLX(i << 4), SYN_ANY,
-			   "event=0x20,port=%u,qlx_cls=%u", port, i);
-		add_source(pmu, SYN_BOX_R, 4 + port, SYN_CODE_R_QLX(0x3 | i << 4), SYN_ANY,
-			   "event=0x23,port=%u,qlx_cls=%u", port, i);
-		for (v = 0; v < 2; v++)
-			add_source(pmu, SYN_BOX_R, 4 + port, SYN_CODE_R_QLX(0x5 | i << 4 | v << 7),
-				   SYN_ANY, "event=0x25,port=%u,qlx_cls=%u,qlx_sub=%u", port, i, v);
+	/* Where they all look at class and network, to tell what reaches the register. */
+	msr_write(0, SYN_READING(RD_R_QLX_PLAIN), RD_R_QLX_PLAIN_YES);
+	for (i = 0; i <= 0xa; i++) {
+		for (v = 0; v < 16; v++)
+			add_source(pmu, SYN_BOX_R, 4 + port, SYN_CODE_R_QLX(i | v << 4), SYN_ANY,
+				   "event=%#x,port=%u,qlx_cls=%u,qlx_sub=%u", 0x20 + i, port,
+				   v & 7, v >> 3);
 	}
 	check_sources();
+	msr_write(0, SYN_READING(RD_R_QLX_PLAIN), 0);
 }
 
 /* ---- what the fields do not take ---- */
@@ -819,7 +814,7 @@ static void refused(void)
 		{ "xeon7500_rbox_0", "event=0x0b" },
 		{ "xeon7500_rbox_0", "event=0x08" },
 		{ "xeon7500_rbox_0", "event=0x08,eot_mc=9" },
-		{ "xeon7500_rbox_0", "event=0x20,qlx_cls=6" },
+		{ "xeon7500_rbox_0", "event=0x2b,qlx_cls=1" },
 		{ "xeon7500_rbox_0", "event=0x30,flt_cnt=2,ig_flt_cnt" },
 	};
 	unsigned int i;

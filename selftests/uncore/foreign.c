@@ -359,13 +359,14 @@ static void control_register_changes(void)
 {
 	static const struct {
 		const char *pmu, *event;
-		unsigned int ctr;
+		unsigned int ctr, reg;
 		uint64_t val;
 	} changes[] = {
-		{ "xeon7500_cbox_0", "llc_hits.all", 0xd11, 0 },
-		{ "xeon7500_cbox_4", "llc_hits.all", 0xd31, MISSES },
-		{ "xeon7500_rbox_1", "flits_sent,port=0", 0xe31, 0 },
-		{ "xeon7500_wbox", "uncore_clock", 0x394, 0 },
+		{ "xeon7500_cbox_0", "llc_hits.all", 0xd11, 0xd10, 0 },
+		{ "xeon7500_cbox_2", "llc_hits.all", 0xd51, 0xd40, 0 },
+		{ "xeon7500_cbox_4", "llc_hits.all", 0xd31, 0xd30, MISSES },
+		{ "xeon7500_rbox_1", "flits_sent,port=0", 0xe31, 0xe30, 0 },
+		{ "xeon7500_wbox", "uncore_clock", 0x394, 0x395, 0 },
 	};
 	uint64_t count, truth;
 	long long before;
@@ -379,7 +380,7 @@ static void control_register_changes(void)
 		fd = event_open(changes[i].pmu, changes[i].event, 0, -1);
 		perf_enable(fd);
 		sleep_us(1000);
-		msr_write(0, counter_ctl(changes[i].ctr), changes[i].val);
+		msr_write(0, changes[i].reg, changes[i].val);
 		sleep_us(NOTICED_US);
 		ktap_check(before >= 0 && foreign_writes() > before,
 			   "%s: foreign_writes %lld, then %lld", changes[i].pmu, before,

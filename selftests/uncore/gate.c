@@ -10,8 +10,9 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "foreign.h"
 #include "hotplug.h"
-#include "silicon.h"
+#include "sampling.h"
 
 #define ull	unsigned long long
 
@@ -445,11 +446,8 @@ static void hotplug_closed(void)
 	check_together(package_cpu(1), 2);
 }
 
-/*
- * The self-test of PMIs is done again after a move, and lets nothing count before all do: neither
- * an event that only counts nor one that samples.
- */
-static void hotplug_tested(void)
+/* After a move nothing counts before all do: neither an event that only counts nor one that samples. */
+static void hotplug_sampling(void)
 {
 	struct perf_event_attr attr = event_attr("xeon7500_cbox_0", "llc_hits.all");
 	int gate, counts, samples, cpu, i;
@@ -474,6 +472,32 @@ static void hotplug_tested(void)
 	ktap_check(perf_count(counts).value &&
 		   perf_count(counts).value == perf_count(samples).value, "%llu and %llu",
 		   (ull)perf_count(counts).value, (ull)perf_count(samples).value);
+}
+
+/* The self-test of PMIs needs en_all, and nothing else counts with it. */
+static void tested(void)
+{
+	int cpu, gate, fd, samples;
+
+	start();
+	module_unload();
+	module_load("");
+	silicon_start();
+	cpu = package_cpu(1);
+	gate = event_open("xeon7500_package", "gate", cpu, -1);
+	fd = event_open("xeon7500_cbox_3", "llc_hits.all", cpu, -1);
+	perf_enable(fd);
+	samples = sampling_open("xeon7500_cbox_2", "llc_hits.all", 700001, cpu, 8)->fd;
+	check_caps_pmi("behind a closed gate", "yes");
+	perf_enable(samples);
+	sleep_us(1000);
+	ktap_check(!perf_count(fd).value && !box_truth(cpu, SYN_EVENTS, "xeon7500_cbox_3"),
+		   "%llu counted behind a closed gate", (unsigned long long)perf_count(fd).value);
+	perf_enable(gate);
+	sleep_us(1000);
+	perf_disable(gate);
+	ktap_check(perf_count(fd).value &&
+		   perf_count(fd).value == box_truth(cpu, SYN_EVENTS, "xeon7500_cbox_3"));
 }
 
 /* A package that loses all its CPUs loses its gates; coming back it is free of them. */
@@ -527,5 +551,6 @@ SILICON_MAIN({ "all boxes start and stop at one cycle", zero_skew },
 	     { "gates alone", gates_alone },
 	     { "an open gate and hotplug", hotplug_open },
 	     { "a closed gate and hotplug", hotplug_closed },
+	     { "a closed gate and a self-test", tested },
 	     { "a package goes and comes back", hotplug_all },
-	     { "an open gate, hotplug and a self-test", hotplug_tested })
+	     { "an open gate, hotplug and a sampling event", hotplug_sampling })

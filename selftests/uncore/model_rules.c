@@ -136,6 +136,8 @@ static void event_codes(void)
 		{ 0xc90, EN | 0x102, SYN_V_UMASK },
 		{ 0xc50, EN | 0x61, SYN_V_EV_SEL },
 		{ 0xc50, EN | 0x30e, SYN_V_UNDEFINED },	/* FULL of two C-Boxes */
+		{ 0xc50, EN | EDGE | 0x343, SYN_V_UNDEFINED },	/* edges of two bits */
+		{ 0xd10, EN | EDGE | 0x18, SYN_V_UNDEFINED },
 		{ 0xc50, EN | 0x01000a | 0x100, SYN_V_UMASK },
 		{ 0xc30, EN_LOW | 0x1f << 1, SYN_V_COUNTER },	/* counter 1 has it */
 		{ 0xc32, EN_LOW | 0x08 << 1, SYN_V_EV_SEL },
@@ -162,6 +164,11 @@ static void event_codes(void)
 		reported(slips[i].kind, 1, "enabled");
 		msr_write(0, slips[i].msr, 0);
 	}
+	msr_write(0, 0xc50, EN | EDGE | 0x143);
+	msr_write(0, 0xd10, EN | EDGE | 0x20b);
+	reported(SYN_V_UNDEFINED, 0, "edges of one bit");
+	msr_write(0, 0xc50, 0);
+	msr_write(0, 0xd10, 0);
 	/* The illegal choice may be in a sub-register. */
 	msr_write(0, 0xe0c, 0x0b);
 	msr_write(0, 0xe10, EN_LOW | 2 << 1);
@@ -203,8 +210,13 @@ static void reset_rules(void)
 	start_over(0);
 	msr_write(0, U_CTL, U_RST_ALL);
 	reported(SYN_V_RST_ALL, 0, "rst_all");
+	/* In this order the guide presets counters. */
 	msr_write(0, 0xd11, 5);
-	reported(SYN_V_RST_ALL, 1, "a counter written");
+	reported(SYN_V_RST_ALL, 0, "a counter written");
+	msr_write(0, SYN_READING(RD_RST_ALL_START), RD_RST_ALL_START_LOST);
+	msr_write(0, 0xd11, 5);
+	reported(SYN_V_RST_ALL, 1, "a start value that is lost");
+	msr_write(0, SYN_READING(RD_RST_ALL_START), RD_RST_ALL_START_TAKEN);
 	msr_write(0, U_CTL, U_RST_ALL | U_EN_ALL);
 	reported(SYN_V_RST_ALL, 1, "en_all");
 	msr_write(0, U_CTL, 0);

@@ -21,6 +21,7 @@ FEW="w_erratum=counted count
 summary_clear=latch sampling_exact
 summary_clear=down sampling_exact
 debugctl_13=needless sampling_exact
+c_invert=above s_invert=above w_invert=above sampling_exact
 b_mask=ignore filters"
 
 # What a limit makes fail, and what each complaint of the test has to say then.

@@ -140,6 +140,37 @@ static void failed_and_moved(void)
 	set_online(3, true);
 }
 
+/* After a move it is not made beside an event that interrupts, of which it would clear overflows. */
+static void not_beside_samples(void)
+{
+	struct ring *r;
+	int turn, err;
+
+	start();
+	/* perf throttles it until the next tick, which an idle CPU does not have. */
+	sampling_limit(10000000);
+	r = sampling_open("xeon7500_cbox_2", "occupancy_irq", 700001, 2, 64);
+	perf_enable(r->fd);
+	set_online(2, false);
+	ktap_require(package_cpu(1) == 3, "CPU %d serves package 1", package_cpu(1));
+	for (turn = 0; turn < 20; turn++) {
+		uint64_t before;
+
+		rings_drain();
+		before = r->samples;
+		err = try_sampling("xeon7500_mbox_0", "mbox_cycles", 3);
+		ktap_check(!err, "beside an event that samples: %d", err);
+		sleep_us(12000);
+		rings_drain();
+		if (!ktap_check(r->samples > before + 2, "silent after %d tries", turn + 1))
+			break;
+	}
+	event_close_all();
+	err = try_sampling("xeon7500_mbox_0", "mbox_cycles", 3);
+	ktap_check(!err, "alone: %d", err);
+	set_online(2, true);
+}
+
 /* ---- which counter serves it ---- */
 
 struct take {
@@ -220,6 +251,69 @@ static void any_counter(void)
 	with_taken("cwumbr", "xeon7500_sbox_0", "to_r_ndr_msgq_occupancy");
 }
 
+/* Text or table, of each box: there is a clock, also where only S-Boxes are left. */
+static void any_sense(void)
+{
+	unsigned int sense;
+
+	for (sense = 0; sense < 8; sense++) {
+		msr_write(0, SYN_READING(RD_C_INVERT), sense & 1);
+		msr_write(0, SYN_READING(RD_S_INVERT), sense >> 1 & 1);
+		msr_write(0, SYN_READING(RD_W_INVERT), sense >> 2);
+		with_taken("b", "xeon7500_mbox_0", "mbox_cycles");
+		with_taken("w", "xeon7500_mbox_0", "mbox_cycles");
+	}
+	msr_write(0, SYN_READING(RD_C_INVERT), 0);
+	msr_write(0, SYN_READING(RD_S_INVERT), 0);
+	msr_write(0, SYN_READING(RD_W_INVERT), 0);
+}
+
+/*
+ * The counters that could be tried are in use, or those that are left count no clocks: that is
+ * not for good. Without a counter to try it costs no access.
+ */
+static void not_now(void)
+{
+	static const struct {
+		const char *taken;
+		unsigned int c_invert;
+	} how[] = { { "cws", 0 }, { "ws", RD_C_INVERT_ABOVE } };
+	struct take t;
+	unsigned int i;
+	int err, n;
+
+	for (i = 0; i < sizeof(how) / sizeof(how[0]); i++) {
+		start();
+		msr_write(0, SYN_READING(RD_C_INVERT), how[i].c_invert);
+		t = (struct take){ .boxes = how[i].taken };
+		storm_for_each(take_counter, &t);
+		/* The watch is quiet. */
+		sleep_us(300000);
+		silicon_clear();
+		err = try_sampling("xeon7500_mbox_0", "mbox_cycles", 0);
+		ktap_check(err == -EBUSY, "without %s: %d", how[i].taken, err);
+		if (!how[i].c_invert)
+			ktap_check(!silicon_accesses(), "without %s: %u accesses", how[i].taken,
+				   silicon_accesses());
+		check_caps_pmi(how[i].taken, "untested");
+		n = lines();
+		ktap_check(!n, "without %s: %d lines in the kernel log", how[i].taken, n);
+		/* One that is given back is enough. */
+		for (n = 0; n < t.num && strcmp(t.pmu[n], "xeon7500_sbox_0"); n++)
+			;
+		ktap_require(n < t.num, "no counter of xeon7500_sbox_0");
+		close(t.fd[n]);
+		err = try_sampling("xeon7500_mbox_0", "mbox_cycles", 0);
+		ktap_check(!err, "with one more than without %s: %d", how[i].taken, err);
+		check_caps_pmi(how[i].taken, "yes");
+	}
+	event_close_all();
+	msr_write(0, SYN_READING(RD_C_INVERT), 0);
+}
+
 SILICON_MAIN({ "a self-test that failed is not repeated", failed },
 	     { "but on another CPU", failed_and_moved },
-	     { "any free counter serves it", any_counter })
+	     { "not beside an event that samples", not_beside_samples },
+	     { "any free counter serves it", any_counter },
+	     { "in either sense of threshold and invert", any_sense },
+	     { "without one it is for later", not_now })

@@ -11,6 +11,11 @@
 #define CTR	0xd71	/* the first counter of that box: alone, an event gets it */
 #define CODE	0x1e	/* occupancy_maf, at most 16 per cycle */
 
+/* Text and tables of the guide: in that of the S-Box both comparisons are the other way round. */
+enum { TEXT, C_TABLE, S_TABLE };
+
+static unsigned int sense;
+
 #define PERIOD	64
 static unsigned int pattern[PERIOD];
 
@@ -29,6 +34,10 @@ static unsigned int shaped(uint64_t cycle, unsigned int thresh, bool inv)
 {
 	unsigned int inc = pattern[cycle % PERIOD];
 
+	if (thresh && inv && sense != TEXT)
+		return inc > thresh;
+	if (thresh && sense == S_TABLE)
+		return inc <= thresh;
 	return !thresh ? inc : inv ? inc < thresh : inc >= thresh;
 }
 
@@ -128,6 +137,16 @@ static void edge_of_one_bit(void)
 		{ PMU, "trans_maf,edge", SYN_BOX_C, 6, 0x1f, CTR },
 		{ "xeon7500_ubox", "ipis_sent,edge", SYN_BOX_U, 0, 0xf9, 0xc11 },
 		{ "xeon7500_wbox", "prochot,edge", SYN_BOX_W, 0, 0x02, 0xc91 },
+		/* Of those that add up, one is an event of one bit. */
+		{ "xeon7500_sbox_0", "egress_starved.ad_cw,edge", SYN_BOX_S, 0, 0x43, 0xc51 },
+		{ "xeon7500_cbox_6", "starved_egress.iv,edge", SYN_BOX_C, 6, 0x0b, CTR },
+	};
+	static const struct {
+		const char *pmu, *event;
+	} refused[] = {
+		{ "xeon7500_sbox_0", "egress_starved.ad,edge" },
+		{ "xeon7500_cbox_6", "starved_egress.ad_sb,edge" },
+		{ "xeon7500_cbox_6", "occupancy_maf,edge" },
 	};
 	uint64_t want, from, to;
 	struct perf_count count;
@@ -152,10 +171,60 @@ static void edge_of_one_bit(void)
 			   (unsigned long long)count.value, (unsigned long long)want);
 		msr_write(cpu, SYN_TRAFFIC_RESET, 1);
 	}
+	for (i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		struct perf_event_attr attr = event_attr(refused[i].pmu, refused[i].event);
+
+		fd = perf_open(&attr, cpu, -1);
+		ktap_check(fd == -EINVAL, "%s: %d", refused[i].event, fd);
+	}
+}
+
+/* What the C-Box counts by its table, then the S-Box by its own. */
+static void by_table(void)
+{
+	static const struct {
+		const char *pmu, *event;
+		unsigned int box, code, ctr, reading;
+	} of[] = {
+		[C_TABLE] = { "xeon7500_cbox_0", "occupancy_maf", SYN_BOX_C, CODE, 0xd11,
+			      RD_C_INVERT },
+		[S_TABLE] = { "xeon7500_sbox_0", "req_tbl_occupancy.local", SYN_BOX_S, 0x31, 0xc51,
+			      RD_S_INVERT },
+	};
+	static const char *const options[] = { ",thresh=5", ",thresh=5,inv", ",thresh=5,inv,edge" };
+	int cpu = package_cpu(0), fd;
+	uint64_t want, from, to;
+	unsigned int i;
+
+	for (sense = C_TABLE; sense <= S_TABLE; sense++) {
+		for (i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+			char event[64];
+
+			silicon_start();
+			msr_write(0, SYN_READING(of[sense].reading), 1);
+			set_pattern(cpu, 7, 20, 6);
+			silicon_traffic(cpu, SYN_SEL(of[sense].box, 0, of[sense].code, SYN_ANY),
+					SYN_PATTERN(6, 7, 20, 6));
+			snprintf(event, sizeof(event), "%s%s", of[sense].event, options[i]);
+			fd = event_open(of[sense].pmu, event, cpu, -1);
+			perf_enable(fd);
+			sleep_us(2000);
+			perf_disable(fd);
+			from = silicon_truth(cpu, SYN_OPENED, of[sense].ctr);
+			to = silicon_truth(cpu, SYN_CLOSED, of[sense].ctr);
+			want = expected(from, to, 5, i > 0, i > 1);
+			ktap_check(perf_count(fd).value == want && want, "%s: %llu, expected %llu", event,
+				   (unsigned long long)perf_count(fd).value, (unsigned long long)want);
+			msr_write(cpu, SYN_TRAFFIC_RESET, 1);
+			msr_write(0, SYN_READING(of[sense].reading), 0);
+		}
+	}
+	sense = TEXT;
 }
 
 SILICON_MAIN({ "short bursts", sparse },
 	     { "short pauses", dense },
 	     { "an event that never happens", never },
 	     { "an event in every cycle", always },
+	     { "threshold and invert by the tables of C and S", by_table },
 	     { "edge of one-bit events in C, U and W", edge_of_one_bit })

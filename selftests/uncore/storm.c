@@ -271,6 +271,18 @@ static void left_over(void)
 
 /* ---- somebody else's events ---- */
 
+static void storm_cboxes(void)
+{
+	char pmu[32];
+	int i;
+
+	for (i = 0; i < 8 * 6; i++) {
+		snprintf(pmu, sizeof(pmu), "xeon7500_cbox_%d", i / 6);
+		perf_enable(sampling_open(pmu, "occupancy_maf", SHORTEST, 0, 1)->fd);
+	}
+	silicon_traffic(0, SYN_SEL(SYN_BOX_C, SYN_ANY, SYN_ANY_CODE, SYN_ANY), SYN_PATTERN(0, 0, 1, 1));
+}
+
 /*
  * Somebody samples in step beside the storm of another: his event waits for the watch as often,
  * and with it the one that only counts in its group. What they say can be scaled.
@@ -279,8 +291,7 @@ static void beside_sampling(void)
 {
 	struct perf_event_attr attr = sampling_attr("xeon7500_mbox_0", "mbox_cycles", 1000003);
 	uint64_t val[5] = {}, truth, scaled;
-	char pmu[32];
-	int i, leader, clock;
+	int leader, clock;
 	struct ring *r;
 
 	spinner_end();
@@ -292,11 +303,7 @@ static void beside_sampling(void)
 	r = event_ring(leader, attr.sample_type, 64);
 	event_open("xeon7500_mbox_0", "mbox_cycles", 0, leader);
 	clock = event_open("xeon7500_mbox_1", "mbox_cycles", 0, -1);
-	for (i = 0; i < 8 * 6; i++) {
-		snprintf(pmu, sizeof(pmu), "xeon7500_cbox_%d", i / 6);
-		perf_enable(sampling_open(pmu, "occupancy_maf", SHORTEST, 0, 1)->fd);
-	}
-	silicon_traffic(0, SYN_SEL(SYN_BOX_C, SYN_ANY, SYN_ANY_CODE, SYN_ANY), SYN_PATTERN(0, 0, 1, 1));
+	storm_cboxes();
 	perf_enable(clock);
 	perf_enable(leader);
 	sleep_us(STORM_US);
@@ -393,6 +400,106 @@ static void readers(void)
 	readers_elsewhere("occupancy_irq,freeze=1");
 }
 
+/* An event that is disabled while it waits does not wait when it is enabled again. */
+static void disabled_while_waiting(void)
+{
+	struct perf_event_attr attr = event_attr("xeon7500_cbox_0", "llc_misses.all");
+	uint64_t period = 1ull << 40;
+	struct perf_count a, b;
+	int fd;
+
+	silicon_start();
+	sampling_limit(1000000);
+	storm_traffic(0);
+	attr.sample_period = SHORTEST;
+	fd = event_open_attr(&attr, 0, -1);
+	perf_enable(fd);
+	sleep_us(25000);
+	perf_disable(fd);
+	a = perf_count(fd);
+	ktap_check(a.running * 2 < a.enabled, "ran for %llu of %llu ns", (ull)a.running,
+		   (ull)a.enabled);
+	ktap_require(!ioctl(fd, PERF_EVENT_IOC_PERIOD, &period), "%s", strerror(errno));
+	perf_enable(fd);
+	sleep_us(10000);
+	perf_disable(fd);
+	b = perf_count(fd);
+	ktap_check(b.running - a.running == b.enabled - a.enabled, "then for %llu of %llu ns",
+		   (ull)(b.running - a.running), (ull)(b.enabled - a.enabled));
+	event_close_all();
+	msr_write(0, SYN_TRAFFIC_RESET, 1);
+}
+
+/* Nor does one that leaves its group while that waits. */
+static void member_disabled_while_waiting(void)
+{
+	struct perf_event_attr attr = event_attr("xeon7500_mbox_0", "mbox_cycles");
+	struct perf_count a, b;
+	int leader, member, turn;
+
+	silicon_start();
+	sampling_limit(1000000);
+	attr.sample_period = 1000003;
+	leader = event_open_attr(&attr, 0, -1);
+	attr.sample_period = 0;
+	attr.disabled = 0;
+	member = event_open_attr(&attr, 0, leader);
+	storm_cboxes();
+	perf_enable(leader);
+	for (turn = 0; turn < 20; turn++) {
+		sleep_us(13700);
+		perf_disable(member);
+		/* The driver looks at those that wait every 10 ms. */
+		sleep_us(12000);
+		perf_enable(member);
+	}
+	for (turn = 0; turn < num_rings; turn++)
+		perf_disable(rings[turn].fd);
+	sleep_us(20000);
+	a = perf_count(member);
+	sleep_us(10000);
+	b = perf_count(member);
+	ktap_check(b.value > a.value && b.running - a.running == b.enabled - a.enabled,
+		   "ran for %llu of %llu ns", (ull)(b.running - a.running),
+		   (ull)(b.enabled - a.enabled));
+	event_close_all();
+	msr_write(0, SYN_TRAFFIC_RESET, 1);
+}
+
+/*
+ * A gate comes and goes at any moment, also while an event waits because of a storm in other boxes:
+ * it has one count for each cycle that it ran.
+ */
+static void waiting_behind_a_gate(void)
+{
+	struct perf_event_attr attr = event_attr("xeon7500_mbox_0", "mbox_cycles");
+	struct perf_count c;
+	uint64_t cycles;
+	int fd, i;
+
+	silicon_start();
+	sampling_limit(1000000);
+	attr.sample_period = 1000003;
+	fd = event_open_attr(&attr, 0, -1);
+	storm_cboxes();
+	perf_enable(fd);
+	for (i = 0; i < 20; i++) {
+		event_open("xeon7500_package", "gate", 0, -1);
+		sleep_us(7300);
+		close(open_events[--num_open_events]);
+		sleep_us(6100);
+	}
+	perf_disable(fd);
+	c = perf_count(fd);
+	cycles = (unsigned __int128)c.running * msr_read(0, SYN_HZ_NUM) / msr_read(0, SYN_HZ_DEN);
+	ktap_note("ran for %llu of %llu ns, %llu cycles, counted %llu", (ull)c.running,
+		  (ull)c.enabled, (ull)cycles, (ull)c.value);
+	ktap_check(c.running * 3 < c.enabled && cycles * 10 >= c.value * 9 &&
+		   cycles * 9 <= c.value * 10, "%llu in %llu cycles", (ull)c.value, (ull)cycles);
+	event_close_all();
+	msr_write(0, SYN_TRAFFIC_RESET, 1);
+}
+
 SILICON_MAIN({ "all counters once at once", all_at_once },
 	     { "a storm with the shortest period", shortest },
 	     { "storms with short periods", short_periods },
@@ -400,5 +507,8 @@ SILICON_MAIN({ "all counters once at once", all_at_once },
 	     { "a storm beside a group that samples", beside_sampling },
 	     { "a storm that freezes", freezing },
 	     { "a storm at ten times the kernel's limit", at_high_limit },
+	     { "disabled while it waits", disabled_while_waiting },
+	     { "a member is disabled while its group waits", member_disabled_while_waiting },
+	     { "waiting behind a gate", waiting_behind_a_gate },
 	     { "what one NMI leaves is found", left_over },
 	     { "an overflow while a group is read elsewhere", readers })

@@ -193,6 +193,30 @@ static void unread(bool reads_0)
 	msr_write(0, SYN_ABSENT, 0);
 }
 
+/* What is held back does not run less than not at all. */
+static void behind_a_gate(void)
+{
+	const struct vanishing *v = &vanishing[0];
+	struct perf_count then, later;
+	int fd;
+
+	start(false);
+	fd = event_open(v->pmu, v->event, 0, -1);
+	perf_enable(fd);
+	sleep_us(500000);
+	vanish(v);
+	sleep_us(NOTICED_US);
+	then = perf_count(fd);
+	event_open("xeon7500_package", "gate", 0, -1);
+	sleep_us(300000);
+	later = perf_count(fd);
+	ktap_check(llabs((long long)(later.running - then.running)) < 1000000,
+		   "ran for %llu us, behind the gate for %lld", (ull)then.running / 1000,
+		   (long long)(later.running - then.running) / 1000);
+	event_close_all();
+	msr_write(0, SYN_ABSENT, 0);
+}
+
 static void nothing_reads(void)
 {
 	unread(false);
@@ -259,5 +283,6 @@ static void it_samples(void)
 SILICON_MAIN({ "a box that vanishes raises #GP", each_gp },
 	     { "a box that vanishes reads 0", each_reads_0 },
 	     { "beside a box that samples", beside_sampling },
+	     { "behind a gate", behind_a_gate },
 	     { "while nothing reads its event", nothing_reads },
 	     { "while it samples", it_samples })

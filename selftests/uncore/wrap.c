@@ -11,6 +11,7 @@
  * TIER: once debug
  * LONG: once
  */
+#include "foreign.h"
 #include "hotplug.h"
 #include "silicon.h"
 
@@ -92,6 +93,8 @@ static void unattended(void)
 			   (unsigned long long)count, (unsigned long long)want);
 		ktap_check(silicon_truth(cpu, SYN_OVERFLOWS, CTR + 2 * i) == 3, "counter %d", i);
 	}
+	event_close_all();
+	check_clean(cpu, "after three wraps");
 	no_pmi();
 	msr_write(cpu, SYN_TRAFFIC_RESET, 1);
 }

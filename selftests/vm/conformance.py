@@ -21,7 +21,9 @@ LONG: once
 """
 import collections
 import copy
+import functools
 import json
+import operator
 import os
 import re
 import sys
@@ -325,6 +327,7 @@ def check_registers(pmu, want, port, state):
 class Dump:
     def __init__(self, text):
         self.formats, self.events, self.caps, self.opened = {}, {}, {}, []
+        self.edge = {}
         self.identifiers = {}
         self.violations = None
         for line in text.splitlines():
@@ -339,6 +342,8 @@ class Dump:
                 self.identifiers[w[0]] = w[1]
             elif mark == 'O':
                 self.opened.append((w[0], w[1], w[2], int(w[3]), int(w[4])))
+            elif mark == 'G':
+                self.edge.setdefault(w[0], set()).add(w[1])
             elif mark == 'violations':
                 self.violations = int(w[0])
         # No box, so none of what is checked of boxes is for them.
@@ -453,6 +458,26 @@ def check_encoding(pmu, formats, events):
         if words != {'config': config, 'config1': 0, 'config2': 0}:
             wrong.append(f'{pmu}: {name} is {words}, not config={config:#x}')
     return wrong
+
+
+def most(want):
+    """What an event with this unit mask can add in a clock."""
+    bits = functools.reduce(operator.or_, (int(u.get('value', u.get('code', '0')), 0)
+                                           for u in want.event['umasks']), 0)
+    if want.event.get('umasks_add') or bits.bit_count() >= want.event['max_inc'] > 1:
+        return want.umask_value().bit_count()
+    return want.event['max_inc']
+
+
+def check_edge(pmu, formats, accepted):
+    """Edges are those of an event of one bit: of others the driver wants a threshold. Where the
+    guide lets an event add as much as it has unit mask bits, each of them is one bit."""
+    box, instance = box_of(pmu)
+    if instance or 'edge' not in formats:
+        return []
+    one_bit = {name for name, want in WANTED[box].items()
+               if want.event['code'] != 'fixed' and most(want) <= 1}
+    return [f'{pmu}: {name},edge' for name in sorted(one_bit ^ accepted)]
 
 
 def port_of(pmu, terms):
@@ -600,6 +625,9 @@ def unnoticed_names(dump):
             other = {'inferred': ' '.join(set(inferred) ^ {n})}
             if not check_inferred(pmu, other):
                 missed.append(f'{pmu}: {n} in or out of caps/inferred')
+    for pmu, accepted in dump.edge.items():
+        missed += [f'{pmu}: {n},edge' for n in accepted
+                   if not check_edge(pmu, dump.formats[pmu], accepted - {n})]
     for name, text in dump.package.items():
         for other in ({}, {name: text + '1'}, {name: text, name + 'x': text}):
             rest = {n: t for n, t in dump.package.items() if n != name}
@@ -686,6 +714,8 @@ def check_kernel(ktap, kernel, machine, dump, writes):
                 ([] if 'cpu-cycles' in dump.cpu else ['the CPU has no cpu-cycles']))
     ktap.result(f'{kernel}: names give the encoding of the spec',
                 [w for p in there for w in check_encoding(p, dump.formats[p], dump.events[p])])
+    ktap.result(f'{kernel}: edges are of one bit',
+                [w for p in there for w in check_edge(p, dump.formats[p], dump.edge.get(p, set()))])
     ktap.result(f'{kernel}: caps/inferred is what the spec infers',
                 [w for p in there for w in check_inferred(p, dump.caps.get(p, {}))])
     note(f'{len(dump.opened)} opened')

@@ -115,7 +115,9 @@ def shape_rows(_):
     for box, event in (('cbox', 'event=0x18'), ('sbox', 'event=0x41,umask=0x3f'),
                        ('wbox', 'event=0x04,umask=0xff')):
         for s in shapes:
-            yield Row(f'{box} {event} {s}', box, 0, f'{event},{s}', f'{event},{s}')
+            yield Row(f'{box} {event} {s}', box, 0, f'{event},{s}', f'{event},{s}',
+                      refused='undefined' if s == 'edge' and box != 'wbox' else None)
+    yield Row('sbox edge of one bit', 'sbox', 0, 'event=0x41,umask=0x1,edge', 'event=0x41,umask=0x1,edge')
     yield Row('ubox edge', 'ubox', 0, 'event=0xf8,edge', 'event=0xf8,edge')
 
 

@@ -14,6 +14,7 @@ LONG: once
 """
 import importlib.machinery
 import importlib.util
+import itertools
 import json
 import os
 import random
@@ -64,6 +65,10 @@ def cannot_know(name, planted):
         return planted['debugctl_13'] != 'present'
     if name == 'pmi_core_sel':
         return planted['debugctl_13'] == 'stuck'
+    if name.startswith('w_erratum') and planted['w_invert'] == 'above' and planted['w_erratum'] != 'every':
+        # Only the fixed counter has a clock.
+        return name == 'w_erratum_which' or planted['w_erratum'] == 'none' or \
+            planted['w_erratum_which'] == 'events'
     if name == 'w_erratum_which':
         return planted['w_erratum'] == 'none'
     return False
@@ -147,7 +152,7 @@ class Bench:
     def boot(self, options, command, driver='none'):
         """Output of a command beside hwcheck."""
         put = {'guest': 'guest', 'hwcheck': 'hwcheck', 'nmi/hwcheck_nmi.ko': 'hwcheck_nmi.ko',
-               'lines': 'lines'}
+               'lines': 'lines', 'stop': 'stop'}
         puts = [a for host, guest in put.items() if os.path.exists(f'{self.directory}/{host}')
                 for a in ('--put', f'{self.directory}/{host}:/t/{guest}')]
         return vm.run('--kernel', self.kernel, '--driver', driver, *options, *puts, '--', 'sh', '-c',
@@ -210,6 +215,42 @@ def test_refusals(ktap, bench):
     refused('without its module there is no --pmi', parts[2], 'hwcheck_nmi.ko')
 
 
+# A register of CPU 0 with the bits of this byte, from the shell.
+POKE = 'printf "{}" | dd of=/dev/cpu/0/msr bs=8 oflag=seek_bytes seek=$(({})) 2>/dev/null'
+
+
+def test_in_the_way(ktap, bench):
+    """It ends where another owner counts, and where it is told to, with all put back."""
+    text = bench.boot(['--cores', '1'], 'modprobe msr 2>/dev/null; '
+                      + POKE.format(r'\1\0\0\0\0\0\0\0', '0x395') + '; '
+                      + POKE.format(r'\0\0\0\200\0\0\0\0', '0xc80') + '; /t/hwcheck --count; true')
+    ktap.result(f'{bench.kernel}: a fixed counter of another owner ends it',
+                [] if re.search('^# .*0x395', text, re.M) and re.search('^not ok 2 ', text, re.M)
+                else text.splitlines()[-5:])
+    with open(f'{bench.directory}/stop', 'w', encoding='utf-8') as f:
+        f.write('./hwcheck --count >/tmp/out 2>&1 & sleep 0.3; kill -$1 $!; sleep 3; '
+                'kill -CONT $!; wait $!; true\n')
+    with open(f'{bench.directory}/lines', 'w', encoding='utf-8') as f:
+        f.write('\n')
+    signals = ['INT', 'QUIT', 'TSTP']
+    text = bench.boot(MACHINE, f'cd /t && for s in {" ".join(signals)}; do ./guest lines "sh ./stop $s"; done')
+    for sig, run in itertools.zip_longest(signals, parse(text)):
+        ktap.result(f'{bench.kernel}: SIG{sig} ends it between two experiments',
+                    run['changed'] + ([] if '# # interrupted' in run['output'] else run['output'][-5:])
+                    if run else ['no run'])
+
+
+def test_no_control(ktap, bench):
+    """A W-Box where nothing happens cannot tell how its counters compare."""
+    traffic = f'{bench.directory}/traffic'
+    with open(traffic, 'w', encoding='utf-8') as f:
+        f.write('* W 0 0x04 * 6 0 0 0\n')
+    runs = bench.rows('xeon7500', [{'w_invert': 'above'}], '--count', ['--traffic', traffic])
+    answer = json.loads(runs[0]['report'])['readings']['w_invert']
+    ktap.result(f'{bench.kernel}: without an event w_invert is undetermined',
+                [] if answer['answer'] == 'undetermined' else [str(answer)])
+
+
 def main():
     ktap = Ktap()
     # One kernel proves the experiments, others that the module is built and works there.
@@ -226,6 +267,8 @@ def main():
             ktap.result(f'{kernel}: --read writes nothing', [f'{read["writes"]} writes'] * (read['writes'] != 0) +
                         ['no result'] * (not any(' ok 1' in o for o in read['output'])))
             test_refusals(ktap, bench)
+            test_in_the_way(ktap, bench)
+            test_no_control(ktap, bench)
     return ktap.end()
 
 

@@ -8,22 +8,7 @@
 # KERNELS: 6.1
 set -uo pipefail
 . "$(dirname "$0")/../lib/vm.sh"
-
-# Programs of packages that are not installed: their services are not wanted here.
-PROGRAMS=$CACHE/prometheus-$(. /etc/os-release && echo "$VERSION_ID")
-fetch() {
-	[ -e "$PROGRAMS/usr/bin/promtool" ] && return
-	(
-		once prometheus
-		[ ! -e "$PROGRAMS/usr/bin/promtool" ] || exit 0
-		rm -rf "$PROGRAMS.tmp"
-		mkdir -p "$PROGRAMS.tmp"
-		cd "$PROGRAMS.tmp" && apt-get download prometheus prometheus-node-exporter || exit 1
-		for d in *.deb; do dpkg -x "$d" . || exit 1; done
-		rm ./*.deb
-		mv "$PROGRAMS.tmp" "$PROGRAMS"
-	)
-}
+. "$(dirname "$0")/../lib/prometheus.sh"
 
 NAME=perf_metrics_memory_read_bandwidth_bytes_per_second
 metrics="memory llc_miss_ratio llc_miss_rate qpi_utilization qpi_outgoing_bandwidth uncore_clock_mhz"

@@ -26,6 +26,12 @@ node 1 reads 3.5 GB/s from node 1, 90 % hits
 WANTED = (
     ('S0', 'llc_miss_ratio', 38),
     ('S0', 'llc_miss_rate', 10e9 / 64),
+    ('S0', 'llc_fill_rate', 10e9 / 64),
+    ('S0', 'llc_eviction_rate', 0),
+    ('S0', 'ring_s2c_bandwidth', 10e9),
+    ('S0', 'ring_c2p_bandwidth', 10e9 / 38 * 62),
+    ('S0/sbox_0', 'sbox_drs_rcvd_utilization', 100 * 5e9 / 64 * 9 / 2.266e9),
+    ('S1/bbox_0', 'b_to_s_link_utilization', 100 * 1.75e9 / 64 * 9 / 2.266e9),
     ('S0', 'memory_read_bandwidth', 0),
     ('S0/qpi0', 'qpi_outgoing_bandwidth', 0),
     ('S0/qpi1', 'qpi_outgoing_bandwidth', 5e9 / 64 * 8),

@@ -3,18 +3,106 @@
  * Experiments that need no interrupt. Each begins with a package where nothing is enabled and
  * ends with answer() or undetermined(); main.c then puts the registers back.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "hwcheck.h"
 
-/* Overflow of counter 0 of C-Box 0 without PMI; nothing counts any more. */
+/* Does it count each clock, or none? Windows of both counters are the same, but for the ends. */
+static bool each(unsigned long long n, unsigned long long clocks)
+{
+	return n + 100 > clocks && n < clocks + 100;
+}
+
+/* What counter 0 of a C- or S-Box counts beside the clocks. */
+static uint64_t beside(uint32_t box, uint64_t sel, unsigned long long *clocks)
+{
+	wr(box + SEL(0), 0);
+	wr(box + CTR(0), 0);
+	wr(box + SEL(0), sel | EN);
+	wr(box, 1);
+	*clocks = count_for(1000, 0);
+	wr(box, 0);
+	return rd(box + CTR(0));
+}
+
+#define LLC_MISSES	(0x14ull | 7ull << 8)
+#define PKTS_SENT_SNP	0x62ull
+
+static void c_invert(void)
+{
+	unsigned long long clocks, n, plain, events;
+
+	events = beside(C0, LLC_MISSES, &clocks);
+	plain = beside(C0, LLC_MISSES | THRESH(255), &clocks);
+	n = beside(C0, LLC_MISSES | INVERT | THRESH(255), &clocks);
+	if (each(n, clocks) && !plain)
+		answer("below", "less than 255: %llu in %llu clocks", n, clocks);
+	if (!n && !plain && events)
+		answer("above", "more than 255: 0, at all: %llu", events);
+	undetermined("%llu in %llu clocks, without invert %llu, events %llu", n, clocks, plain, events);
+}
+
+/* Which comparison the S-Box makes, "below" or "above"; NULL if it is neither. */
+static const char *s_sense(char *text, size_t size)
+{
+	unsigned long long clocks[2], n[2];
+
+	n[0] = beside(S0, PKTS_SENT_SNP | THRESH(255), &clocks[0]);
+	n[1] = beside(S0, PKTS_SENT_SNP | INVERT | THRESH(255), &clocks[1]);
+	snprintf(text, size, "threshold 255: %llu in %llu clocks, with invert %llu in %llu", n[0],
+		 clocks[0], n[1], clocks[1]);
+	if (!n[0] && each(n[1], clocks[1]))
+		return "below";
+	return each(n[0], clocks[0]) && !n[1] ? "above" : NULL;
+}
+
+static void s_invert(void)
+{
+	char text[160];
+	const char *sense = s_sense(text, sizeof(text));
+
+	if (!sense)
+		undetermined("%s", text);
+	answer(sense, "%s", text);
+}
+
+/* What event counter 0 of the W-Box counts beside the fixed one. A counter that holds 2 reads as 2. */
+static uint64_t w_beside(uint64_t sel, unsigned long long *clocks)
+{
+	wr(W + SEL(0), 0);
+	wr(W + CTR(0), 2);
+	wr(W + SEL(0), sel | EN);
+	*clocks = count_for(1000, 1);
+	return rd(W + CTR(0)) - 2;
+}
+
+#define W_TURBO	(0x04ull | 0xffull << 8)	/* cycles of all cores */
+
+static void w_invert(void)
+{
+	unsigned long long clocks, n, plain, events;
+
+	/* Without it a counter that counts nothing would pass for one that compares. */
+	events = w_beside(W_TURBO, &clocks);
+	plain = w_beside(W_CLOCKS & ~INVERT, &clocks);
+	n = w_beside(W_CLOCKS, &clocks);
+	if (each(n, clocks) && !plain)
+		answer("below", "less than 255: %llu in %llu clocks", n, clocks);
+	if (!n && !plain && events)
+		answer("above", "more than 255: 0, at all: %llu", events);
+	undetermined("%llu in %llu clocks, without invert %llu, cycles in turbo %llu", n, clocks, plain,
+		     events);
+}
+
+/* Overflow of counter 0 of S-Box 0 without PMI; nothing counts any more. */
 static void plain_overflow(void)
 {
-	arm(C0, 1000, 0);
-	if (!overflow(C0, 0))
-		undetermined("C-Box 0 does not count clocks");
+	arm(S0, 1000, 0);
+	if (!overflow(S0, 0))
+		undetermined("S-Box 0 does not count clocks");
 	wr(U_CTL, 0);
-	if (!(rd(C0 + STATUS) & 1))
+	if (!(rd(S0 + STATUS) & 1))
 		undetermined("an overflow leaves no bit in STATUS");
 }
 
@@ -25,20 +113,20 @@ static void summary_clear(void)
 	clear_all();
 	plain_overflow();
 	if (!(rd(U_STATUS) & U_OV_S0))
-		undetermined("an overflow of C-Box 0 does not show in the U-Box");
+		undetermined("an overflow of S-Box 0 does not show in the U-Box");
 	wr(U_OVF, U_OV_S0);
 	above = rd(U_STATUS) & U_OV_S0;
-	below = rd(C0 + STATUS) & 1;
+	below = rd(S0 + STATUS) & 1;
 	if (above && below)
 		answer("or", "U OVF_CTL has no effect while STATUS is up");
 	if (above)
 		undetermined("U OVF_CTL clears STATUS, but not the U-Box");
 	if (!below)
-		answer("down", "U OVF_CTL clears STATUS of C-Box 0 as well");
+		answer("down", "U OVF_CTL clears STATUS of S-Box 0 as well");
 	clear_all();
 	plain_overflow();
-	wr(C0 + OVF, 1);
-	if (rd(C0 + STATUS) & 1)
+	wr(S0 + OVF, 1);
+	if (rd(S0 + STATUS) & 1)
 		undetermined("OVF_CTL of the box does not clear STATUS");
 	if (rd(U_STATUS) & U_OV_S0)
 		answer("latch", "the U-Box bit stays when STATUS is cleared");
@@ -50,18 +138,18 @@ static void pmi_while_ov(void)
 	const char *clear = found("summary_clear");
 
 	clear_all();
-	arm(C0, 1000, PMI_EN);
-	if (!overflow(C0, 0))
-		undetermined("C-Box 0 does not count clocks");
+	arm(S0, 1000, PMI_EN);
+	if (!overflow(S0, 0))
+		undetermined("S-Box 0 does not count clocks");
 	wr(U_CTL, 0);
 	if (!(rd(U_STATUS) & U_PMI))
 		undetermined("an overflow with pmi_en does not show in the U-Box");
 	wr(U_OVF, U_PMI);
-	if ((rd(U_STATUS) & U_PMI) || !(rd(C0 + STATUS) & 1))
+	if ((rd(U_STATUS) & U_PMI) || !(rd(S0 + STATUS) & 1))
 		undetermined("pmi cannot be cleared alone");
-	arm(C0, 1000, PMI_EN);
-	if (!overflow(C0, 0))
-		undetermined("C-Box 0 does not count clocks");
+	arm(S0, 1000, PMI_EN);
+	if (!overflow(S0, 0))
+		undetermined("S-Box 0 does not count clocks");
 	wr(U_CTL, 0);
 	if (rd(U_STATUS) & U_PMI)
 		answer("sent", "pmi is up again though STATUS was up");
@@ -77,12 +165,12 @@ static void status_write(void)
 
 	clear_all();
 	plain_overflow();
-	if (!try_wr(package_cpu, C0 + STATUS, 0) || !try_wr(package_cpu, C0 + STATUS, 0))
+	if (!try_wr(package_cpu, S0 + STATUS, 0) || !try_wr(package_cpu, S0 + STATUS, 0))
 		undetermined("a write raises #GP");
-	after_0 = rd(C0 + STATUS) & 1;
-	if (!try_wr(package_cpu, C0 + STATUS, 1))
+	after_0 = rd(S0 + STATUS) & 1;
+	if (!try_wr(package_cpu, S0 + STATUS, 1))
 		undetermined("a write of 1 raises #GP");
-	after_1 = rd(C0 + STATUS) & 1;
+	after_1 = rd(S0 + STATUS) & 1;
 	if (after_0 && after_1)
 		answer("ignored", "the bit stays up");
 	if (!after_0 && after_1)
@@ -92,15 +180,15 @@ static void status_write(void)
 	undetermined("a 0 takes the bit down, a 1 does not set it");
 }
 
-/* What counter 0 of C-Box 0 counts with these bits, from 0. */
+/* What counter 0 of S-Box 0 counts with these bits, from 0. */
 static uint64_t clocks_with(uint64_t u_ctl)
 {
 	wr(U_CTL, 0);
-	arm(C0, 0, 0);
+	arm(S0, 0, 0);
 	wr(U_CTL, u_ctl);
 	wait_us(100);
 	wr(U_CTL, 0);
-	return rd(C0 + CTR(0));
+	return rd(S0 + CTR(0));
 }
 
 static void rst_all(void)
@@ -109,7 +197,7 @@ static void rst_all(void)
 
 	without = clocks_with(U_EN_ALL);
 	if (!without)
-		undetermined("C-Box 0 does not count clocks");
+		undetermined("S-Box 0 does not count clocks");
 	with = clocks_with(U_EN_ALL | U_RST_ALL);
 	if (with)
 		answer("pulse", "%llu clocks counted while it was 1", (unsigned long long)with);
@@ -120,14 +208,14 @@ static void rst_all_start(void)
 {
 	uint64_t val;
 
-	wr(C0 + SEL(0), 0);
-	wr(C0 + CTR(0), 0x4321);
+	wr(S0 + SEL(0), 0);
+	wr(S0 + CTR(0), 0x4321);
 	wr(U_CTL, U_RST_ALL);
-	if (rd(C0 + CTR(0)))
+	if (rd(S0 + CTR(0)))
 		undetermined("rst_all does not clear the counter");
-	wr(C0 + CTR(0), 0x1234);
+	wr(S0 + CTR(0), 0x1234);
 	wr(U_CTL, 0);
-	val = rd(C0 + CTR(0));
+	val = rd(S0 + CTR(0));
 	if (val == 0x1234)
 		answer("taken", "the counter has it");
 	if (!val)
@@ -135,16 +223,16 @@ static void rst_all_start(void)
 	undetermined("the counter is %#llx", (unsigned long long)val);
 }
 
-/* Let C-Box 0 freeze the package; how far it went on counting. */
+/* Let S-Box 0 freeze the package; how far it went on counting. */
 static uint64_t freeze(void)
 {
 	clear_all();
-	arm(C0, 2000, PMI_EN);
-	if (!overflow(C0, U_FRZ_ALL))
-		undetermined("C-Box 0 does not count clocks");
+	arm(S0, 2000, PMI_EN);
+	if (!overflow(S0, U_FRZ_ALL))
+		undetermined("S-Box 0 does not count clocks");
 	if (rd(U_CTL) & U_EN_ALL)
 		undetermined("an overflow does not freeze");
-	return rd(C0 + CTR(0));
+	return rd(S0 + CTR(0));
 }
 
 static void freeze_latency(void)
@@ -164,15 +252,15 @@ static void freeze_latency(void)
 static void refreeze(void)
 {
 	freeze();
-	wr(C0 + SEL(0), 0);
-	arm(C7, 2000, PMI_EN);
-	if (!overflow(C7, U_FRZ_ALL))
-		undetermined("C-Box 7 does not count clocks");
-	if (!(rd(C0 + STATUS) & 1))
+	wr(S0 + SEL(0), 0);
+	arm(S1, 2000, PMI_EN);
+	if (!overflow(S1, U_FRZ_ALL))
+		undetermined("S-Box 1 does not count clocks");
+	if (!(rd(S0 + STATUS) & 1))
 		undetermined("STATUS of the first cause has gone down by itself");
 	if (rd(U_CTL) & U_EN_ALL)
-		answer("package", "C-Box 7 does not freeze while STATUS of C-Box 0 is up");
-	answer("counter", "C-Box 7 freezes while STATUS of C-Box 0 is up");
+		answer("package", "S-Box 1 does not freeze while STATUS of S-Box 0 is up");
+	answer("counter", "S-Box 1 freezes while STATUS of S-Box 0 is up");
 }
 
 static void cond(void)
@@ -187,6 +275,19 @@ static void cond(void)
 	answer("never", "it is 0 after a freeze");
 }
 
+/* Clocks by the text of the guide; a slice may have no request in that time. */
+#define C_CLOCKS	(INVERT | THRESH(255))
+#define TRANS_IRQ	0x19ull
+
+static bool c_overflow(uint32_t box, uint64_t sel)
+{
+	wr(box + SEL(0), 0);
+	wr(box + CTR(0), M48);
+	wr(box + SEL(0), sel | EN);
+	wr(box, 1);
+	return overflow(box, 0);
+}
+
 static void cbox_sides(void)
 {
 	static const uint32_t box[] = {
@@ -198,9 +299,8 @@ static void cbox_sides(void)
 	for (i = 0; i < 10; i++) {
 		uint64_t one;
 
-		arm(box[i], 1000, 0);
-		if (!overflow(box[i], 0))
-			undetermined("C-Box %u does not count clocks", i);
+		if (!c_overflow(box[i], TRANS_IRQ | C_CLOCKS) && !c_overflow(box[i], TRANS_IRQ))
+			undetermined("C-Box %u counts neither clocks nor requests", i);
 		wr(U_CTL, 0);
 		one = rd(U_STATUS) & (U_OV_S0 | U_OV_S1);
 		if (one != U_OV_S0 && one != U_OV_S1)
@@ -234,8 +334,6 @@ static void u_codes(void)
 /* Counts in a million clocks, rounded up: windows are not equally long. */
 static uint64_t in_million(uint32_t ctr, uint64_t clocks)
 {
-	if (!clocks)
-		undetermined("C-Box 0 does not count clocks");
 	return (rd(ctr) * 1000000 + clocks - 1) / clocks;
 }
 
@@ -254,7 +352,7 @@ static uint64_t b_count(uint64_t match, uint64_t mask)
 	wr(B0 + CTR(1), 0);
 	wr(B0 + SEL(1), B_MSG_IN_MATCH << 1 | EN_LOW);
 	wr(B0, 1u << 1);
-	return in_million(B0 + CTR(1), count_for(1000));
+	return in_million(B0 + CTR(1), count_for(1000, 0));
 }
 
 #define B_EVERYTHING	0x0fffffffffffffffull
@@ -293,34 +391,6 @@ static void b_match_parts(void)
 	answer("all", "no messages at an address there is not, %llu in all", any);
 }
 
-#define B_IMT_OCCUPANCY	7u	/* on counter 0 */
-#define B_IMT_NE_CYCLES	7u	/* on counter 2 */
-#define B_IMT_ENTRIES	32
-
-static void b_occupancy(void)
-{
-	unsigned long long occupancy, busy, cycles;
-
-	wr(B0 + CTR(0), 0);
-	wr(B0 + CTR(2), 0);
-	wr(B0 + SEL(0), B_IMT_OCCUPANCY << 1 | EN_LOW);
-	wr(B0 + SEL(2), B_IMT_NE_CYCLES << 1 | EN_LOW);
-	wr(B0, 5);
-	cycles = count_for(20000);
-	occupancy = rd(B0 + CTR(0));
-	busy = rd(B0 + CTR(2));
-	if (busy < 1000)
-		undetermined("too little traffic: %llu cycles of %llu", busy, cycles);
-	/* A sub-counter of 32 overflows once per cycle at most. Some room for the ends. */
-	if (occupancy > cycles + cycles / 100)
-		answer("raw", "%llu in %llu cycles", occupancy, cycles);
-	/* At least one entry in each of these cycles. */
-	if (occupancy < busy - busy / 100)
-		answer("overflow", "%llu, not empty for %llu cycles", occupancy, busy);
-	undetermined("%llu in %llu cycles, not empty for %llu", occupancy, cycles, busy);
-}
-
-#define S0		0xc40
 #define S0_MM_CFG	0xe48
 #define S0_MATCH	0xe49
 #define S0_MASK		0xe4a
@@ -333,19 +403,28 @@ static uint64_t s_count(uint64_t sel)
 	wr(S0 + CTR(0), 0);
 	wr(S0 + SEL(0), sel | EN | S_RESET_OCC);
 	wr(S0, 1);
-	return in_million(S0 + CTR(0), count_for(1000));
+	return in_million(S0 + CTR(0), count_for(1000, 0));
 }
 
 static void s_codes(void)
 {
-	unsigned long long table = s_count(0x2c | 2ull << 24);
-	unsigned long long details = s_count(0x2e | 2ull << 24);
+	unsigned long long table, details;
+	const char *sense;
+	char text[160];
+	uint64_t two;
+
+	sense = s_sense(text, sizeof(text));
+	if (!sense)
+		undetermined("%s", text);
+	two = sense[0] == 'a' ? INVERT | THRESH(1) : THRESH(2);
+	table = s_count(0x2c | two);
+	details = s_count(0x2e | two);
 
 	if (table && !details)
-		answer("table", "threshold 2: 0x2c %llu, 0x2e 0", table);
+		answer("table", "two or more: 0x2c %llu, 0x2e 0", table);
 	if (!table && details)
-		answer("details", "threshold 2: 0x2c 0, 0x2e %llu", details);
-	undetermined("threshold 2: 0x2c %llu, 0x2e %llu", table, details);
+		answer("details", "two or more: 0x2c 0, 0x2e %llu", details);
+	undetermined("two or more: 0x2c %llu, 0x2e %llu", table, details);
 }
 
 /* Packets that MATCH lets through; address and home node are ignored. */
@@ -435,7 +514,7 @@ static uint64_t m_count(uint64_t match, uint64_t mask)
 	wr(M0 + CTR(0), 0);
 	wr(M0 + SEL(0), M_DRAM_CMD | M_WRAP | EN_LOW);
 	wr(M0, 1);
-	n = in_million(M0 + CTR(0), count_for(1000));
+	n = in_million(M0 + CTR(0), count_for(1000, 0));
 	wr(M0 + SEL(0), 0);
 	wr(M0_MM_CFG, 0);
 	return n;
@@ -530,12 +609,6 @@ static void flits_sent(void)
 
 /* ---- W ---- */
 
-#define W		0xc80
-#define W_FIXED		0x394
-#define W_FIXED_CTL	0x395
-#define W_FIXED_BIT	(1ull << 31)
-#define W_CLOCKS	(0x04ull | 1ull << 8 | 1ull << 23 | 0xffull << 24)
-
 static void w_fixed_pmi(void)
 {
 	clear_all();
@@ -570,13 +643,13 @@ static bool w_written(uint32_t ctr)
 }
 
 /*
- * Counts both kinds of counter up from start, until a freeze by C-Box 0 stops them after
+ * Counts both kinds of counter up from start, until a freeze by S-Box 0 stops them after
  * always the same time.
  */
 static void w_run(uint64_t start_event, uint64_t start_fixed)
 {
 	clear_all();
-	arm(C0, 4000, PMI_EN);
+	arm(S0, 4000, PMI_EN);
 	wr(W + SEL(0), 0);
 	wr(W_FIXED_CTL, 0);
 	wr(W + CTR(0), start_event);
@@ -584,12 +657,18 @@ static void w_run(uint64_t start_event, uint64_t start_fixed)
 	wr(W + SEL(0), W_CLOCKS | EN);
 	wr(W_FIXED_CTL, 1);
 	wr(W, W_FIXED_BIT | 1);
-	if (!overflow(C0, U_FRZ_ALL) || (rd(U_CTL) & U_EN_ALL))
+	if (!overflow(S0, U_FRZ_ALL) || (rd(U_CTL) & U_EN_ALL))
 		undetermined("an overflow does not freeze");
 }
 
-/* Is a value read too high that it has counted to? Bit 0: event counter, bit 1: fixed. */
-static unsigned int w_counted(void)
+#define W_EVENTS	1u	/* bit of the event counter in what follows */
+#define W_BOTH		3u	/* and of the fixed one */
+
+/*
+ * Which of the two read a value too high that they have counted to? An event counter that has no
+ * clock (w_invert) cannot tell and is not in @clocks.
+ */
+static unsigned int w_counted(unsigned int *clocks)
 {
 	static const uint32_t ctr[] = { W + CTR(0), W_FIXED };
 	unsigned int high = 0, known = 0, i;
@@ -597,14 +676,17 @@ static unsigned int w_counted(void)
 	int off;
 
 	w_run(0x100000, 0x100000);
+	*clocks = W_BOTH;
 	for (i = 0; i < 2; i++) {
 		took[i] = rd(ctr[i]) - 0x100000;
-		if (took[i] < 100 || took[i] > 1000000)
+		if (i == 0 && !took[i])
+			*clocks &= ~W_EVENTS;
+		else if (took[i] < 100 || took[i] > 1000000)
 			undetermined("MSR 0x%x does not count clocks: %llu", ctr[i],
 				     (unsigned long long)took[i]);
 	}
-	for (off = -3; off <= 3 && known != 3; off++) {
-		w_run(W_SOME - took[0] + off, W_SOME - took[1] + off);
+	for (off = -3; off <= 3 && known != *clocks; off++) {
+		w_run(took[0] ? W_SOME - took[0] + off : 0x100000, W_SOME - took[1] + off);
 		for (i = 0; i < 2; i++) {
 			uint64_t val = rd(ctr[i]);
 
@@ -615,40 +697,47 @@ static unsigned int w_counted(void)
 				high |= 1u << i;
 		}
 	}
-	if (known != 3)
+	if (known != *clocks)
 		undetermined("the counters do not stop where they should");
 	return high;
 }
 
 /* What the two experiments need: written and counted, event and fixed counter. */
-static void w_look(unsigned int *written, unsigned int *counted)
+static void w_look(unsigned int *written, unsigned int *counted, unsigned int *clocks)
 {
 	wr(W + SEL(0), 0);
 	wr(W_FIXED_CTL, 0);
 	*written = w_written(W + CTR(0)) | w_written(W_FIXED) << 1;
-	*counted = w_counted();
+	*counted = w_counted(clocks);
 }
 
 static void w_erratum(void)
 {
-	unsigned int written, counted;
+	unsigned int written, counted, clocks;
 
-	w_look(&written, &counted);
-	if (!written && !counted)
+	w_look(&written, &counted, &clocks);
+	if (!written && !counted && clocks == W_BOTH)
 		answer("none", "neither written nor counted values are too high");
-	if (!written)
+	if (!written && counted)
 		answer("counted", "counted values are too high, not written ones (%u)", counted);
-	if (written == counted)
+	if (written && (written & clocks) == counted)
 		answer("every", "written and counted values are too high (%u)", written);
-	undetermined("written %u, counted %u", written, counted);
+	undetermined("written %u, counted %u of %u", written, counted, clocks);
 }
 
 static void w_erratum_which(void)
 {
 	static const char * const which[] = { NULL, "events", "fixed", "all" };
-	unsigned int written, counted;
+	unsigned int written, counted, clocks;
 
-	w_look(&written, &counted);
+	w_look(&written, &counted, &clocks);
+	/* Where written values are too high, so are those that it would count to. */
+	if (clocks != W_BOTH && written) {
+		counted |= written;
+		clocks = W_BOTH;
+	}
+	if (clocks != W_BOTH)
+		undetermined("fixed %u, the event counter has no clock", counted >> 1);
 	if (!counted)
 		undetermined("no counter has it");
 	answer(which[counted], "event counter %u, fixed %u", counted & 1, counted >> 1);
@@ -656,30 +745,32 @@ static void w_erratum_which(void)
 
 /* In this order: some need to know what others have found. */
 const struct experiment experiments[] = {
-	{ "summary_clear", LEVEL_COUNT, true, true, 0, "C-Box 0", summary_clear },
-	{ "pmi_while_ov", LEVEL_COUNT, true, true, 0, "C-Box 0", pmi_while_ov },
-	{ "status_write", LEVEL_COUNT, true, true, BREAKS_READ_ONLY, "C-Box 0", status_write },
-	{ "rst_all", LEVEL_COUNT, true, true, BREAKS_RST_ALL, "C-Box 0, all counters", rst_all },
-	{ "rst_all_start", LEVEL_COUNT, true, true, BREAKS_RST_ALL, "C-Box 0, all counters",
+	{ "c_invert", LEVEL_COUNT, true, true, 0, "C-Box 0, W-Box", c_invert },
+	{ "s_invert", LEVEL_COUNT, true, true, 0, "S-Box 0, W-Box", s_invert },
+	{ "w_invert", LEVEL_COUNT, true, true, 0, "W-Box", w_invert },
+	{ "summary_clear", LEVEL_COUNT, true, true, 0, "S-Box 0", summary_clear },
+	{ "pmi_while_ov", LEVEL_COUNT, true, true, 0, "S-Box 0", pmi_while_ov },
+	{ "status_write", LEVEL_COUNT, true, true, BREAKS_READ_ONLY, "S-Box 0", status_write },
+	{ "rst_all", LEVEL_COUNT, true, true, BREAKS_RST_ALL, "S-Box 0, all counters", rst_all },
+	{ "rst_all_start", LEVEL_COUNT, true, true, BREAKS_RST_ALL, "S-Box 0, all counters",
 	  rst_all_start },
-	{ "freeze_latency", LEVEL_COUNT, true, true, 0, "C-Box 0", freeze_latency },
-	{ "refreeze", LEVEL_COUNT, true, true, 0, "C-Boxes 0 and 7", refreeze },
-	{ "cond", LEVEL_COUNT, true, true, 0, "C-Box 0", cond },
+	{ "freeze_latency", LEVEL_COUNT, true, true, 0, "S-Box 0", freeze_latency },
+	{ "refreeze", LEVEL_COUNT, true, true, 0, "S-Boxes 0 and 1", refreeze },
+	{ "cond", LEVEL_COUNT, true, true, 0, "S-Box 0", cond },
 	{ "cbox_sides", LEVEL_COUNT, false, true, 0, "all C-Boxes", cbox_sides },
 	{ "u_codes", LEVEL_COUNT, true, true, 0, "U_MSR_PMON_EV_SEL", u_codes },
-	{ "b_mask", LEVEL_COUNT, true, true, 0, "B-Box 0, its match, C-Box 0", b_mask },
-	{ "b_match_parts", LEVEL_COUNT, true, true, 0, "B-Box 0, its match, C-Box 0", b_match_parts },
-	{ "b_occupancy", LEVEL_COUNT, true, true, 0, "B-Box 0, C-Box 0", b_occupancy },
-	{ "s_codes", LEVEL_COUNT, true, false, 0, "S-Box 0, C-Box 0", s_codes },
-	{ "s_match", LEVEL_COUNT, true, true, 0, "S-Box 0, its match, C-Box 0", s_match },
+	{ "b_mask", LEVEL_COUNT, true, true, 0, "B-Box 0, its match, W-Box", b_mask },
+	{ "b_match_parts", LEVEL_COUNT, true, true, 0, "B-Box 0, its match, W-Box", b_match_parts },
+	{ "s_codes", LEVEL_COUNT, true, false, 0, "S-Box 0, W-Box", s_codes },
+	{ "s_match", LEVEL_COUNT, true, true, 0, "S-Box 0, its match, W-Box", s_match },
 	{ "to_r_full", LEVEL_COUNT, true, true, BREAKS_UNDEFINED, "S-Box 0", to_r_full },
-	{ "m_mask", LEVEL_COUNT, true, true, 0, "M-Box 0, its match, C-Box 0", m_mask },
-	{ "m_addr", LEVEL_COUNT, true, true, 0, "M-Box 0, its match, C-Box 0", m_addr },
+	{ "m_mask", LEVEL_COUNT, true, true, 0, "M-Box 0, its match, W-Box", m_mask },
+	{ "m_addr", LEVEL_COUNT, true, true, 0, "M-Box 0, its match, W-Box", m_addr },
 	{ "m_lock", LEVEL_COUNT, true, true, BREAKS_LOCKED, "M-Box 0, its match", m_lock },
 	{ "flits_sent", LEVEL_COUNT, true, true, 0, "R-Box left, IPERF of port 0", flits_sent },
 	{ "w_fixed_pmi", LEVEL_COUNT, true, true, 0, "W-Box", w_fixed_pmi },
-	{ "w_erratum", LEVEL_COUNT, true, true, 0, "W-Box, C-Box 0", w_erratum },
-	{ "w_erratum_which", LEVEL_COUNT, true, true, 0, "W-Box, C-Box 0", w_erratum_which },
+	{ "w_erratum", LEVEL_COUNT, true, true, 0, "W-Box, S-Box 0", w_erratum },
+	{ "w_erratum_which", LEVEL_COUNT, true, true, 0, "W-Box, S-Box 0", w_erratum_which },
 };
 
 const unsigned int num_experiments = sizeof(experiments) / sizeof(experiments[0]);

@@ -85,20 +85,30 @@ void wait_us(unsigned int us);
 #define PMI_EN		(1ull << 20)
 #define EN_LOW		(1ull << 0)	/* B, M, R */
 
-#define C0		0xd00		/* reports to S-Box 0 */
-#define C7		0xde0		/* reports to S-Box 1 */
+#define C0		0xd00
+#define S0		0xc40
+#define S1		0xcc0
+#define W		0xc80
+#define W_FIXED		0x394
+#define W_FIXED_CTL	0x395
+#define W_FIXED_BIT	(1ull << 31)
 #define M48		((1ull << 48) - 1)
 
-/* Counts every clock of the uncore: no event adds 255 in one. */
-#define CLOCKS		(0x14ull | 7ull << 8 | 1ull << 23 | 0xffull << 24)
+#define INVERT		(1ull << 23)
+#define THRESH(n)	((uint64_t)(n) << 24)
+/* Of the W-Box; no event adds 255 in a clock. */
+#define W_CLOCKS	(0x04ull | 1ull << 8 | INVERT | THRESH(255))
 
-/* Counter 0 of a C-Box counts clocks and overflows after n. */
+/* Counter 0 of an S-Box counts clocks and overflows after n; undetermined if it cannot. */
 void arm(uint32_t box, unsigned int n, uint64_t pmi_en);
-/* Let the package run for a while, C-Box 0 counting the clocks; returns how many. */
-uint64_t count_for(unsigned int us);
+/*
+ * Let the package run for a while, and with it the fixed counter of the W-Box, which counts the
+ * clocks; returns how many. Of the W-Box's event counters those of the mask are enabled.
+ */
+uint64_t count_for(unsigned int us, uint64_t w_counters);
 /* Let the package run until that has happened, with these bits besides; false: it did not. */
 bool overflow(uint32_t box, uint64_t u_ctl);
-/* Clear all that can be up: of the two C-Boxes and of the U-Box. */
+/* Clear all that can be up: of the two S-Boxes and of the U-Box. */
 void clear_all(void);
 
 /* pmi.c */

@@ -324,24 +324,31 @@ static void run_one(unsigned int n)
 	line(!bad, text, *current->what || bad ? NULL : "undetermined");
 }
 
-/* A signal that came meanwhile ends it between two experiments, with all put back. */
+/* One that came meanwhile ends it between two experiments, with all put back. */
+static const int held_signals[] = { SIGINT, SIGQUIT, SIGTSTP, SIGTERM, SIGHUP };
+
+#define NUM_HELD	(sizeof(held_signals) / sizeof(held_signals[0]))
+
 static bool interrupted(void)
 {
+	bool any = false;
 	sigset_t pending;
+	size_t i;
 
 	sigpending(&pending);
-	return sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM) ||
-	       sigismember(&pending, SIGHUP);
+	for (i = 0; i < NUM_HELD; i++)
+		any |= sigismember(&pending, held_signals[i]) == 1;
+	return any;
 }
 
 static void hold_signals(void)
 {
 	sigset_t set;
+	size_t i;
 
 	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
+	for (i = 0; i < NUM_HELD; i++)
+		sigaddset(&set, held_signals[i]);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 }
 

@@ -38,7 +38,6 @@ static const uint32_t mm_cfg[] = { 0xe48, 0xe58, 0xe54, 0xe5c };
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define W_BOX		0xc80
-#define W_FIXED		0x394
 #define W_EXCESS	(1ull << 24)	/* of the erratum */
 
 static int msr_fd(int cpu)
@@ -160,6 +159,9 @@ const char *other_owner(void)
 			return what;
 		}
 	}
+	if (try_rd(package_cpu, W, &ctl) && (ctl & W_FIXED_BIT) &&
+	    try_rd(package_cpu, W_FIXED_CTL, &val) && (val & 1))
+		return "the fixed counter of the W-Box is enabled, MSR 0x395";
 	return NULL;
 }
 
@@ -253,21 +255,60 @@ const char *restore(void)
 
 /* ---- what most experiments do ---- */
 
+/* PKTS_SENT_SNP, with a threshold that no increment reaches. */
+#define S_NEVER		(0x62ull | THRESH(255))
+
+/* Text and table of the manual disagree about invert: one of the two counts every clock. */
+static uint64_t s_clock(void)
+{
+	static uint64_t clock;
+	static int cpu = -1;
+	unsigned int i;
+
+	for (i = 0; cpu != package_cpu && i < 2; i++) {
+		clock = S_NEVER | (i ? 0 : INVERT);
+		wr(U_CTL, 0);
+		wr(S0 + SEL(0), 0);
+		wr(S0 + CTR(0), 0);
+		wr(S0 + SEL(0), clock | EN);
+		wr(S0, 1);
+		wr(U_CTL, U_EN_ALL);
+		wait_us(20);
+		wr(U_CTL, 0);
+		if (rd(S0 + CTR(0)))
+			cpu = package_cpu;
+	}
+	if (cpu != package_cpu)
+		undetermined("no clock: S-Box 0 counts none, with or without invert");
+	return clock;
+}
+
 void arm(uint32_t box, unsigned int n, uint64_t pmi_en)
 {
+	uint64_t clock = s_clock();
+
 	wr(box + SEL(0), 0);
 	wr(box + CTR(0), (M48 + 1 - n) & M48);
-	wr(box + SEL(0), CLOCKS | EN | pmi_en);
+	wr(box + SEL(0), clock | EN | pmi_en);
 	wr(box, 1);
 }
 
-uint64_t count_for(unsigned int us)
+uint64_t count_for(unsigned int us, uint64_t w_counters)
 {
-	arm(C0, 0, 0);
+	uint64_t clocks;
+
+	/* A counter of the W-Box that holds 2 reads as 2. */
+	wr(W_FIXED_CTL, 0);
+	wr(W_FIXED, 2);
+	wr(W_FIXED_CTL, 1);
+	wr(W, W_FIXED_BIT | w_counters);
 	wr(U_CTL, U_EN_ALL);
 	wait_us(us);
 	wr(U_CTL, 0);
-	return rd(C0 + CTR(0));
+	clocks = rd(W_FIXED) - 2;
+	if (!clocks)
+		undetermined("no clock: the fixed counter of the W-Box counts none");
+	return clocks;
 }
 
 bool overflow(uint32_t box, uint64_t u_ctl)
@@ -288,9 +329,9 @@ bool overflow(uint32_t box, uint64_t u_ctl)
 void clear_all(void)
 {
 	wr(U_CTL, 0);
-	wr(C0 + OVF, 1);
-	wr(C7 + OVF, 1);
+	wr(S0 + OVF, 1);
+	wr(S1 + OVF, 1);
 	wr(U_OVF, U_COND | U_PMI | U_OV_ALL);
-	wr(C0 + OVF, 1);
-	wr(C7 + OVF, 1);
+	wr(S0 + OVF, 1);
+	wr(S1 + OVF, 1);
 }

@@ -1,389 +1,554 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * perf stat counts; what it prints as JSON is read here.
+ * perf stat counts; what it prints as JSON is read here. perf is told and asked through its
+ * stdin and stdout, where "ack" comes before all counts, when they have been started. The
+ * command waits for that. It is a child of this process and not of perf, so that what becomes
+ * of it is known, and so that it inherits nothing of perf's: no descriptor, no group.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "metrics.h"
+#include "map.h"
 
-#define LOG_FD	3	/* of perf */
+#define MAX_LINE	65536	/* of perf's */
 
-extern char **environ;
+/* A program that was started. */
+struct child {
+	pid_t pid;	/* 0: it was not, or it has ended */
+	int status;	/* as a shell has it */
+	int fd;		/* a socket that is its stdin and stdout, or that lets it begin; or -1 */
+};
 
-int count_signal;
+struct run {
+	struct session *session;
+	output_fn *output;
+	struct child perf, command;
+	sigset_t before;	/* signals that were blocked */
+	const void *mark;	/* of memory that is not of one result */
+	int signals;		/* they come from here */
+	char text[MAX_LINE];
+	size_t len;
+	bool too_long;		/* the line that is being read */
+	int lines, whole;	/* lines of this interval, and of a whole one */
+	double time, done;	/* of this interval and of the last one; NAN for none */
+	bool begins, told;	/* perf does not count yet; it was told to end */
+	double deadline;	/* until when it is waited for; INFINITY for always */
+	int failed;		/* a status */
+};
 
-static pid_t perf_pid;
-static volatile sig_atomic_t stopped_by;
-
-/*
- * The terminal sends SIGINT to perf and the command, too, unless it is a key there. Other
- * signals come to us alone, and are passed on again each second: perf may not have begun, or
- * we not have begun to wait.
- */
-static void note_signal(int sig)
+static bool together(const struct counter *a, const struct counter *b)
 {
-	if (sig != SIGALRM)
-		stopped_by = sig;
-	alarm(1);
-}
-
-/*
- * perf says what it has counted when its command ends, not before; without a command on SIGINT.
- */
-static void stop_perf(const struct options *options)
-{
-	char *path = format("/proc/%d/task/%d/children", (int)perf_pid, (int)perf_pid);
-	FILE *f = options->command ? fopen(path, "re") : NULL;
-	int pid;
-
-	if (!options->command)
-		kill(perf_pid, SIGINT);
-	while (f && fscanf(f, "%d", &pid) == 1)
-		kill(pid, SIGTERM);
-	if (f)
-		fclose(f);
-	free(path);
+	return a->pmu == b->pmu && a->pass == b->pass && a->gate == b->gate;
 }
 
 /* Events have names by which what perf prints finds back to them: pm and their number. */
 static char *event_list(const struct plan *plan)
 {
-	char *list = NULL;
-	size_t size;
-	FILE *f = open_memstream(&list, &size);
-	bool open = false;
-	int order, i;
+	char *list = "";
+	int i;
 
-	for (order = 0; order < plan->num_counters; order++) {
-		const struct counter *counter, *next;
-		bool gate = false;
+	for (i = 0; i < plan->num_counters; i++) {
+		const struct counter *one = plan->counter[i];
+		bool first = !i || !together(one, plan->counter[i - 1]);
+		bool last = i + 1 == plan->num_counters || !together(one, plan->counter[i + 1]);
 
-		/* The first gate comes before all others, the second one is last anyway. */
-		i = order;
-		if (plan->gate[0] >= 0) {
-			if (order == 0)
-				i = plan->gate[0];
-			else if (order <= plan->gate[0])
-				i = order - 1;
-			gate = i >= plan->gate[0];
-		}
-		counter = &plan->counter[i];
-		next = i + 1 < plan->num_counters && i + 1 != plan->gate[0] ? counter + 1 : NULL;
-		if (!open)
-			fprintf(f, "%s%s", order ? "," : "", gate ? "" : "{");
-		else
-			fprintf(f, ",");
-		fprintf(f, "%s/%s,name=pm%d/", counter->pmu->name, counter->terms, i);
-		open = !gate && next && next->pmu == counter->pmu && next->pass == counter->pass;
-		if (!open && !gate)
-			fprintf(f, "}");
+		list = format("%s%s%s%s/%s,name=pm%d/%s", list, i ? "," : "",
+			      first && !one->gate ? "{" : "", one->pmu->name, one->terms, i,
+			      last && !one->gate ? "}" : "");
 	}
-	fclose(f);
 	return list;
 }
 
-char **count_command(const struct plan *plan, const struct options *options, int fd)
+char *count_arguments(const struct session *session, int fd, const char *quote)
 {
-	static char *argv[32];
-	int num = 0;
+	const struct options *options = &session->options;
 
-	argv[num++] = "perf";
-	argv[num++] = "stat";
-	argv[num++] = "-j";
 	/* What took turns is scaled here, by times that are not rounded. */
-	argv[num++] = "--no-scale";
-	if (!plan->command_only) {
-		argv[num++] = "-a";
-		argv[num++] = "-A";
-	}
-	argv[num++] = "--log-fd";
-	argv[num++] = format("%d", fd);
-	if (options->interval) {
-		argv[num++] = "-I";
-		argv[num++] = format("%d", options->interval);
-		if (options->interval_count) {
-			argv[num++] = "--interval-count";
-			argv[num++] = format("%d", options->interval_count);
-		}
-		if (options->summary)
-			argv[num++] = "--summary";
-	}
-	argv[num++] = "-e";
-	argv[num++] = event_list(plan);
-	argv[num] = NULL;
-	return argv;
+	return format("stat -j --no-scale%s --log-fd %d%s%s%s -e %s%s%s",
+		      session->plan.command_only ? "" : " -a -A", fd,
+		      options->interval ? format(" -I %d", options->interval) : "",
+		      options->interval_count ?
+		      format(" --interval-count %d", options->interval_count) : "",
+		      options->summary ? " --summary" : "", quote, event_list(&session->plan),
+		      quote);
 }
 
-/* perf writes numbers as the locale says, which JSON does not allow. */
-static void plain_numbers(void)
-{
-	const char *all = getenv("LC_ALL");
+/* ---- perf and the command ---- */
 
-	if (all && *all) {
-		setenv("LANG", all, 1);
-		unsetenv("LC_ALL");
-	}
-	setenv("LC_NUMERIC", "C", 1);
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
 }
 
-static int start(const struct plan *plan, const struct options *options)
+static void shut(int *fd)
 {
-	char **argv = count_command(plan, options, LOG_FD), **command = options->command;
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attr;
-	sigset_t ours;
-	int fds[2], err, num = 0;
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
 
-	if (command) {
-		char **all;
+/*
+ * In the child, signals are as they were, but for those by which a shell's background is
+ * ended. The command begins when it is allowed to, and never if that does not happen.
+ */
+static void __attribute__((noreturn))
+become(const struct run *run, char **argv, int fd, bool is_perf, pid_t us)
+{
+	sigset_t blocked = run->before;
+	char go;
 
-		while (argv[num])
-			num++;
-		for (err = 0; command[err]; err++)
-			;
-		all = allocate((num + err + 2) * sizeof(*all));
-		memcpy(all, argv, num * sizeof(*all));
-		all[num] = "--";
-		memcpy(all + num + 1, command, err * sizeof(*all));
-		argv = all;
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	/* perf is told to end by SIGINT. */
+	if (is_perf)
+		sigdelset(&blocked, SIGINT);
+	sigprocmask(SIG_SETMASK, &blocked, NULL);
+	if (is_perf) {
+		/* It writes numbers as the locale says. */
+		setenv("LC_ALL", "C", 1);
+		/* The terminal's signals are not for perf, and without us it has nothing to do. */
+		setpgid(0, 0);
+		prctl(PR_SET_PDEATHSIG, SIGINT);
+		if (getppid() != us)
+			_exit(STATUS_FAILED);
+		dup2(fd, STDIN_FILENO);
+		dup2(fd, STDOUT_FILENO);
+	} else if (read(fd, &go, 1) != 1) {
+		_exit(STATUS_FAILED);
 	}
-	if (pipe2(fds, O_CLOEXEC))
-		die(STATUS_FAILED, "pipe: %s", strerror(errno));
-	posix_spawn_file_actions_init(&actions);
-	/* dup2() to itself would leave it closed on exec. */
-	if (fds[1] == LOG_FD)
-		fcntl(fds[1], F_SETFD, 0);
-	else
-		posix_spawn_file_actions_adddup2(&actions, fds[1], LOG_FD);
-	posix_spawnattr_init(&attr);
-	sigemptyset(&ours);
-	sigaddset(&ours, SIGINT);
-	sigaddset(&ours, SIGTERM);
-	sigaddset(&ours, SIGHUP);
-	posix_spawnattr_setsigdefault(&attr, &ours);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF);
-	plain_numbers();
+	execvp(argv[0], argv);
+	go = errno == ENOENT ? 127 : 126;
+	if (!is_perf || go != 127)
+		warn("%s: %s", argv[0], strerror(errno));
+	if (!is_perf)
+		send(fd, &go, 1, MSG_NOSIGNAL);
+	_exit(go);
+}
+
+static int start(const struct run *run, struct child *child, char **argv)
+{
+	pid_t us = getpid();
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+		return fail(STATUS_FAILED, "socketpair: %s", strerror(errno));
+	child->fd = ends[1];
+	child->pid = fork();
+	if (!child->pid) {
+		close(ends[1]);
+		become(run, argv, ends[0], child == &run->perf, us);
+	}
+	close(ends[0]);
+	if (child->pid > 0)
+		return 0;
+	child->pid = 0;
+	return fail(STATUS_FAILED, "%s cannot be started: %s", argv[0], strerror(errno));
+}
+
+static int begin(struct run *run)
+{
+	struct session *session = run->session;
+	char *argv[40] = { (char *)session->world->perf }, *rest;
+	int num = 1, status = 0;
+
 	fflush(stdout);
-	err = posix_spawnp(&perf_pid, "perf", &actions, &attr, argv, environ);
-	if (err == ENOENT)
-		die(STATUS_FAILED, "perf is not there: install linux-perf");
-	if (err)
-		die(STATUS_FAILED, "perf cannot be started: %s", strerror(err));
-	close(fds[1]);
-	return fds[0];
+	if (session->options.command)
+		status = start(run, &run->command, session->options.command);
+	if (!session->plan.num_counters || status)
+		return status;
+	rest = format("%s --control fd:0,1%s", count_arguments(session, STDOUT_FILENO, ""),
+		      session->plan.command_only ? format(" -p %d", (int)run->command.pid) : "");
+	while ((argv[num] = next_word(&rest)))
+		num++;
+	status = start(run, &run->perf, argv);
+	/* Thousands of events take many seconds to open. */
+	run->begins = true;
+	run->deadline = now() + session->world->patience / 250.0;
+	if (!status)
+		send(run->perf.fd, "ping\n", 5, MSG_NOSIGNAL);
+	return status;
 }
 
+static void stop_perf(struct run *run)
+{
+	if (run->perf.pid && !run->told) {
+		run->told = true;
+		run->deadline = now() + run->session->world->patience / 1e3;
+		kill(run->perf.pid, SIGINT);
+	}
+}
+
+static void allow_command(struct run *run)
+{
+	run->begins = false;
+	if (!run->told)
+		run->deadline = INFINITY;
+	if (run->command.fd >= 0)
+		send(run->command.fd, "", 1, MSG_NOSIGNAL);
+}
+
+/* What has ended. perf has nothing to count after the command. */
+static void reap(struct run *run)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		struct child *child = pid == run->perf.pid ? &run->perf :
+				      pid == run->command.pid ? &run->command : NULL;
+
+		if (!child)
+			continue;
+		child->pid = 0;
+		child->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+		if (child != &run->command)
+			continue;
+		/* It has said so if it could not be run: then there is nothing to tell of it. */
+		if (recv(child->fd, &(char){ 0 }, 1, MSG_DONTWAIT) == 1)
+			run->failed = child->status;
+		stop_perf(run);
+	}
+}
+
+/*
+ * The terminal sends its signals to the command as well; what comes from kill is passed on. The end
+ * of the command ends perf.
+ */
+static void take_signal(struct run *run)
+{
+	struct signalfd_siginfo info;
+
+	if (read(run->signals, &info, sizeof(info)) != sizeof(info))
+		return;
+	if (info.ssi_signo == SIGCHLD) {
+		reap(run);
+		return;
+	}
+	run->session->signal = info.ssi_signo;
+	if (!run->command.pid)
+		stop_perf(run);
+	else if (info.ssi_code != SI_KERNEL)
+		kill(run->command.pid, info.ssi_signo);
+}
+
+/* ---- what perf prints ---- */
+
+/* A number; NAN if it is none. */
 static double number(const json_t *object, const char *key)
 {
 	const json_t *value = json_object_get(object, key);
+	const char *text = json_string_value(value);
+	char *end;
+	double got;
 
-	return json_is_string(value) ? atof(json_string_value(value)) : json_number_value(value);
+	if (!text)
+		return json_is_number(value) ? json_number_value(value) : NAN;
+	got = strtod(text, &end);
+	return end == text || *end || !isfinite(got) ? NAN : got;
 }
 
-/* The count as it is, and the time it was counted for. */
-static void read_count(struct plan *plan, const json_t *line)
+/* Is there a reading of the counter in this place? */
+static bool is_read(const struct session *session, const struct counter *counter, int at)
 {
-	const char *event = json_string_value(json_object_get(line, "event"));
-	const char *value = json_string_value(json_object_get(line, "counter-value"));
-	int i, cpu = plan->command_only ? 0 : (int)number(line, "cpu");
-	struct reading *reading;
+	if (session->plan.command_only)
+		return at == 0;
+	return counter->pmu->core ? session->package_of[at] >= 0 :
+	       at < session->packages && counter->pmu->cpu[at] >= 0;
+}
 
-	/* Of a CPU that has gone offline perf says something, but not which it was. */
-	if (!plan->command_only && !json_object_get(line, "cpu"))
-		return;
-	if (!event || !value || sscanf(event, "pm%d", &i) != 1 || i < 0 ||
-	    i >= plan->num_counters || cpu < 0 || cpu > cpus)
-		return;
-	reading = &plan->counter[i].reading[cpu];
+/*
+ * Which reading a line is of. perf does not say the CPU of one that has gone offline, but its
+ * lines are in the order of CPUs: it is the first one that has nothing yet.
+ */
+static struct reading *reading_at(const struct session *session, const struct counter *counter,
+				  double cpu)
+{
+	int package = cpu >= 0 && cpu < session->cpus ? session->package_of[(int)cpu] : -1, i;
+
+	if (package >= 0 && !session->plan.command_only)
+		return &counter->reading[counter->pmu->core ? (int)cpu : package];
+	for (i = 0; i < readings(session); i++) {
+		if (is_read(session, counter, i) && !counter->reading[i].there)
+			return &counter->reading[i];
+	}
+	return NULL;
+}
+
+/* The count as it is, and the time it was counted for. False for what is not of a plan. */
+static bool read_count(struct run *run, const json_t *line, const char *event)
+{
+	const char *value = json_string_value(json_object_get(line, "counter-value"));
+	struct session *session = run->session;
+	struct reading *reading;
+	int i, len = 0;
+
+	if (!value || sscanf(event, "pm%d%n", &i, &len) != 1 || event[len] || i < 0 ||
+	    i >= session->plan.num_counters)
+		return false;
+	reading = reading_at(session, session->plan.counter[i], number(line, "cpu"));
+	if (!reading || reading->there)
+		return false;
 	reading->there = true;
 	reading->running = number(line, "pcnt-running") / 100;
 	reading->seconds = number(line, "event-runtime") / 1e9;
+	reading->value = number(line, "counter-value");
 	if (!strcmp(value, "<not supported>"))
 		reading->why = "perf does not support an event of it here";
 	else if (value[0] == '<' || !reading->running || !reading->seconds)
 		reading->why = "its events have not been counted";
-	else
-		reading->value = atof(value);
+	else if (!(reading->value >= 0 && reading->running > 0 && reading->running < 1.01 &&
+		   reading->seconds > 0))
+		reading->why = "perf printed something else than numbers";
+	if (reading->why)
+		reading->value = reading->seconds = reading->running = 0;
+	return true;
 }
 
 /*
- * The gates were open longer than the counters of the package counted, all for the same time:
- * the one that was open for less is the better measure of it. Between two intervals nothing
- * stops; there each event knows best itself. A driver that leaves out of the running time what
- * is behind a closed gate leaves out what perf takes to set up, too: that is no multiplexing.
- * But an event that ran for much less was held back by another gate, or by a freeze.
+ * Behind a gate events do not run, as the driver has it, and it makes no difference how long
+ * perf takes to set up: what was not multiplexed ran for the same time. That is the whole, unless
+ * another gate or a freeze held it back: then the gates were open for longer than a slow machine
+ * explains. Between two intervals nothing stops; there perf knows best what share it was.
  */
-static void set_windows(struct plan *plan)
+static void set_shares(struct session *session)
 {
-	int cpu, i;
+	const struct plan *plan = &session->plan;
+	int package, i;
 
-	for (cpu = 0; cpu < cpus; cpu++) {
-		double window = 0;
+	for (package = 0; package < session->packages && plan->counter[0]->gate; package++) {
+		double whole = 0, open = INFINITY;
 
-		for (i = 0; i < 2 && plan->gate[0] >= 0; i++) {
-			const struct reading *gate = &plan->counter[plan->gate[i]].reading[cpu];
+		for (i = 0; i < plan->num_counters; i++) {
+			const struct reading *one = &plan->counter[i]->reading[package];
 
-			if (gate->there && !gate->why && (!window || gate->value / 1e9 < window))
-				window = gate->value / 1e9;
+			if (plan->counter[i]->gate)
+				open = fmin(open, one->there ? one->value / 1e9 : INFINITY);
+			else if (!plan->counter[i]->pmu->core)
+				whole = fmax(whole, one->seconds);
 		}
-		for (i = 0; window && i < plan->num_counters; i++) {
-			struct reading *reading = &plan->counter[i].reading[cpu];
+		if (isfinite(open) && whole < open - 0.005)
+			whole = open;
+		for (i = 0; whole && i < plan->num_counters; i++) {
+			struct reading *one = &plan->counter[i]->reading[package];
 
-			if (plan->counter[i].pmu->core || !reading->there || reading->why)
-				continue;
-			reading->running = reading->seconds < 0.9 * window ?
-					   reading->seconds / window : 1;
-			if (reading->running == 1)
-				reading->seconds = window;
+			/* An interval does not begin and end for all at once; turns are longer. */
+			if (!plan->counter[i]->pmu->core)
+				one->running = one->seconds > fmin(0.99 * whole, whole - 0.001) ?
+					       1 : one->seconds / whole;
 		}
 	}
 }
 
-static void done(struct plan *plan, const struct options *options, double time,
-		 void (*output)(struct plan *plan, const struct options *options, double time))
+static void done(struct run *run)
 {
-	static bool again;
+	struct session *session = run->session;
+	double before = now();
 	int i;
 
-	if (!again || !time)
-		set_windows(plan);
-	again = true;
-	output(plan, options, time);
-	for (i = 0; i < plan->num_counters; i++)
-		memset(plan->counter[i].reading, 0, (cpus + 1) * sizeof(struct reading));
+	if (session->plan.num_counters && (isnan(run->done) || !run->time))
+		set_shares(session);
+	/* Of the last result there is nothing left. */
+	free_from(run->mark);
+	if (!run->failed)
+		run->failed = run->output(session, run->time);
+	/* The time that a slow reader takes is not perf's. */
+	run->deadline += now() - before;
+	/* Where nothing can be written there is no reason to count. */
+	if (run->failed)
+		stop_perf(run);
+	run->done = run->time;
+	run->lines = 0;
+	for (i = 0; i < session->plan.num_counters; i++)
+		memset(session->plan.counter[i]->reading, 0,
+		       readings(session) * sizeof(struct reading));
 }
 
 /* How many lines of perf's make an interval. */
-static int lines_of(const struct plan *plan)
+static int lines_of(const struct session *session)
 {
-	int num = 0, online = 0, i, p;
+	int num = 0, i, at;
 
-	for (i = 0; i < cpus; i++)
-		online += package_of[i] >= 0;
-	for (i = 0; i < plan->num_counters; i++) {
-		if (plan->command_only)
-			num++;
-		else if (plan->counter[i].pmu->core)
-			num += online;
-		else
-			for (p = 0; p < packages; p++)
-				num += plan->counter[i].pmu->cpu[p] >= 0;
+	for (i = 0; i < session->plan.num_counters; i++) {
+		for (at = 0; at < readings(session); at++)
+			num += is_read(session, session->plan.counter[i], at);
 	}
 	return num;
 }
 
-/*
- * A line of what perf says, without its end; NULL if there will be none, or if a signal came.
- * Keys are looked at meanwhile.
- */
-static char *next_line(int fd, const struct options *options, bool *quit)
+/* A line comes once in an interval; after the last one of it, the same again is none. */
+static void take_line(struct run *run, char *text)
 {
-	static char *text;
-	static size_t size, len, used;
-	struct pollfd fds[2] = { { .fd = fd, .events = POLLIN }, { .events = POLLIN } };
-	char *end, key;
-	ssize_t num;
+	const char *event;
+	json_t *line;
+	double when;
 
-	len -= used;
-	if (used)
-		memmove(text, text + used, len);
-	used = 0;
-	while (!(end = len ? memchr(text, '\n', len) : NULL)) {
-		/* Nobody to look at keys, or the end is under way: then perf alone. */
-		fds[1].fd = options->key && !*quit ? STDIN_FILENO : -1;
-		if (poll(fds, 2, -1) < 0)
-			return NULL;
-		if (fds[1].revents && read(STDIN_FILENO, &key, 1) == 1 && options->key(key)) {
-			*quit = true;
-			kill(perf_pid, SIGINT);
-		}
-		if (!fds[0].revents)
-			continue;
-		if (size - len < 4096) {
-			size += 65536;
-			text = realloc(text, size);
-			if (!text)
-				die(STATUS_FAILED, "no memory");
-		}
-		num = read(fd, text + len, size - len);
-		if (num <= 0) {
-			errno = num ? errno : 0;
-			return NULL;
-		}
-		len += num;
+	if (!strcmp(text, "ack")) {
+		allow_command(run);
+		return;
 	}
-	*end = 0;
-	used = end + 1 - text;
-	return text;
+	line = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	event = json_string_value(json_object_get(line, "event"));
+	when = json_object_get(line, "interval") ? number(line, "interval") : 0;
+	if (event && when >= 0 && when != run->done) {
+		if (run->lines && when != run->time)
+			done(run);
+		run->time = when;
+		run->lines += read_count(run, line, event);
+		if (run->lines == run->whole)
+			done(run);
+	}
+	json_decref(line);
 }
 
-int count(struct plan *plan, const struct options *options,
-	  void (*output)(struct plan *plan, const struct options *options, double time))
+/* False at the end. A line that has no end is no line of perf's. */
+static bool take_text(struct run *run)
 {
-	struct sigaction act = { .sa_handler = note_signal };
-	int lines = 0, whole = lines_of(plan), status;
-	bool any = false, quit = false;
-	double time = 0;
-	int fd;
+	ssize_t num = read(run->perf.fd, run->text + run->len, MAX_LINE - run->len);
+	char *end, *at = run->text;
 
-	sigaction(SIGINT, &act, NULL);
-	sigaction(SIGALRM, &act, NULL);
-	sigaction(SIGTERM, &act, NULL);
-	sigaction(SIGHUP, &act, NULL);
-	fd = start(plan, options);
-	while (true) {
-		char *text = next_line(fd, options, &quit);
-		json_t *line;
-		double when;
-
-		if (!text) {
-			if (errno != EINTR)
-				break;
-			if (stopped_by && (stopped_by != SIGINT || options->key))
-				stop_perf(options);
+	if (num <= 0)
+		return false;
+	run->len += num;
+	while ((end = memchr(at, '\n', run->len))) {
+		/* perf's "ack" has an end of string behind its end of line. */
+		if (!*at && run->len > 1) {
+			at++;
+			run->len--;
 			continue;
 		}
-		line = json_loads(text, 0, NULL);
-		when = number(line, "interval");
-		if (!json_object_get(line, "event")) {
-			json_decref(line);
-			continue;
-		}
-		any = true;
-		if (lines && when != time) {
-			done(plan, options, time, output);
-			lines = 0;
-		}
-		time = when;
-		read_count(plan, line);
-		json_decref(line);
-		if (++lines == whole) {
-			done(plan, options, time, output);
-			lines = 0;
-		}
+		*end = 0;
+		if (!run->too_long && strlen(at) == (size_t)(end - at))
+			take_line(run, at);
+		run->too_long = false;
+		run->len -= end + 1 - at;
+		at = end + 1;
 	}
-	if (lines)
-		done(plan, options, time, output);
-	close(fd);
-	while (waitpid(perf_pid, &status, 0) < 0 && errno == EINTR)
+	memmove(run->text, at, run->len);
+	if (run->len == MAX_LINE) {
+		run->too_long = true;
+		run->len = 0;
+	}
+	return true;
+}
+
+/* ---- all of it ---- */
+
+/* Waits until something comes, and takes it. */
+static void take(struct run *run)
+{
+	struct session *session = run->session;
+	struct pollfd fds[3] = {
+		{ .fd = run->signals, .events = POLLIN },
+		{ .fd = run->perf.fd, .events = POLLIN },
+		/* Nobody to look at keys, or the end is under way: then none. */
+		{ .fd = session->key && !run->told ? STDIN_FILENO : -1, .events = POLLIN },
+	};
+	double left = fmax(run->deadline - now(), 0);
+	char key;
+
+	if (poll(fds, 3, run->perf.pid && isfinite(left) ? (int)(1000 * left) + 1 : -1) < 0)
+		return;
+	if (fds[0].revents)
+		take_signal(run);
+	if (fds[1].revents && !take_text(run))
+		shut(&run->perf.fd);
+	if (fds[2].revents && (read(STDIN_FILENO, &key, 1) != 1 || session->key(session, key)))
+		stop_perf(run);
+	/* What has come is first: this may have been late itself. */
+	if (run->perf.pid && !left && run->deadline <= now()) {
+		kill(run->perf.pid, SIGKILL);
+		run->failed = fail(STATUS_FAILED, "perf stat did not %s, and was killed",
+				   run->told ? "end" : "begin");
+		waitpid(run->perf.pid, NULL, 0);
+		run->perf.pid = 0;
+	}
+}
+
+/* What perf has come to; before the command has begun it never does. */
+static int judge_perf(const struct run *run)
+{
+	bool any = run->lines || !isnan(run->done);
+	int status = run->perf.status;
+
+	if (status == 127 && !any)
+		return fail(STATUS_FAILED, "perf is not there: install linux-perf");
+	if (!any && (run->session->signal || (run->session->key && run->told)))
+		warn("it was ended before anything was counted%s", run->begins &&
+		     run->session->options.command ? "; the command has not run" : "");
+	else if (!any)
+		return fail(STATUS_FAILED, "perf stat has counted nothing, its status is %d",
+			    status);
+	if (status && !(run->told && status == 128 + SIGINT))
+		return fail(STATUS_FAILED, "perf stat has failed in the middle, its status is %d",
+			    status);
+	return 0;
+}
+
+int count(struct session *session, output_fn *output)
+{
+	static const int signals[] = { SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	struct run *run = allocate(sizeof(*run));
+	bool counts = session->plan.num_counters;
+	struct sigaction old;
+	sigset_t ours;
+	unsigned int i;
+	int status;
+
+	*run = (struct run){ .session = session, .output = output, .perf.fd = -1, .command.fd = -1,
+			     .mark = mark(), .whole = lines_of(session), .done = NAN,
+			     .deadline = INFINITY };
+	sigemptyset(&ours);
+	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		/* Who has these ignored, as nohup has, does not want an end by them. */
+		if ((signals[i] != SIGHUP && signals[i] != SIGQUIT) ||
+		    sigaction(signals[i], NULL, &old) || old.sa_handler != SIG_IGN)
+			sigaddset(&ours, signals[i]);
+	}
+	run->signals = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
+	/* A reader that has gone ends the program after perf. */
+	sigaddset(&ours, SIGPIPE);
+	signal(SIGCHLD, SIG_DFL);
+	sigprocmask(SIG_BLOCK, &ours, &run->before);
+	status = run->signals < 0 ? fail(STATUS_FAILED, "signalfd: %s", strerror(errno)) :
+		 begin(run);
+	if (!counts && !status)
+		allow_command(run);
+	while (!status && (run->perf.pid || run->command.pid)) {
+		/* Without perf the command cannot begin any more. */
+		if (run->begins && !run->perf.pid)
+			shut(&run->command.fd);
+		take(run);
+	}
+	while (run->perf.fd >= 0 && poll(&(struct pollfd){ run->perf.fd, POLLIN, 0 }, 1, 0) > 0 &&
+	       take_text(run))
 		;
-	if (quit)
-		return 0;
-	if (stopped_by || WIFSIGNALED(status)) {
-		count_signal = stopped_by ?: WTERMSIG(status);
-		return 128 + count_signal;
-	}
-	if (!any)
-		die(WEXITSTATUS(status) && options->command ? WEXITSTATUS(status) : STATUS_FAILED,
-		    "perf stat has counted nothing, its status is %d", WEXITSTATUS(status));
-	return WEXITSTATUS(status);
+	/* What is left of a beginning that failed. */
+	if (run->command.pid)
+		kill(run->command.pid, SIGKILL);
+	if ((run->lines || !counts) && !status)
+		done(run);
+	shut(&run->signals);
+	shut(&run->perf.fd);
+	shut(&run->command.fd);
+	if (!status)
+		status = run->failed ?: counts ? judge_perf(run) : 0;
+	/* What is pending ends the program here. */
+	terminal_end();
+	sigprocmask(SIG_SETMASK, &run->before, NULL);
+	return status ?: run->command.status;
 }

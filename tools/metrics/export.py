@@ -181,16 +181,20 @@ def total(metric, event, boxes, one):
     return text if times == 1 else f'({text} * {times})'
 
 
-def expression(metric, boxes, one, seconds):
+def expression(metric, boxes, one, seconds, functions=frozenset()):
     names = {event['name']: total(metric, event, boxes, one) for event in metric['events']}
     names['seconds'] = seconds
-    if re.search('[&|<>=?]', metric['formula']):
+    # A word that is neither an event nor the exponent of a number is a function or a constant.
+    words = re.findall(r'(?<![\w.])[A-Za-z_]\w*', metric['formula'])
+    if re.search('[&|<>=?^]', metric['formula']) or set(words) - set(names) - functions:
         raise Unsaid
-    return re.sub(r'[A-Za-z_]\w*', lambda m: names[m.group()], metric['formula'])
+    return re.sub(r'(?<![\w.])[A-Za-z_]\w*', lambda m: names.get(m.group(), m.group()),
+                  metric['formula'])
 
 
 def perf_metric(metric, boxes, known):
-    text = expression(metric, boxes, lambda event: perf_event(event, known), 'duration_time')
+    text = expression(metric, boxes, lambda event: perf_event(event, known), 'duration_time',
+                      {'min', 'max'})
     row = {'BriefDescription': metric['help'], 'MetricExpr': text, 'MetricGroup': metric['group'],
            'MetricName': metric['name']}
     if metric['unit'] in PERF_UNITS:

@@ -4,15 +4,21 @@
  *
  * A line is a word and what it is set to. "metric" begins a metric, which goes on to the
  * next one. Its lines are kept as they are until it is complete, because a line "for"
- * makes several metrics of one.
+ * makes several metrics of one. muParser computes the formulas.
+ *
+ * Functions return what is wrong, or NULL.
  */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <jansson.h>
 #include <math.h>
-#include <stdarg.h>
+#include <muParserDLL.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "metrics.h"
@@ -23,11 +29,6 @@
 
 #define MAX_LINES	64	/* of a metric */
 
-struct metric **metrics;
-int num_metrics;
-struct group **groups;
-int num_groups;
-
 struct line {
 	int number;
 	char *word;
@@ -35,404 +36,555 @@ struct line {
 };
 
 struct file {
+	struct session *session;
 	const char *path;
-	int errors;
+	int errors;			/* of whole metrics and groups */
 	struct group *group;
+	int metrics;			/* of this group */
 	struct line line[MAX_LINES];	/* of the metric that is being read */
 	int num_lines;
 };
 
-static void __attribute__((format(printf, 3, 4)))
-bad(struct file *file, int line, const char *fmt, ...)
+/* Says what is wrong with a line, or with the file for line 0. Returns the number of errors. */
+static int bad(const char *path, int line, const char *error)
 {
-	va_list args;
-
-	fprintf(stderr, "%s:%d: ", file->path, line);
-	va_start(args, fmt);
-	vfprintf(stderr, fmt, args);
-	va_end(args);
-	fprintf(stderr, "\n");
-	file->errors++;
+	if (error)
+		fprintf(stderr, "%s:%s %s\n", path, line ? format("%d:", line) : "", error);
+	return !!error;
 }
 
-static bool is_name(const char *text)
-{
-	size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_");
+const char * const reduce_names[] = { "sum", "mean", "max", "min" };
 
-	return len && !text[len] && !isdigit((unsigned char)text[0]);
+#define LETTERS "abcdefghijklmnopqrstuvwxyz0123456789_"
+
+static const char *wrong_name(const char *text)
+{
+	return *text && !text[strspn(text, LETTERS)] && !isdigit((unsigned char)*text) ? NULL :
+	       format("'%s' is no name: those are of a-z, 0-9, _", text);
 }
 
-/* Splits off the first word and returns it; NULL at the end. */
-static char *next_word(char **text)
+static const char *check_name(const char *text)
 {
-	char *word = *text + strspn(*text, " \t");
-
-	if (!*word)
-		return NULL;
-	*text = word + strcspn(word, " \t");
-	if (**text)
-		*(*text)++ = 0;
-	*text += strspn(*text, " \t");
-	return word;
+	return mode_of(text) ? format("'%s' means something else already", text) : wrong_name(text);
 }
 
-/* The text with each {name} replaced. */
-static char *replaced(const char *text, const char *name, const char *by)
+/* A part is in names of files and labels, so it has nothing that means something there. */
+static bool is_part(const struct metric *metric, const char *word)
 {
-	char *mark = format("{%s}", name);
-	size_t len = strlen(mark);
-	char *done = strdup("");
-	const char *at;
+	int i;
 
-	while ((at = strstr(text, mark))) {
-		char *more = format("%s%.*s%s", done, (int)(at - text), text, by);
-
-		free(done);
-		done = more;
-		text = at + len;
-	}
-	at = done;
-	done = format("%s%s", done, text);
-	free((char *)at);
-	free(mark);
-	return done;
+	for (i = 0; i < metric->num_parts && strcmp(metric->part[i], word); i++)
+		;
+	return i == metric->num_parts && !word[strspn(word, LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZ")];
 }
 
-static bool set_scope(struct file *file, const struct line *line, struct metric *metric)
+static const char *set_scope(struct metric *metric, char *value, void *field)
 {
-	char *rest = strdup(line->value), *word = next_word(&rest);
+	static const char * const kinds[] = { "package", "box", "cpu" };
+	char *rest = format("%s", value), *word = next_word(&rest);
+	unsigned int i;
 
-	if (!word) {
-		bad(file, line->number, "no scope");
-		return false;
-	}
+	(void)field;
+	if (!word)
+		return "no scope";
 	metric->kind = word;
 	while ((word = next_word(&rest))) {
-		if (metric->num_parts == MAX_PARTS) {
-			bad(file, line->number, "too many parts");
-			return false;
-		}
+		if (metric->num_parts == MAX_PARTS)
+			return "too many parts";
+		if (!is_part(metric, word))
+			return format("'%s' is no part: a-z, A-Z, 0-9, _, and each once", word);
 		metric->part[metric->num_parts++] = word;
 	}
-	if (metric->num_parts) {
-		metric->scope = SCOPE_PART;
-	} else if (!strcmp(metric->kind, "package")) {
-		metric->scope = SCOPE_PACKAGE;
-	} else if (!strcmp(metric->kind, "box")) {
-		metric->scope = SCOPE_BOX;
-	} else if (!strcmp(metric->kind, "cpu")) {
-		metric->scope = SCOPE_CPU;
-	} else {
-		bad(file, line->number,
-		    "scope is package, box, cpu, or a word of your own and the parts; not '%s'",
-		    metric->kind);
-		return false;
+	metric->scope = SCOPE_PART;
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && !metric->num_parts; i++) {
+		if (!strcmp(metric->kind, kinds[i]))
+			metric->scope = i;
 	}
-	return true;
+	return wrong_name(metric->kind) ?: metric->num_parts || metric->scope != SCOPE_PART ? NULL :
+	       format("scope is package, box, cpu, or a word of your own and the parts; not '%s'",
+		      metric->kind);
 }
 
-static bool set_event(struct file *file, const struct line *line, struct metric *metric)
+static const char *set_event(struct metric *metric, char *value, void *field)
 {
-	static const char * const reduce[] = { "sum", "mean", "max", "min" };
 	struct metric_event *event = &metric->event[metric->num_events];
-	char *rest = strdup(line->value), *name = next_word(&rest), *word = next_word(&rest);
-	unsigned int i;
+	char *rest = format("%s", value), *name = next_word(&rest), *word = next_word(&rest);
 	char *slash;
+	int i;
 
-	if (metric->num_events == MAX_EVENTS) {
-		bad(file, line->number, "too many events");
-		return false;
-	}
-	if (!name || !is_name(name) || !word) {
-		bad(file, line->number,
-		    "an event is NAME [sum|mean|max|min] PMU/TERMS/; its name is of a-z, 0-9, _");
-		return false;
-	}
-	for (i = 0; i < sizeof(reduce) / sizeof(reduce[0]); i++) {
-		if (!strcmp(word, reduce[i])) {
-			event->reduce = i;
-			word = next_word(&rest);
-			break;
-		}
+	(void)field;
+	if (metric->num_events == MAX_EVENTS)
+		return "too many events";
+	if (!name || wrong_name(name) || !strcmp(name, "seconds") || !word)
+		return "an event is NAME [sum|mean|max|min] PMU/TERMS/; "
+		       "its name is of a-z, 0-9, _, and not seconds";
+	for (i = REDUCE_SUM; i <= REDUCE_MIN && strcmp(word, reduce_names[i]); i++)
+		;
+	if (i <= REDUCE_MIN) {
+		event->reduce = i;
+		word = next_word(&rest);
 	}
 	slash = word ? strchr(word, '/') : NULL;
 	if (!slash || slash == word || slash[1] == '/' || strchr(slash + 1, '/') !=
-	    word + strlen(word) - 1 || *rest) {
-		bad(file, line->number, "'%s' is no event, which is PMU/TERMS/", word ?: "");
-		return false;
-	}
-	for (i = 0; i < (unsigned int)metric->num_events; i++) {
-		if (!strcmp(metric->event[i].name, name)) {
-			bad(file, line->number, "there is an event '%s' already", name);
-			return false;
-		}
+	    word + strlen(word) - 1)
+		return format("'%s' is no event, which is PMU/TERMS/%s", word ?: "",
+			      slash ? "" : ", and none of sum, mean, max, min");
+	if (*rest)
+		return format("'%s' is too much; a comment is a line of its own", rest);
+	for (i = 0; i < metric->num_events; i++) {
+		if (!strcmp(metric->event[i].name, name))
+			return format("there is an event '%s' already", name);
 	}
 	event->name = name;
-	event->text = strdup(word);
+	event->text = word;
 	metric->num_events++;
-	return true;
+	return NULL;
 }
 
-static bool set_range(struct file *file, const struct line *line, double range[2])
+static const char *set_flag(struct metric *metric, char *value, void *field)
 {
-	char *rest = strdup(line->value), *word, *end;
+	(void)metric;
+	*(char **)field = value;
+	return *value ? format("'%s' is too much", value) : NULL;
+}
+
+static const char *set_range(struct metric *metric, char *value, void *field)
+{
+	char *rest = format("%s", value), *word, *end;
+	double *range = field;
 	int i;
 
+	(void)metric;
 	for (i = 0; i < 2; i++) {
 		word = next_word(&rest);
 		range[i] = word ? strtod(word, &end) : 0;
-		if (!word || *end)
+		if (!word || *end || !isfinite(range[i]))
 			break;
 	}
-	if (i < 2 || *rest || range[0] > range[1]) {
-		bad(file, line->number, "'%s' is no range, which is LOWEST HIGHEST", line->value);
-		return false;
-	}
-	return true;
+	return i == 2 && !*rest && range[0] <= range[1] ? NULL :
+	       format("'%s' is no range, which is LOWEST HIGHEST", value);
 }
 
-static char *joined(char *old, const char *more)
+static const char *set_name(struct metric *metric, char *value, void *field)
 {
-	return old ? format("%s\n%s", old, more) : strdup(more);
+	(void)field;
+	metric->name = value;
+	return check_name(value);
 }
 
-static bool set_formulas(struct file *file, const struct line *lines, int num,
-			 struct metric *metric)
+/* ---- formulas ---- */
+
+static void formula_error(muParserHandle_t parser)
 {
-	char *error, *text;
-	int i;
+	/* mupError() tells; muParser would print it otherwise. */
+	(void)parser;
+}
 
-	for (i = 0; i < num; i++) {
-		bool valid = !strcmp(lines[i].word, "valid");
+/* That it asks for an error takes it away. */
+static const char *parser_error(muParserHandle_t parser)
+{
+	return mupError(parser) ? format("%s", mupGetErrorMsg(parser)) : NULL;
+}
 
-		if (!valid && strcmp(lines[i].word, "formula"))
-			continue;
-		text = strdup(lines[i].value);
-		if (valid) {
-			char *colon = strchr(text, ':');
+/* muParser can also set variables, which no formula has to. */
+static bool assigns(const char *text)
+{
+	const char *at;
 
-			if (!colon) {
-				bad(file, lines[i].number, "valid is CONDITION : REASON");
-				return false;
-			}
-			*colon++ = 0;
-			metric->valid_why = colon + strspn(colon, " \t");
-		}
-		if (!formula_set(valid ? &metric->valid : &metric->formula, metric, text, &error)) {
-			bad(file, lines[i].number, "the formula is wrong: %s", error);
-			return false;
-		}
+	for (at = strchr(text, '='); at; at = strchr(at + 1, '=')) {
+		if (at[1] == '=')
+			at++;
+		else if (at == text || !strchr("<>!", at[-1]))
+			return true;
 	}
-	if (!metric->formula.text) {
-		bad(file, metric->line, "metric '%s' has no formula", metric->name);
-		return false;
+	return false;
+}
+
+/* Over the variables of a metric, whose events are known; those that it has are marked as used. */
+static const char *parse(struct formula *formula, struct metric *metric, char *text)
+{
+	muParserHandle_t parser = mupCreate(muBASETYPE_FLOAT);
+	const char *error = assigns(text) ? "it sets a variable" : NULL, *name;
+	int i, j, num = 1;
+	double *var;
+
+	mupSetErrorHandler(parser, formula_error);
+	for (i = 0; i <= metric->num_events && !error; i++) {
+		metric->var[i] = 1;
+		mupDefineVar(parser, i < metric->num_events ? metric->event[i].name : "seconds",
+			     &metric->var[i]);
+		error = parser_error(parser);
 	}
-	return true;
+	if (!error) {
+		/* What is wrong with it shows when it is evaluated once. */
+		mupSetExpr(parser, text);
+		mupEvalMulti(parser, &num);
+		error = parser_error(parser) ?: num == 1 ? NULL : format("it has %d values", num);
+	}
+	if (error) {
+		mupRelease(parser);
+		return format("the formula is wrong: %s", error);
+	}
+	for (i = 0; i < mupGetExprVarNum(parser); i++) {
+		mupGetExprVar(parser, i, &name, &var);
+		for (j = 0; j < metric->num_events; j++)
+			metric->used |= (var == &metric->var[j]) << j;
+	}
+	*formula = (struct formula){ text, parser };
+	return NULL;
+}
+
+static const char *set_formula(struct metric *metric, char *value, void *field)
+{
+	char *text = format("%s", value), *colon = strchr(text, ':');
+
+	if (field == &metric->valid) {
+		if (!colon)
+			return "valid is CONDITION : REASON";
+		*colon++ = 0;
+		metric->valid_why = colon + strspn(colon, " \t");
+		if (!*metric->valid_why)
+			return "there is no reason behind the colon";
+	}
+	return parse(field, metric, text);
+}
+
+double formula_value(const struct formula *formula)
+{
+	double value = mupEval(formula->parser);
+
+	return mupError(formula->parser) ? NAN : value;
+}
+
+/* ---- lines and metrics ---- */
+
+char *family(const struct metric *metric)
+{
+	static const struct { const char *unit, *word; } units[] = {
+		{ "%", "percent" }, { "B/s", "bytes_per_second" }, { "1/s", "per_second" },
+		{ "MHz", "megahertz" },
+	};
+	const char *word = metric->unit;
+	char *name, *c;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (!strcmp(metric->unit, units[i].unit))
+			word = units[i].word;
+	}
+	name = format("perf_metrics_%s%s%s", metric->name, *word ? "_" : "", word);
+	for (c = name; *c; c++) {
+		if (!isascii(*c) || !isalnum(*c))
+			*c = '_';
+	}
+	return name;
 }
 
 /* A later directory may define a metric anew; in one directory there is one of a name. */
-static bool add(struct file *file, struct metric *metric)
+static const char *add(struct session *session, struct metric *metric)
+{
+	struct metric **at = NULL;
+	int i;
+
+	if (!strcmp(family(metric), "perf_metrics_not_plausible"))
+		return format("'%s' means something else for Prometheus", metric->name);
+	for (i = 0; i < session->num_metrics; i++) {
+		struct metric **old = &session->metric[i];
+		const char *slash = strrchr((*old)->file, '/');
+		size_t dir = slash ? slash - (*old)->file : 0;
+		bool same = !strcmp((*old)->name, metric->name);
+
+		if (!same && strcmp(family(*old), family(metric)))
+			continue;
+		if (!same || (!strncmp((*old)->file, metric->file, dir) &&
+			      !strchr(metric->file + dir + 1, '/')))
+			return format("there is a metric of this name%s: %s:%d",
+				      same ? "" : " for Prometheus", (*old)->file, (*old)->line);
+		at = old;
+	}
+	*(at ?: append(session->metric, session->num_metrics)) = metric;
+	return NULL;
+}
+
+/* Lines of a metric. Others have the word of the scope, and formulas have the events. */
+static const struct word {
+	const char *word;
+	enum step { SCOPE, OTHERS, FORMULAS } step;
+	size_t at;
+	const char *(*set)(struct metric *metric, char *value, void *field);	/* NULL: a text */
+	bool repeats;
+} words[] = {
+#define AT(field)	offsetof(struct metric, field)
+	{ "scope", SCOPE, AT(kind), set_scope },
+	{ "metric", OTHERS, AT(name), set_name },
+	{ "help", OTHERS, AT(help) },
+	{ "unit", OTHERS, AT(unit) },
+	{ "event", OTHERS, AT(event), set_event, true },
+	{ "apart", OTHERS, AT(apart), set_flag },
+	{ "limit", OTHERS, AT(limit), set_range },
+	{ "plausible", OTHERS, AT(plausible), set_range },
+	{ "doubt", OTHERS, AT(doubt), NULL, true },
+	{ "source", OTHERS, AT(source), NULL, true },
+	{ "formula", FORMULAS, AT(formula), set_formula },
+	{ "valid", FORMULAS, AT(valid), set_formula },
+};
+
+static const struct word *word_of(const struct line *line)
+{
+	unsigned int i;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (!strcmp(words[i].word, line->word))
+			return &words[i];
+	}
+	return NULL;
+}
+
+static const char *set_line(struct metric *metric, const struct line *lines, int i)
+{
+	const struct word *word = word_of(&lines[i]);
+	const char *brace, *part = format("{%s}", metric->kind);
+	char **text, *value = lines[i].value;
+	int j;
+
+	for (j = 0; j < i && strcmp(lines[j].word, lines[i].word); j++)
+		;
+	if (j < i && word && !word->repeats)
+		return format("there is a line '%s' already", word->word);
+	/* By now every word in braces is replaced, but for that of the scope. */
+	for (brace = strchr(value, '{'); brace; brace = strchr(brace + 1, '{')) {
+		if ((!word || word->step != SCOPE) &&
+		    (!metric->num_parts || strncmp(brace, part, strlen(part))))
+			return format("'%s' is of no scope and no line 'for'", brace);
+	}
+	if (!word)
+		return format("'%s' is nothing a metric has", lines[i].word);
+	text = (void *)((char *)metric + word->at);
+	if (word->set)
+		return word->set(metric, value, text);
+	*text = *text && **text ? format("%s\n%s", *text, value) : value;
+	return NULL;
+}
+
+/* What its lines together lack. */
+static const char *complete(struct session *session, struct metric *metric)
 {
 	int i;
 
-	for (i = 0; i < num_metrics; i++) {
-		const char *old = metrics[i]->file;
-		size_t dir = strrchr(old, '/') ? strrchr(old, '/') - old : 0;
-
-		if (strcmp(metrics[i]->name, metric->name))
-			continue;
-		if (!strncmp(old, metric->file, dir) && !strchr(metric->file + dir + 1, '/')) {
-			bad(file, metric->line, "there is a metric of this name: %s:%d", old,
-			    metrics[i]->line);
-			return false;
-		}
-		metrics[i] = metric;
-		return true;
+	if (!metric->num_events || !metric->formula.text)
+		return format("metric '%s' has no %s", metric->name,
+			      metric->num_events ? "formula" : "event");
+	for (i = 0; i < metric->num_events; i++) {
+		if (!(metric->used >> i & 1))
+			return format("no formula has event '%s'", metric->event[i].name);
 	}
-	metrics = grow(metrics, num_metrics, sizeof(*metrics));
-	metrics[num_metrics++] = metric;
-	return true;
+	if (!*metric->help)
+		metric->help = metric->name;
+	return add(session, metric);
 }
 
-static void make_metric(struct file *file, const struct line *lines, int num)
+/* What is wrong with a metric leaves nothing of it behind but memory. The number of errors. */
+static int make_metric(const struct file *file, const struct line *lines, int num)
 {
 	struct metric *metric = allocate(sizeof(*metric));
-	bool ok = true;
+	const struct word *word;
+	const char *error;
+	enum step step;
 	int i;
 
 	metric->group = file->group;
-	metric->file = strdup(file->path);
+	metric->file = format("%s", file->path);
 	metric->line = lines[0].number;
-	metric->unit = "";
-	metric->help = "";
+	metric->help = metric->unit = "";
 	metric->kind = "package";
-	metric->limit[0] = -INFINITY;
-	metric->limit[1] = INFINITY;
-	memcpy(metric->plausible, metric->limit, sizeof(metric->limit));
-	for (i = 0; i < num && ok; i++) {
-		const struct line *line = &lines[i];
-
-		if (!strcmp(line->word, "metric")) {
-			metric->name = line->value;
-			ok = is_name(line->value);
-			if (!ok)
-				bad(file, line->number, "'%s' is no name: those are of a-z, 0-9, _",
-				    line->value);
-		} else if (!strcmp(line->word, "help")) {
-			metric->help = line->value;
-		} else if (!strcmp(line->word, "unit")) {
-			metric->unit = line->value;
-		} else if (!strcmp(line->word, "scope")) {
-			ok = set_scope(file, line, metric);
-		} else if (!strcmp(line->word, "event")) {
-			ok = set_event(file, line, metric);
-		} else if (!strcmp(line->word, "limit")) {
-			ok = set_range(file, line, metric->limit);
-		} else if (!strcmp(line->word, "plausible")) {
-			ok = set_range(file, line, metric->plausible);
-		} else if (!strcmp(line->word, "doubt")) {
-			metric->doubt = joined(metric->doubt, line->value);
-		} else if (!strcmp(line->word, "source")) {
-			metric->source = joined(metric->source, line->value);
-		} else if (!strcmp(line->word, "apart")) {
-			metric->apart = true;
-		} else if (strcmp(line->word, "formula") && strcmp(line->word, "valid")) {
-			bad(file, line->number, "'%s' is nothing a metric has", line->word);
-			ok = false;
+	metric->limit[0] = metric->plausible[0] = -INFINITY;
+	metric->limit[1] = metric->plausible[1] = INFINITY;
+	/* Without events each formula is wrong. */
+	for (step = SCOPE; step <= (metric->num_events ? FORMULAS : OTHERS); step++) {
+		for (i = 0; i < num; i++) {
+			word = word_of(&lines[i]);
+			error = (word ? word->step : OTHERS) == step ? set_line(metric, lines, i) : NULL;
+			if (error)
+				return bad(file->path, lines[i].number, error);
 		}
 	}
-	if (ok && !metric->num_events) {
-		bad(file, metric->line, "metric '%s' has no event", metric->name);
-		ok = false;
-	}
-	/* What is wrong with a metric leaves nothing of it behind but memory. */
-	if (ok && set_formulas(file, lines, num, metric))
-		add(file, metric);
+	return bad(file->path, metric->line, complete(file->session, metric));
 }
 
 /* The lines of a metric, once for each value of its "for". */
 static void end_of_metric(struct file *file)
 {
-	struct line lines[MAX_LINES] = {};
+	struct line lines[MAX_LINES] = {}, copy[MAX_LINES] = {};
 	char *rest = NULL, *name = NULL, *value;
-	int num = 0, i;
+	int num = 0, of = 0, i, made = 0;
 
-	if (!file->num_lines)
-		return;
 	for (i = 0; i < file->num_lines; i++) {
-		if (!strcmp(file->line[i].word, "for")) {
-			rest = strdup(file->line[i].value);
-			name = next_word(&rest);
-		} else {
+		if (strcmp(file->line[i].word, "for")) {
 			lines[num++] = file->line[i];
+			continue;
 		}
+		of = of ? -1 : file->line[i].number;
+		rest = format("%s", file->line[i].value);
+		name = next_word(&rest);
 	}
-	if (!name) {
-		make_metric(file, lines, num);
-	} else {
-		while ((value = next_word(&rest))) {
-			struct line copy[MAX_LINES] = {};
-
-			for (i = 0; i < num; i++) {
-				copy[i] = lines[i];
-				copy[i].value = replaced(lines[i].value, name, value);
-			}
-			make_metric(file, copy, num);
+	while (of > 0 && name && (value = next_word(&rest))) {
+		for (i = 0; i < num; i++) {
+			copy[i] = lines[i];
+			copy[i].value = replaced(lines[i].value, name, value);
 		}
+		file->errors += make_metric(file, copy, num);
+		made++;
 	}
+	if (of && !made)
+		file->errors += bad(file->path, lines[0].number,
+				    "a metric has one line 'for WORD VALUE...'");
+	else if (num && !of)
+		file->errors += make_metric(file, lines, num);
 	file->num_lines = 0;
 }
 
-static void read_line(struct file *file, int number, char *text)
+static void end_of_group(struct file *file)
 {
-	char *word;
+	end_of_metric(file);
+	if (file->group && *file->group->name && !file->metrics)
+		file->errors += bad(file->path, 0, format("group '%s' has no metric",
+							  file->group->name));
+	file->metrics = 0;
+}
 
-	text[strcspn(text, "\n")] = 0;
-	word = next_word(&text);
-	if (!word || word[0] == '#')
-		return;
+static void begin_group(struct file *file, char *name)
+{
+	file->group = allocate(sizeof(*file->group));
+	file->group->name = name;
+	file->group->help = "";
+	*append(file->session->group, file->session->num_groups) = file->group;
+}
+
+static const char *set_machines(struct group *group, char *text)
+{
+	char *rest = format("%s", text), *word;
+	int end;
+
+	group->machines = text;
+	while ((word = next_word(&rest))) {
+		end = 0;
+		if (sscanf(word, "%*2[0-9a-f]_%*2[0-9a-f]%n", &end) < 0 || end != 5 || word[5])
+			return format("'%s' is no machine, which is as 06_2e", word);
+	}
+	return *text ? NULL : "no machine";
+}
+
+static const char *take_line(void *data, int number, char *word, char *text)
+{
+	struct file *file = data;
+
 	if (!strcmp(word, "group")) {
-		end_of_metric(file);
-		file->group = allocate(sizeof(*file->group));
-		file->group->name = strdup(text);
-		file->group->help = "";
-		if (!is_name(text))
-			bad(file, number, "'%s' is no name: those are of a-z, 0-9, _", text);
-		groups = grow(groups, num_groups, sizeof(*groups));
-		groups[num_groups++] = file->group;
-		return;
+		end_of_group(file);
+		begin_group(file, text);
+		return check_name(text);
 	}
 	if (!file->group) {
-		bad(file, number, "a file begins with a line 'group NAME', not with '%s'", word);
-		file->group = allocate(sizeof(*file->group));
-		file->group->name = "";
-		file->group->help = "";
-		return;
+		begin_group(file, "");
+		return format("a file begins with a line 'group NAME', not with '%s'", word);
 	}
 	if (!strcmp(word, "metric")) {
 		end_of_metric(file);
+		file->metrics++;
 	} else if (!file->num_lines) {
-		if (!strcmp(word, "help"))
-			file->group->help = strdup(text);
-		else if (!strcmp(word, "machine"))
-			file->group->machines = strdup(text);
-		else
-			bad(file, number, "'%s' is nothing a group has", word);
-		return;
+		if (!strcmp(word, "machine") && !file->group->machines)
+			return set_machines(file->group, text);
+		if (strcmp(word, "help") || *file->group->help)
+			return format("'%s' is nothing a group has, or has twice", word);
+		file->group->help = text;
+		return NULL;
 	}
-	if (file->num_lines == MAX_LINES) {
-		bad(file, number, "a metric has no more than 64 lines");
-		return;
-	}
-	file->line[file->num_lines++] = (struct line){ number, strdup(word), strdup(text) };
+	if (file->num_lines == MAX_LINES)
+		return "a metric has no more than 64 lines";
+	file->line[file->num_lines++] = (struct line){ number, word, text };
+	return NULL;
 }
 
-int file_read(const char *path)
-{
-	struct file file = { .path = path };
-	char *text = NULL;
-	size_t size = 0;
-	int number = 0;
-	FILE *f = fopen(path, "r");
+/* ---- files ---- */
 
-	if (!f) {
-		fprintf(stderr, "%s: %s\n", path, strerror(errno));
-		return 1;
+/* All of it is printed, as JSON and elsewhere. */
+static const char *wrong_text(char *text, size_t len)
+{
+	json_t *json;
+	bool good;
+
+	if (len && text[len - 1] == '\n')
+		text[--len] = 0;
+	if (len && text[len - 1] == '\r')
+		return "the line ends as those of Windows do";
+	json = json_string(text);
+	good = json && strlen(text) == len;
+	json_decref(json);
+	/* U+0080 to U+009F are control characters, too. */
+	for (; *text; text++)
+		good &= (*text == '\t' || !iscntrl((unsigned char)*text)) &&
+			!(text[0] == '\xc2' && (unsigned char)text[1] < 0xa0);
+	return good ? NULL : "this is no text in UTF-8";
+}
+
+int lines_read(const char *path, take_fn *take, void *data)
+{
+	int number = 0, errors = 0, mark, fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+	char *line = NULL, *text, *word;
+	const char *error;
+	size_t size = 0;
+	struct stat st;
+	ssize_t len;
+
+	if (!f || fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+		errors = bad(path, 0, f ? "this is no file" : strerror(errno));
+		if (f)
+			fclose(f);
+		return errors;
 	}
-	errno = 0;
-	while (getline(&text, &size, f) >= 0)
-		read_line(&file, ++number, text);
-	if (ferror(f))
-		bad(&file, number, "%s", strerror(errno));
-	end_of_metric(&file);
-	if (!file.group)
-		bad(&file, number, "there is no group");
-	free(text);
+	while ((len = getline(&line, &size, f)) >= 0) {
+		mark = !number++ && !strncmp(line, "\xef\xbb\xbf", 3) ? 3 : 0;
+		errors += bad(path, number, mark ? "the file begins with a byte order mark" : NULL);
+		error = wrong_text(line + mark, len - mark);
+		text = format("%s", line + mark);
+		word = next_word(&text);
+		errors += bad(path, number, error ?: word && *word != '#' ?
+			      take(data, number, word, text) : NULL);
+	}
+	errors += bad(path, number, ferror(f) ? strerror(errno) : NULL);
+	free(line);
 	fclose(f);
-	return file.errors;
+	return errors;
+}
+
+int file_read(struct session *session, const char *path)
+{
+	struct file file = { .session = session, .path = path };
+	int errors = lines_read(path, take_line, &file);
+
+	end_of_group(&file);
+	return errors + file.errors + (errors || file.group ? 0 : bad(path, 0, "there is no group"));
 }
 
 static int is_metric_file(const struct dirent *entry)
 {
-	const char *dot = strrchr(entry->d_name, '.');
-
-	return entry->d_name[0] != '.' && dot && !strcmp(dot, ".metric");
+	return !fnmatch("*.metric", entry->d_name, FNM_PERIOD);
 }
 
-static void dir_read(const char *dir)
+/* Returns the number of errors. Who names a directory wants what is in it. */
+static int dir_read(struct session *session, const char *dir)
 {
-	struct dirent **list;
-	int num = scandir(dir, &list, is_metric_file, alphasort), i;
+	struct dirent **list = NULL;
+	int num = scandir(dir, &list, is_metric_file, alphasort), i, errors = 0;
 
+	if (num < 0 && getenv("PERF_METRICS_PATH"))
+		errors = fail(1, "%s: %s", dir, strerror(errno));
 	for (i = 0; i < num; i++) {
-		char *path = format("%s/%s", dir, list[i]->d_name);
-
-		file_read(path);
-		free(path);
+		errors += file_read(session, format("%s/%s", dir, list[i]->d_name));
 		free(list[i]);
 	}
-	if (num >= 0)
-		free(list);
+	free(list);
+	return errors;
 }
 
 /* Directories with colons between them; what is in a later one comes first. */
@@ -442,35 +594,35 @@ static char *directories(void)
 	const char *config = getenv("XDG_CONFIG_HOME");
 
 	if (path)
-		return strdup(path);
+		return format("%s", path);
 	if (config && *config)
 		return format(DATADIR ":/etc/perf-metrics:%s/perf-metrics", config);
 	return format(DATADIR ":/etc/perf-metrics:%s/.config/perf-metrics", home ?: "");
 }
 
-void files_read(void)
+int files_read(struct session *session)
 {
-	char *dirs = directories(), *dir, *save;
+	char *dir;
+	int errors = 0;
 
-	for (dir = strtok_r(dirs, ":", &save); dir; dir = strtok_r(NULL, ":", &save))
-		dir_read(dir);
-	free(dirs);
+	if (!*directories())
+		return fail(STATUS_USAGE, "PERF_METRICS_PATH names no directory");
+	for (dir = strtok(directories(), ":"); dir; dir = strtok(NULL, ":"))
+		errors += dir_read(session, dir);
+	if (errors)
+		return fail(STATUS_USAGE, "metric files are wrong, see above");
+	return session->num_metrics ? 0 :
+	       fail(STATUS_USAGE, "there are no metric files in %s", directories());
 }
 
 char *file_find(const char *name)
 {
-	char *dirs = directories(), *dir, *save, *found = NULL;
+	char *dir, *path, *found = NULL;
 
-	for (dir = strtok_r(dirs, ":", &save); dir; dir = strtok_r(NULL, ":", &save)) {
-		char *path = format("%s/%s", dir, name);
-
-		if (access(path, R_OK)) {
-			free(path);
-			continue;
-		}
-		free(found);
-		found = path;
+	for (dir = strtok(directories(), ":"); dir; dir = strtok(NULL, ":")) {
+		path = format("%s/%s", dir, name);
+		if (!access(path, R_OK))
+			found = path;
 	}
-	free(dirs);
 	return found;
 }

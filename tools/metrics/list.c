@@ -4,10 +4,14 @@
  */
 #include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "metrics.h"
+
+static const char *range_text(const double range[2])
+{
+	return isfinite(range[1]) ? format("%g to %g", range[0], range[1]) : NULL;
+}
 
 static void print_item(const char *name, const char *text)
 {
@@ -19,69 +23,59 @@ static void print_item(const char *name, const char *text)
 
 static void print_details(const struct metric *metric)
 {
-	static const char * const reduce[] = { "", "mean of ", "max of ", "min of " };
-	char *text;
+	char *parts = metric->kind, *text;
 	int i;
 
 	printf("%s\n", metric->name);
 	print_item("help", metric->help);
 	print_item("group", metric->group->name);
 	print_item("unit", metric->unit);
-	text = strdup(metric->kind);
-	for (i = 0; i < metric->num_parts; i++) {
-		char *more = format("%s %s", text, metric->part[i]);
-
-		free(text);
-		text = more;
-	}
-	print_item("scope", text);
-	free(text);
+	for (i = 0; i < metric->num_parts; i++)
+		parts = format("%s %s", parts, metric->part[i]);
+	print_item("scope", parts);
 	for (i = 0; i < metric->num_events; i++) {
-		text = format("%s = %s%s", metric->event[i].name, reduce[metric->event[i].reduce],
-			      metric->event[i].text);
-		print_item("event", text);
-		free(text);
+		const struct metric_event *event = &metric->event[i];
+
+		text = event->reduce == REDUCE_SUM ? "" :
+		       format("%s of ", reduce_names[event->reduce]);
+		print_item("event", format("%s = %s%s", event->name, text, event->text));
 	}
 	print_item("formula", metric->formula.text);
-	if (metric->valid.text) {
-		text = format("%s; otherwise n/a, because %s", metric->valid.text, metric->valid_why);
-		print_item("valid", text);
-		free(text);
-	}
-	if (isfinite(metric->limit[1]))
-		printf("    %-9s %g to %g\n", "limit", metric->limit[0], metric->limit[1]);
-	if (isfinite(metric->plausible[1]))
-		printf("    %-9s %g to %g\n", "plausible", metric->plausible[0],
-		       metric->plausible[1]);
+	if (metric->valid.text)
+		print_item("valid", format("%s; otherwise n/a, because %s", metric->valid.text,
+					   metric->valid_why));
+	print_item("limit", range_text(metric->limit));
+	print_item("plausible", range_text(metric->plausible));
 	print_item("doubt", metric->doubt);
 	print_item("source", metric->source);
-	printf("    %-9s %s:%d\n", "file", metric->file, metric->line);
+	print_item("file", format("%s:%d", metric->file, metric->line));
 }
 
-static void print_groups(void)
+static void print_groups(const struct session *session)
 {
 	int g, i;
 
-	for (g = 0; g < num_groups; g++) {
-		bool here = machine_is(groups[g]->machines), any = false;
-		char *head;
+	for (g = 0; g < session->num_groups; g++) {
+		const struct group *group = session->group[g];
+		bool here = machine_is(session, group->machines), any = false;
 
-		for (i = 0; i < num_metrics; i++)
-			any |= metrics[i]->group == groups[g];
+		for (i = 0; i < session->num_metrics; i++)
+			any |= session->metric[i]->group == group;
 		if (!any)
 			continue;
-		head = format("%s%s%s", groups[g]->help, here ? "" : "; not for this machine but for ",
-			      here ? "" : groups[g]->machines);
-		printf("%s: ", groups[g]->name);
-		print_wrapped(head, strlen(groups[g]->name) + 2);
-		free(head);
-		for (i = 0; i < num_metrics; i++) {
-			if (metrics[i]->group != groups[g])
+		printf("%s: ", group->name);
+		print_wrapped(here ? group->help :
+			      format("%s; not for this machine but for %s", group->help,
+				     machine_names(group->machines)), strlen(group->name) + 2);
+		for (i = 0; i < session->num_metrics; i++) {
+			const struct metric *metric = session->metric[i];
+
+			if (metric->group != group)
 				continue;
-			printf("  %-33s ", metrics[i]->name);
-			if (strlen(metrics[i]->name) > 33)
+			printf("  %-33s ", metric->name);
+			if (strlen(metric->name) > 33)
 				printf("\n%36s", "");
-			print_wrapped(metrics[i]->help, 36);
+			print_wrapped(metric->help, 36);
 		}
 	}
 }
@@ -93,72 +87,109 @@ static json_t *range_json(const double range[2])
 
 static json_t *metric_json(const struct metric *metric)
 {
-	static const char * const reduce[] = { "sum", "mean", "max", "min" };
 	json_t *parts = json_array(), *events = json_array();
-	char *name = family(metric);
-	json_t *json;
 	int i;
 
 	for (i = 0; i < metric->num_parts; i++)
 		json_array_append_new(parts, json_string(metric->part[i]));
 	for (i = 0; i < metric->num_events; i++)
 		json_array_append_new(events, json_pack("{ssssss}", "name", metric->event[i].name,
-							"of", reduce[metric->event[i].reduce],
+							"of", reduce_names[metric->event[i].reduce],
 							"event", metric->event[i].text));
-	json = json_pack("{ss ss ss ss? ss ss ss ss so so ss so so ss? ss? ss?}",
+	return json_pack("{ss ss ss ss? ss ss ss ss so so ss so so ss? ss? ss?}",
 			 "name", metric->name, "group", metric->group->name,
 			 "group_help", metric->group->help, "machine", metric->group->machines,
-			 "help", metric->help, "unit", metric->unit, "family", name,
+			 "help", metric->help, "unit", metric->unit, "family", family(metric),
 			 "scope", metric->kind, "parts", parts, "events", events,
 			 "formula", metric->formula.text, "limit", range_json(metric->limit),
 			 "plausible", range_json(metric->plausible), "valid", metric->valid.text,
 			 "doubt", metric->doubt, "source", metric->source);
-	free(name);
-	return json;
 }
 
-/* All, or those of the names; true if there are any. */
-static bool list_one(const char *name, bool (*visit)(const struct metric *metric, void *arg), void *arg)
+/* How many letters have to be put in, left out or replaced to make one word of the other. */
+static int distance(const char *a, const char *b)
+{
+	int row[65], i, j, left, above;
+
+	for (j = 0; j < 65; j++)
+		row[j] = j;
+	for (i = 0; a[i]; i++) {
+		left = row[0];
+		row[0] = i + 1;
+		for (j = 0; j < 64 && b[j]; j++) {
+			above = row[j + 1];
+			row[j + 1] = a[i] == b[j] ? left : 1 + (left < above ?
+				     (left < row[j] ? left : row[j]) : (above < row[j] ? above : row[j]));
+			left = above;
+		}
+	}
+	return row[strnlen(b, 64)];
+}
+
+/* Is this nearer to the name? What has the name in it is, if nothing is near. */
+static void nearer(const char *name, const char *other, int *least, const char **like)
+{
+	int far = distance(name, other);
+
+	if (far < *least || (!*like && strlen(name) > 2 && strstr(other, name))) {
+		*least = far < *least ? far : *least;
+		*like = other;
+	}
+}
+
+int unknown(const struct session *session, const char *name, bool first)
+{
+	int least = 2 + strlen(name) / 6, i;
+	const char *like = NULL;
+
+	for (i = LIST; i <= CHECK && first; i++)
+		nearer(name, modes[i], &least, &like);
+	for (i = 0; i < session->num_metrics; i++) {
+		nearer(name, session->metric[i]->group->name, &least, &like);
+		nearer(name, session->metric[i]->name, &least, &like);
+	}
+	return fail(STATUS_USAGE, "there is no metric or group '%s'%s%s: perf metrics list%s", name,
+		    like ? "; did you mean " : "", like ?: "",
+		    like || first ? "" : "; a command stands behind --");
+}
+
+/* All, or those of the name. False if there are none. */
+static bool list_one(const struct session *session, const char *name, json_t *json)
 {
 	bool found = false;
 	int i;
 
-	for (i = 0; i < num_metrics; i++) {
-		if (!name || !strcmp(metrics[i]->name, name) || !strcmp(metrics[i]->group->name, name))
-			found |= visit(metrics[i], arg);
+	for (i = 0; i < session->num_metrics; i++) {
+		const struct metric *metric = session->metric[i];
+
+		if (name && strcmp(metric->name, name) && strcmp(metric->group->name, name))
+			continue;
+		found = true;
+		if (json)
+			json_array_append_new(json, metric_json(metric));
+		else
+			print_details(metric);
 	}
 	return found;
 }
 
-static bool visit_details(const struct metric *metric, void *arg)
+int list(const struct session *session, char **names, int num)
 {
-	(void)arg;
-	print_details(metric);
-	return true;
-}
+	json_t *all = session->options.json ? json_array() : NULL;
+	int status = 0, i;
 
-static bool visit_json(const struct metric *metric, void *arg)
-{
-	return !json_array_append_new(arg, metric_json(metric));
-}
-
-void list(char **names, int num, bool json)
-{
-	json_t *all = json_array();
-	int i;
-
-	if (!num && !json)
-		print_groups();
-	if (!num && json)
-		list_one(NULL, visit_json, all);
-	for (i = 0; i < num; i++) {
-		if (!list_one(names[i], json ? visit_json : visit_details, all))
-			die(STATUS_USAGE, "there is no metric or group '%s': perf metrics list",
-			    names[i]);
+	if (!num && !all)
+		print_groups(session);
+	else if (!num)
+		list_one(session, NULL, all);
+	for (i = 0; i < num && !status; i++) {
+		if (!list_one(session, names[i], all))
+			status = unknown(session, names[i], !i);
 	}
-	if (json) {
+	if (all && !status) {
 		json_dumpf(all, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
 		printf("\n");
 	}
 	json_decref(all);
+	return status;
 }

@@ -2,132 +2,130 @@
 /*
  * What sysfs tells of this machine: CPUs and packages, PMUs and their events.
  */
-#include <ctype.h>
 #include <dirent.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "metrics.h"
 
-#define SYSFS_CPU	"/sys/devices/system/cpu"
-#define SYSFS_PMU	"/sys/bus/event_source/devices"
+/* Models by the name that people have for them, and the module that has their events. */
+static const struct model {
+	const char *model, *name, *module;
+} models[] = {
+	{ "06_2e", "Xeon 7500", "xeon7500_uncore" }, { "06_2f", "Xeon E7", "xeon7500_uncore" },
+	{ "06_5c", "Goldmont", "intel_core_ext" }, { "06_5f", "Goldmont", "intel_core_ext" },
+	{ "06_7a", "Goldmont Plus", "intel_core_ext" }, { "06_37", "Silvermont", "intel_core_ext" },
+	{ "06_4a", "Silvermont", "intel_core_ext" }, { "06_4d", "Silvermont", "intel_core_ext" },
+	{ "06_5a", "Silvermont", "intel_core_ext" }, { "06_4c", "Airmont", "intel_core_ext" },
+	{ "06_2a", "Sandy Bridge", "intel_core_ext" }, { "06_2d", "Sandy Bridge", "intel_core_ext" },
+};
 
-struct pmu *pmus;
-int num_pmus;
-int package_of[MAX_CPUS];
-int cpus;
-int packages;
-char machine_model[16];
-
-/* The first line of a file, NULL if there is none. */
-static char *read_file(const char *path)
+/* The first line of a file below sysfs, NULL if there is none. */
+static char *read_file(const struct session *session, const char *path)
 {
-	FILE *f = fopen(path, "r");
-	char *text = NULL;
+	FILE *f = fopen(format("%s%s", session->world->sys, path), "re");
+	char *text = NULL, *line = NULL;
 	size_t size = 0;
 
 	if (!f)
 		return NULL;
-	if (getline(&text, &size, f) < 0) {
-		free(text);
-		text = NULL;
-	} else {
-		text[strcspn(text, "\n")] = 0;
-	}
+	if (getline(&text, &size, f) >= 0)
+		line = format("%.*s", (int)strcspn(text, "\n"), text);
+	free(text);
 	fclose(f);
-	return text;
+	return line;
 }
 
-static char *pmu_file(const char *pmu, const char *dir, const char *name)
+static char *pmu_file(const struct session *session, const char *pmu, const char *dir,
+		      const char *name)
 {
-	char *path = format(SYSFS_PMU "/%s/%s%s%s", pmu, dir, *dir ? "/" : "", name);
-	char *text = read_file(path);
-
-	free(path);
-	return text;
+	return read_file(session, format("/bus/event_source/devices/%s/%s%s", pmu, dir, name));
 }
 
-/* Calls visit() for each CPU of a list such as "0-3,8". */
-static void for_each_cpu(const char *list, void (*visit)(int cpu, void *arg), void *arg)
+/* A list such as "0-3,8", a flag for each CPU. NULL if there are too many. */
+static bool *cpus_of(const char *list)
 {
-	while (*list) {
-		char *end;
-		long cpu = strtol(list, &end, 10), last = cpu;
+	bool *cpus = allocate(MAX_CPUS);
+	long cpu, last;
+	char *end;
 
+	for (; *list; list = *end == ',' ? end + 1 : "") {
+		cpu = last = strtol(list, &end, 10);
 		if (end == list)
-			return;
+			break;
 		if (*end == '-')
 			last = strtol(end + 1, &end, 10);
-		for (; cpu <= last && cpu < MAX_CPUS; cpu++)
-			visit(cpu, arg);
-		list = *end == ',' ? end + 1 : "";
+		if (last >= MAX_CPUS)
+			return NULL;
+		for (; cpu >= 0 && cpu <= last; cpu++)
+			cpus[cpu] = true;
 	}
+	return cpus;
 }
 
-static void cpu_add(int cpu, void *arg)
+static int cpus_read(struct session *session)
 {
-	char *path = format(SYSFS_CPU "/cpu%d/topology/physical_package_id", cpu);
-	char *text = read_file(path);
+	bool *online = cpus_of(read_file(session, "/devices/system/cpu/online") ?: "0");
+	int cpu, package;
+	char *text;
 
-	(void)arg;
-	if (text) {
-		package_of[cpu] = atoi(text);
-		if (package_of[cpu] < 0 || package_of[cpu] >= MAX_PACKAGES)
-			package_of[cpu] = 0;
-		if (cpu >= cpus)
-			cpus = cpu + 1;
-		if (package_of[cpu] >= packages)
-			packages = package_of[cpu] + 1;
+	if (!online)
+		return fail(STATUS_FAILED, "this machine has more than %d CPUs", MAX_CPUS);
+	for (cpu = 0; cpu < MAX_CPUS; cpu++) {
+		session->package_of[cpu] = -1;
+		text = !online[cpu] ? NULL : read_file(session,
+			format("/devices/system/cpu/cpu%d/topology/physical_package_id", cpu));
+		if (!text)
+			continue;
+		package = atoi(text);
+		if (package < 0 || package >= MAX_PACKAGES)
+			return fail(STATUS_FAILED, "CPU %d is of package %d, which is none of 0 to %d",
+				    cpu, package, MAX_PACKAGES - 1);
+		session->package_of[cpu] = package;
+		session->online[package] = true;
+		session->cpus = cpu + 1;
+		if (package >= session->packages)
+			session->packages = package + 1;
 	}
-	free(text);
-	free(path);
+	return 0;
 }
 
-static void pmu_add_cpu(int cpu, void *arg)
+static void pmu_add(struct session *session, const char *name)
 {
-	struct pmu *pmu = arg;
-
-	if (package_of[cpu] >= 0)
-		pmu->cpu[package_of[cpu]] = cpu;
-}
-
-static void pmu_add(const char *name)
-{
-	char *type = pmu_file(name, "", "type"), *mask = pmu_file(name, "", "cpumask");
-	size_t len = strlen(name), base = len;
+	char *type = pmu_file(session, name, "", "type");
+	char *mask = pmu_file(session, name, "", "cpumask");
+	bool *cpus = cpus_of(mask ?: "");
 	struct pmu *pmu;
+	char *digits;
 	int i;
 
-	if (!type)
+	if (!type || !cpus)
 		return;
-	pmus = grow(pmus, num_pmus, sizeof(*pmus));
-	pmu = &pmus[num_pmus++];
-	memset(pmu, 0, sizeof(*pmu));
-	pmu->name = strdup(name);
-	pmu->type = strtoul(type, NULL, 0);
-	while (base && isdigit((unsigned char)name[base - 1]))
-		base--;
+	pmu = append(session->pmu, session->num_pmus);
+	pmu->name = format("%s", name);
+	pmu->base = format("%s", name);
 	pmu->number = -1;
-	if (base < len && base > 1 && name[base - 1] == '_') {
-		pmu->number = atoi(name + base);
-		pmu->base = format("%.*s", (int)base - 1, name);
-	} else {
-		pmu->base = strdup(name);
+	pmu->type = strtoul(type, NULL, 0);
+	digits = strrchr(pmu->base, '_');
+	if (digits && digits != pmu->base && digits[1] &&
+	    !digits[1 + strspn(digits + 1, "0123456789")]) {
+		pmu->number = atoi(digits + 1);
+		*digits = 0;
 	}
 	pmu->core = !mask;
 	for (i = 0; i < MAX_PACKAGES; i++)
 		pmu->cpu[i] = -1;
-	if (mask)
-		for_each_cpu(mask, pmu_add_cpu, pmu);
-	free(mask);
-	free(type);
+	for (i = 0; i < session->cpus; i++) {
+		if (cpus[i] && session->package_of[i] >= 0)
+			pmu->cpu[session->package_of[i]] = i;
+	}
 }
 
-static void model_read(void)
+static void model_read(struct session *session)
 {
 	unsigned int family = 0, model = 0;
-	FILE *f = fopen("/proc/cpuinfo", "r");
+	FILE *f = fopen(session->world->cpuinfo, "re");
 	char *text = NULL;
 	size_t size = 0;
 
@@ -136,8 +134,9 @@ static void model_read(void)
 	while (getline(&text, &size, f) >= 0 && text[0] != '\n') {
 		sscanf(text, "cpu family : %u", &family);
 		sscanf(text, "model : %u", &model);
+		sscanf(text, "model name : %47[^\n]", session->model_name);
 	}
-	snprintf(machine_model, sizeof(machine_model), "%02x_%02x", family & 0xff, model & 0xff);
+	snprintf(session->model, sizeof(session->model), "%02x_%02x", family & 0xff, model & 0xff);
 	free(text);
 	fclose(f);
 }
@@ -150,41 +149,100 @@ static int by_number(const void *a, const void *b)
 	return order ? order : x->number - y->number;
 }
 
-void machine_read(void)
+int machine_read(struct session *session)
 {
-	char *online = read_file(SYSFS_CPU "/online");
+	DIR *dir = opendir(format("%s/bus/event_source/devices", session->world->sys));
+	int status = cpus_read(session);
 	struct dirent *entry;
-	DIR *dir;
-	int i;
 
-	for (i = 0; i < MAX_CPUS; i++)
-		package_of[i] = -1;
-	for_each_cpu(online ?: "0", cpu_add, NULL);
-	free(online);
-	model_read();
-	dir = opendir(SYSFS_PMU);
+	model_read(session);
 	while (dir && (entry = readdir(dir))) {
 		if (entry->d_name[0] != '.')
-			pmu_add(entry->d_name);
+			pmu_add(session, entry->d_name);
 	}
 	if (dir)
 		closedir(dir);
-	qsort(pmus, num_pmus, sizeof(*pmus), by_number);
+	if (session->num_pmus)
+		qsort(session->pmu, session->num_pmus, sizeof(*session->pmu), by_number);
+	return status;
 }
 
-/* Is this one of the models, such as "06_5c 06_5f"? */
-bool machine_is(const char *models)
+const struct pmu *pmu_of(const struct session *session, const char *base, int number)
 {
-	char *copy, *word, *save;
-	bool found = false;
+	int i;
 
-	if (!models)
-		return true;
-	copy = strdup(models);
-	for (word = strtok_r(copy, " \t", &save); word; word = strtok_r(NULL, " \t", &save))
-		found |= !strcmp(word, machine_model);
-	free(copy);
-	return found;
+	for (i = 0; i < session->num_pmus; i++) {
+		if (session->pmu[i].number == number && !strcmp(session->pmu[i].base, base))
+			return &session->pmu[i];
+	}
+	return NULL;
+}
+
+bool machine_is(const struct session *session, const char *models)
+{
+	return !models || (*session->model && strstr(models, session->model));
+}
+
+/* NULL if it is none of ours. */
+static const struct model *model_of(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < sizeof(models) / sizeof(models[0]); i++) {
+		if (!strcmp(name, models[i].model))
+			return &models[i];
+	}
+	return NULL;
+}
+
+char *machine_names(const char *list)
+{
+	char *rest = format("%s", list), *names = "", *word;
+	const char *last = "", *name;
+	const struct model *model;
+
+	while ((word = next_word(&rest))) {
+		model = model_of(word);
+		name = model ? model->name : word;
+		if (strcmp(name, last))
+			names = format("%s%s%s", names, *names ? ", " : "", name);
+		last = name;
+	}
+	return names;
+}
+
+const char *machine_name(const struct session *session)
+{
+	const struct model *model = model_of(session->model);
+
+	return model ? model->name : *session->model_name ? session->model_name : session->model;
+}
+
+/* Is the module there, also as a part of the kernel? */
+static bool has_module(const struct session *session, const char *name)
+{
+	return !access(format("%s/module/%s", session->world->sys, name), F_OK);
+}
+
+int machine_check(const struct session *session)
+{
+	const struct plan *plan = &session->plan;
+	const struct model *model = model_of(session->model);
+	bool held;
+	int m;
+
+	for (m = 0; m < plan->num_metrics &&
+	     !machine_is(session, plan->metric[m].metric->group->machines); m++)
+		;
+	if (m && m == plan->num_metrics)
+		return fail(STATUS_FAILED, "nothing of this can be counted here: %s",
+			    plan->metric[0].why);
+	if (!model || has_module(session, model->module))
+		return 0;
+	held = !strcmp(model->module, "xeon7500_uncore") && has_module(session, "intel_uncore");
+	return fail(STATUS_FAILED, "the module %s is not loaded%s. As root:%s\n\tmodprobe %s",
+		    model->module, held ? ", and intel_uncore holds the counters" : "",
+		    held ? "\n\trmmod intel_uncore" : "", model->module);
 }
 
 /* Puts a value where a format says: "config1:0-7", "config:18", "config:1,6-9". */
@@ -201,7 +259,7 @@ static bool set_field(struct perf_event_attr *attr, const char *where, uint64_t 
 				return false;
 			hi = lo;
 		}
-		for (; lo <= hi && hi < 64; lo++, value >>= 1)
+		for (; lo >= 0 && lo <= hi && hi < 64; lo++, value >>= 1)
 			word |= (value & 1) << lo;
 		at = at[len + 1] == ',' ? at + len + 1 : NULL;
 	}
@@ -216,42 +274,36 @@ static bool set_field(struct perf_event_attr *attr, const char *where, uint64_t 
 	return !value;
 }
 
-static bool add_terms(const struct pmu *pmu, const char *terms, struct perf_event_attr *attr,
-		      bool aliases, char **error)
+static char *add_terms(const struct session *session, const struct pmu *pmu, const char *terms,
+		       struct perf_event_attr *attr, bool aliases)
 {
-	char *copy = strdup(terms), *term, *save;
-	bool ok = true;
+	char *copy = format("%s", terms), *term, *error = NULL;
 
-	for (term = strtok_r(copy, ",", &save); term && ok; term = strtok_r(NULL, ",", &save)) {
-		char *equals = strchr(term, '='), *text, *end = "";
+	while (!error && (term = strsep(&copy, ","))) {
+		char *value = term, *name = strsep(&value, "="), *text, *end = "";
 
-		if (equals)
-			*equals++ = 0;
-		text = aliases && !equals ? pmu_file(pmu->name, "events", term) : NULL;
+		if (!*term)
+			continue;
+		text = aliases && !value ? pmu_file(session, pmu->name, "events/", name) : NULL;
 		if (text) {
-			ok = add_terms(pmu, text, attr, false, error);
-			free(text);
+			error = add_terms(session, pmu, text, attr, false);
 			continue;
 		}
-		text = pmu_file(pmu->name, "format", term);
+		text = pmu_file(session, pmu->name, "format/", name);
 		if (!text)
-			*error = format("%s has no event or field '%s'", pmu->name, term);
-		else if (!set_field(attr, text, equals ? strtoull(equals, &end, 0) : 1) || *end)
-			*error = format("'%s' is no value for %s of %s", equals ?: "1", term,
-					pmu->name);
-		ok = !*error;
-		free(text);
+			error = format("%s has no event or field '%s'", pmu->name, name);
+		else if (!set_field(attr, text, value ? strtoull(value, &end, 0) : 1) || *end)
+			error = format("'%s' is no value for %s of %s", value ?: "1", name,
+				       pmu->name);
 	}
-	free(copy);
-	return ok;
+	return error;
 }
 
-bool event_attr(const struct pmu *pmu, const char *terms, struct perf_event_attr *attr,
-		char **error)
+char *event_attr(const struct session *session, const struct pmu *pmu, const char *terms,
+		 struct perf_event_attr *attr)
 {
 	memset(attr, 0, sizeof(*attr));
 	attr->size = sizeof(*attr);
 	attr->type = pmu->type;
-	*error = NULL;
-	return add_terms(pmu, terms, attr, true, error);
+	return add_terms(session, pmu, terms, attr, true);
 }

@@ -5,99 +5,57 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "map.h"
 
-static const char MISS[] = "llc_miss_rate", READ[] = "memory_read_bandwidth",
-		  WRITE[] = "memory_write_bandwidth", SENT[] = "qpi_outgoing_bandwidth",
-		  USED[] = "qpi_utilization", TO[] = "home_requests_to_node";
+/* Metrics by the place of their values. */
+static const struct field {
+	const char *metric, *cell;	/* its cells are cbox_0 and so on */
+	const char *pmu;		/* that has to be there */
+	int per_pmu;			/* so many of the cells */
+	size_t at;
+	int num;
+	size_t most;			/* what the map has for the most of all, or 0 */
+} fields[] = {
+#define PLACE(field, num)	offsetof(struct map_package, field), num
+#define MOST(field)		offsetof(struct map, field)
+	{ "llc_miss_rate", "cbox_", "xeon7500_cbox", 1, PLACE(miss, MAP_CBOXES), MOST(most_miss) },
+	{ "memory_read_bandwidth", "mbox_", "xeon7500_mbox", 1, PLACE(read, MAP_MBOXES),
+	  MOST(most_memory) },
+	/* The B-Box sees what its M-Box is to write. */
+	{ "memory_write_bandwidth", "bbox_", "xeon7500_bbox", 1, PLACE(write, MAP_MBOXES),
+	  MOST(most_memory) },
+	/* QPI 0 and 1 are of the left half of the router, 2 and 3 of the right one. */
+	{ "qpi_outgoing_bandwidth", "qpi", "xeon7500_rbox", 2, PLACE(sent, MAP_PORTS) },
+	{ "qpi_utilization", "qpi", "xeon7500_rbox", 2, PLACE(used, MAP_PORTS), MOST(most_used) },
+};
 
-static struct topology topology;
-static bool has_topology;
+#define NUM_FIELDS	(sizeof(fields) / sizeof(fields[0]))
 
-static struct metric *ask(const char *name)
+/* ---- values as a map has them: short, and with what is to be known of them ---- */
+
+char *map_number(double value, const char *unit)
 {
-	int i;
-
-	for (i = 0; i < num_metrics; i++) {
-		if (!strcmp(metrics[i]->name, name)) {
-			metrics[i]->asked = true;
-			return metrics[i];
-		}
-	}
-	die(STATUS_USAGE, "the map is also of %s, and there is no such metric", name);
-}
-
-/* Nodes that nobody has named are not counted: each two take a turn of their own. */
-static void ask_nodes(void)
-{
-	struct metric *metric = ask(TO);
-	int i, num = 0;
-
-	for (i = 0; i < metric->num_parts; i++) {
-		int node = atoi(metric->part[i]);
-
-		if (node >= 0 && node < MAP_NODES && *topology.node[node])
-			metric->part[num++] = metric->part[i];
-	}
-	metric->num_parts = num;
-}
-
-void map_ask(const struct options *options)
-{
-	static const char * const names[] = { MISS, READ, WRITE, SENT, USED };
-	char *path = options->topology ? strdup(options->topology) : file_find("topology");
-	unsigned int i;
-
-	if (packages > MAP_PACKAGES)
-		die(STATUS_USAGE, "the map has room for %d packages, and here are %d", MAP_PACKAGES,
-		    packages);
-	if (path) {
-		topology_read(&topology, path);
-		has_topology = true;
-	}
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		ask(names[i]);
-	if (options->matrix && !topology.nodes)
-		die(STATUS_USAGE, "--matrix wants a topology file that says whose the nodes are: "
-		    "perf-metrics(5)");
-	if (options->matrix)
-		ask_nodes();
-	free(path);
-}
-
-char *map_number(char text[MAP_NUMBER], double value)
-{
-	static const char prefixes[] = " kMGTPE";
-	int n = 0;
-
 	/* What would be rounded up to four digits gets the next prefix. */
-	while (value >= 999.5 && prefixes[n + 1]) {
-		value /= 1000;
-		n++;
-	}
-	snprintf(text, MAP_NUMBER, "%.*f%.*s", !n || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2, value,
-		 !!n, prefixes + n);
-	return text;
+	const char *prefix = scaled(&value, 999.5);
+	int digits = !*prefix || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+
+	return format("%.*f%s%s%s", digits, value, *unit ? " " : "", prefix, unit);
 }
 
-char *map_label(char text[MAP_LABEL], const struct map_value *value)
+char *map_label(const struct map_value *value, const char *unit)
 {
-	char number[MAP_NUMBER];
+	static const char * const marks[] = {
+		[MAP_ABSENT] = "-", [MAP_NONE] = "n/a", [MAP_ODD] = "!", [MAP_TURNS] = "~",
+		[MAP_WHOLE] = "",
+	};
 
-	if (value->state == MAP_ABSENT)
-		return strcpy(text, "-");
-	if (value->state == MAP_NONE)
-		return strcpy(text, "n/a");
-	snprintf(text, MAP_LABEL, "%s%s", value->state == MAP_TURNS ? "~" : "",
-		 map_number(number, value->value));
-	return text;
+	return format("%s%s", marks[value->state], map_is(value) ? map_number(value->value, unit) : "");
 }
 
 bool map_is(const struct map_value *value)
 {
-	return value->state == MAP_TURNS || value->state == MAP_WHOLE;
+	return value->state >= MAP_ODD;
 }
 
 struct map_value map_sum(const struct map_value *values, int num)
@@ -117,36 +75,92 @@ struct map_value map_sum(const struct map_value *values, int num)
 	return sum;
 }
 
-static bool has_box(const char *base, int number, int package)
+double map_share(const struct map_value *value, double most)
+{
+	return map_is(value) && most > 0 ? fmax(fmin(value->value / most, 1), 0) : 0;
+}
+
+const char *map_peer(const struct map *map, int package, int port)
+{
+	const char *peer = map->topology.link[package][port].peer;
+
+	return *peer ? peer : "?";
+}
+
+bool map_busiest(const struct map *map, int package, int port)
+{
+	return map->busiest.package == package && map->busiest.port == port;
+}
+
+/* ---- what is asked for ---- */
+
+static const char TO[] = "home_requests_to_node";
+
+static struct metric *ask(struct session *session, const char *name)
 {
 	int i;
 
-	for (i = 0; i < num_pmus; i++) {
-		if (pmus[i].number == number && !strcmp(pmus[i].base, base))
-			return pmus[i].cpu[package] >= 0;
+	for (i = 0; i < session->num_metrics; i++) {
+		if (!strcmp(session->metric[i]->name, name)) {
+			session->metric[i]->asked = true;
+			return session->metric[i];
+		}
 	}
-	return false;
+	warn("the map is also of %s, and there is no such metric", name);
+	return NULL;
 }
 
-static int count_cboxes(void)
+/* Nodes that nobody has named are not counted: each two take a turn of their own. */
+static int ask_nodes(struct session *session)
 {
-	int num = 1, i;
+	struct metric *metric = ask(session, TO);
+	int i, num = 0;
 
-	for (i = 0; i < num_pmus; i++) {
-		if (!strcmp(pmus[i].base, "xeon7500_cbox") && pmus[i].number >= num &&
-		    pmus[i].number < MAP_CBOXES)
-			num = pmus[i].number + 1;
+	if (!metric)
+		return STATUS_USAGE;
+	for (i = 0; i < metric->num_parts; i++) {
+		int node = atoi(metric->part[i]);
+
+		if (node >= 0 && node < MAP_NODES && *session->map->topology.node[node])
+			metric->part[num++] = metric->part[i];
 	}
-	return num;
+	metric->num_parts = num;
+	return 0;
 }
 
-static void set(struct map_value *to, const struct value *from, double *most)
+int map_ask(struct session *session)
 {
-	to->state = from->why ? MAP_NONE : from->running < 1 ? MAP_TURNS : MAP_WHOLE;
-	to->value = from->why ? 0 : from->value;
-	to->why = from->why ? strdup(from->why) : NULL;
-	if (most)
-		*most = fmax(*most, to->value);
+	const struct options *options = &session->options;
+	const char *path = options->topology ?: file_find("topology");
+	struct map *map = session->map = allocate(sizeof(*map));
+	int status = 0;
+	unsigned int i;
+
+	if (session->packages < 1 || session->packages > MAP_PACKAGES)
+		return fail(STATUS_FAILED, "the map is of 1 to %d packages, and here are %d",
+			    MAP_PACKAGES, session->packages);
+	map->has_topology = path;
+	if (path)
+		status = topology_read(&map->topology, path);
+	for (i = 0; i < NUM_FIELDS && !status; i++)
+		status = ask(session, fields[i].metric) ? 0 : STATUS_USAGE;
+	if (!options->matrix || status)
+		return status;
+	return map->topology.nodes ? ask_nodes(session) :
+	       fail(STATUS_USAGE, "--matrix wants a topology file that says whose the nodes "
+		    "are: perf-metrics(5)");
+}
+
+/* ---- what is placed ---- */
+
+static struct map_value value_of(const struct value *from)
+{
+	return (struct map_value){
+		.state = from->why ? MAP_NONE : from->note ? MAP_ODD :
+			 from->running < 1 ? MAP_TURNS : MAP_WHOLE,
+		.value = from->why ? 0 : from->value,
+		.why = from->why ?: from->note,
+	};
 }
 
 /* "cbox_3" and "qpi3" are 3, if what is before it is the same. */
@@ -173,146 +187,96 @@ static int column_of(struct map *map, const char *peer)
 /* A peer may have several nodes, each with a value. */
 static void add_node(struct map *map, struct map_package *package, const struct value *value)
 {
-	int node = atoi(value->cell);
-	struct map_value both[2] = {};
-	struct map_value *to = &package->to[column_of(map, map->topology->node[node])];
+	int node = index_of(value->cell, "", MAP_NODES);
+	struct map_value *to;
 
-	both[0] = *to;
-	set(&both[1], value, NULL);
-	*to = map_sum(both, 2);
-	/* One reason is enough. */
-	if (both[1].why != to->why)
-		free(both[1].why);
-	if (both[0].why != to->why)
-		free(both[0].why);
+	if (node < 0 || !*map->topology.node[node])
+		return;
+	to = &package->to[column_of(map, map->topology.node[node])];
+	*to = map_sum((struct map_value[]){ *to, value_of(value) }, 2);
 	map->most_to = fmax(map->most_to, to->value);
 }
 
-static void place(struct map *map, const struct value *value)
+static void place(const struct session *session, struct map *map, const struct value *value)
 {
 	struct map_package *package = &map->package[value->package];
-	const char *name = value->metric->name;
-	int i;
+	const struct field *field;
 
-	if (!strcmp(name, TO)) {
+	if (!strcmp(value->metric->name, TO)) {
 		add_node(map, package, value);
 		return;
 	}
-	i = index_of(value->cell, "cbox_", MAP_CBOXES);
-	if (i >= 0 && !strcmp(name, MISS) && has_box("xeon7500_cbox", i, value->package))
-		set(&package->miss[i], value, &map->most_miss);
-	i = index_of(value->cell, "mbox_", MAP_MBOXES);
-	if (i >= 0 && !strcmp(name, READ) && has_box("xeon7500_mbox", i, value->package))
-		set(&package->read[i], value, &map->most_memory);
-	/* The B-Box sees what its M-Box is to write. */
-	i = index_of(value->cell, "bbox_", MAP_MBOXES);
-	if (i >= 0 && !strcmp(name, WRITE) && has_box("xeon7500_bbox", i, value->package))
-		set(&package->write[i], value, &map->most_memory);
-	/* QPI 0 and 1 are of the left half of the router, 2 and 3 of the right one. */
-	i = index_of(value->cell, "qpi", MAP_PORTS);
-	if (i >= 0 && has_box("xeon7500_rbox", i / 2, value->package)) {
-		if (!strcmp(name, SENT))
-			set(&package->sent[i], value, NULL);
-		else if (!strcmp(name, USED))
-			set(&package->used[i], value, NULL);
-	}
-}
+	for (field = fields; field < fields + NUM_FIELDS; field++) {
+		struct map_value *to = (void *)((char *)package + field->at);
+		double *most = (void *)((char *)map + field->most);
+		int i = index_of(value->cell, field->cell, field->num);
+		const struct pmu *pmu = pmu_of(session, field->pmu, i / field->per_pmu);
 
-static void find_busiest(struct map *map)
-{
-	double most = 0;
-	int p, i;
-
-	map->busiest.package = -1;
-	for (p = 0; p < map->packages; p++) {
-		for (i = 0; i < MAP_PORTS; i++) {
-			const struct map_value *used = &map->package[p].used[i];
-
-			if (!map_is(used) || used->value <= most)
-				continue;
-			most = used->value;
-			map->busiest.package = p;
+		if (i < 0 || strcmp(value->metric->name, field->metric) || !pmu ||
+		    pmu->cpu[value->package] < 0)
+			continue;
+		to[i] = value_of(value);
+		if (to == package->used && to[i].value > *most) {
+			map->busiest.package = value->package;
 			map->busiest.port = i;
 		}
+		if (field->most)
+			*most = fmax(*most, to[i].value);
 	}
-}
-
-static void forget(struct map_value *values, int num)
-{
-	while (num--)
-		free(values[num].why);
 }
 
 /* What was on it before is forgotten. */
-static void map_make(struct map *map, const struct plan *plan, const struct options *options)
+static void map_make(struct session *session, double time)
 {
 	struct options by_box = { .per_box = true };
+	struct map *map = session->map;
 	struct value *values;
 	int num, i;
 
-	for (i = 0; i < MAP_PACKAGES; i++) {
-		struct map_package *package = &map->package[i];
-
-		forget(package->miss, MAP_CBOXES);
-		forget(package->read, MAP_MBOXES);
-		forget(package->write, MAP_MBOXES);
-		forget(package->sent, MAP_PORTS);
-		forget(package->used, MAP_PORTS);
-		forget(package->to, MAP_NODES);
-	}
-	memset(map, 0, sizeof(*map));
-	map->topology = &topology;
-	map->has_topology = has_topology;
-	map->matrix = options->matrix;
-	map->packages = packages;
-	map->cboxes = count_cboxes();
-	for (i = 0; i < cpus; i++) {
-		if (package_of[i] >= 0)
-			map->package[package_of[i]].there = true;
-	}
+	*map = (struct map){
+		.topology = map->topology, .has_topology = map->has_topology,
+		.only_matrix = map->only_matrix, .matrix = session->options.matrix, .time = time,
+		.packages = session->packages, .cboxes = MAP_CBOXES,
+		.busiest.package = -1,
+	};
+	while (map->cboxes > 1 && !pmu_of(session, "xeon7500_cbox", map->cboxes - 1))
+		map->cboxes--;
+	for (i = 0; i < session->packages; i++)
+		map->package[i].there = session->online[i];
 	/* In the order of the nodes, whoever has values. */
-	for (i = 0; options->matrix && i < MAP_NODES; i++) {
-		if (*topology.node[i])
-			column_of(map, topology.node[i]);
+	for (i = 0; map->matrix && i < MAP_NODES; i++) {
+		if (*map->topology.node[i])
+			column_of(map, map->topology.node[i]);
 	}
-	values = values_make(plan, &by_box, &num);
+	values = values_make(session, &by_box, &num);
 	for (i = 0; i < num; i++) {
-		output_any |= !values[i].why;
 		if (values[i].package >= 0)
-			place(map, &values[i]);
+			place(session, map, &values[i]);
 	}
 	/* What no package has a value of has a reason of its own, such as the wrong machine. */
-	for (i = 0; i < num && !output_any; i++)
+	for (i = 0; i < num && !session->any_value && !session->results; i++)
 		warn("%s %s: n/a, because %s", values[i].scope, values[i].metric->name,
 		     values[i].why);
-	values_free(values, num);
-	find_busiest(map);
 }
 
-/* ---- the screen ---- */
-
-static struct map shown;
-static double shown_time;
-static bool only_matrix;
-
-static void redraw(void)
+static void redraw(const struct map *map)
 {
 	int rows = terminal_rows();
 	char *text = NULL;
 	size_t size;
 	FILE *f = open_memstream(&text, &size);
 
-	map_text(f, &shown, shown_time, rows, only_matrix);
+	map_text(f, map, rows);
 	fclose(f);
 	terminal_show(text);
 	free(text);
 }
 
-bool map_key(int key)
+bool map_key(struct session *session, int key)
 {
-	if (key == 'm' && shown.matrix) {
-		only_matrix = !only_matrix;
-		redraw();
+	if (key == 'm' && session->map->matrix) {
+		session->map->only_matrix = !session->map->only_matrix;
+		redraw(session->map);
 	}
 	/* Ctrl-C is a key here: as a signal it would end perf, which waits for us, before us. */
 	if (key != 'q' && key != 3)
@@ -321,26 +285,29 @@ bool map_key(int key)
 	return true;
 }
 
-void map_output(struct plan *plan, const struct options *options, double time)
+int map_output(struct session *session, double time)
 {
-	static bool again;
+	const char *path = session->options.map_file;
+	int status;
 
-	map_make(&shown, plan, options);
-	shown_time = time;
-	if (options->map_file) {
-		FILE *f = replace_begin(options->map_file);
-
-		map_svg(f, &shown);
-		replace_end(f, options->map_file);
-	} else if (options->key) {
+	map_make(session, time);
+	if (path) {
+		status = replace_begin(session, path);
+		if (status)
+			return status;
+		map_svg(session->file, session->map);
+		session->results++;
+		return replace_end(session, path);
+	}
+	if (session->key) {
 		/* Nothing more once it has been given back. */
 		if (terminal_rows())
-			redraw();
+			redraw(session->map);
 	} else {
-		if (again)
+		if (session->results)
 			printf("\n");
-		map_text(stdout, &shown, time, 0, false);
-		fflush(stdout);
+		map_text(stdout, session->map, 0);
 	}
-	again = true;
+	session->results++;
+	return output_end();
 }

@@ -33,8 +33,8 @@ struct topology {
 	int nodes;
 };
 
-/* Reads a topology file. Tells of each line that is wrong, and ends the program then. */
-void topology_read(struct topology *topology, const char *path);
+/* Reads a topology file and tells of each line that is wrong. 0, or a status. */
+int topology_read(struct topology *topology, const char *path);
 
 /* ---- map.c ---- */
 
@@ -43,6 +43,7 @@ struct map_value {
 	enum map_state {
 		MAP_ABSENT,	/* there is no such box */
 		MAP_NONE,	/* there is no value, and why says the reason */
+		MAP_ODD,	/* it is not plausible, and why says so */
 		MAP_TURNS,	/* it has been counted for a part of the time */
 		MAP_WHOLE,
 	} state;
@@ -64,37 +65,41 @@ struct map {
 	struct map_package package[MAP_PACKAGES];
 	int packages;			/* one more than the last */
 	int cboxes;			/* that a package has, or could have */
-	const struct topology *topology;
+	double time;			/* of an interval, or 0 */
+	struct topology topology;
 	bool has_topology;
-	double most_miss, most_memory;	/* of all boxes */
+	double most_miss, most_memory, most_used;	/* of all boxes */
 	/* The link that is used most; package -1 if none is */
 	struct {
 		int package, port;
 	} busiest;
-	bool matrix;
+	bool matrix, only_matrix;
 	const char *column[MAP_NODES];	/* peers that have nodes */
 	int columns;
 	double most_to;
 };
 
-/* Room for a number as the map has it. */
-#define MAP_NUMBER	8
-#define MAP_LABEL	(MAP_NUMBER + 1)
-
-/* Asks for the metrics that a map is of. To be called before the plan is made. */
-void map_ask(const struct options *options);
-/* Draws a map of what has been counted; output of count(). */
-void map_output(struct plan *plan, const struct options *options, double time);
+/* Asks for the metrics that a map is of, and reads its topology. 0, or a status. */
+int map_ask(struct session *session);
+/* Draws a map of what has been counted. */
+output_fn map_output;
 /* A key while there is a screen; true for the one that ends. */
-bool map_key(int key);
-/* Five characters or fewer: 9.63G. Returns text. */
-char *map_number(char text[MAP_NUMBER], double value);
-/* That, with ~ before it where it took turns; n/a; or - for what is absent. Returns text. */
-char *map_label(char text[MAP_LABEL], const struct map_value *value);
+bool map_key(struct session *session, int key);
+
+/* Five characters or fewer: 9.63G. With a unit, as people write it: 9.63 GB/s. */
+char *map_number(double value, const char *unit);
+/* That, with ~ before it where it took turns, ! if not plausible; n/a; - for what is absent. */
+char *map_label(const struct map_value *value, const char *unit);
 /* Is there a number to draw? */
 bool map_is(const struct map_value *value);
 /* What all cells of a kind add up to, in the worst state of one that is there. */
 struct map_value map_sum(const struct map_value *values, int num);
+
+/* How much of the most it is; 0 without a number. */
+double map_share(const struct map_value *value, double most);
+/* Where a link leads; ? if nobody has said. */
+const char *map_peer(const struct map *map, int package, int port);
+bool map_busiest(const struct map *map, int package, int port);
 
 /* ---- map_text.c ---- */
 
@@ -103,7 +108,7 @@ struct map_value map_sum(const struct map_value *values, int num);
  * for a screen of so many lines: the busiest link is in reverse, and a matrix that has no room
  * is left out, or with only_matrix the map is.
  */
-void map_text(FILE *f, const struct map *map, double time, int rows, bool only_matrix);
+void map_text(FILE *f, const struct map *map, int rows);
 
 /* ---- map_svg.c ---- */
 
@@ -114,7 +119,7 @@ void map_svg(FILE *f, const struct map *map);
 
 /* Takes the whole screen and each key, if stdin and stdout are a terminal; else false. */
 bool terminal_begin(void);
-/* Gives both back. May be called at any time, also twice. */
+/* Gives both back, and says what was said meanwhile. May be called at any time, also twice. */
 void terminal_end(void);
 /* Lines of the screen; 0 if it is not ours. */
 int terminal_rows(void);

@@ -5,7 +5,6 @@
  * two curves, one each way. Lengths are in pixels.
  */
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,14 +18,16 @@
 #define LEGEND	132.0
 #define ROW	24.0	/* of the matrix */
 
-/* Room for a number with its unit. */
-#define MAP_BYTES	(MAP_LABEL + 5)
-
 /* A flit of 8 bytes each clock of the link at its highest speed, 6.4 GT/s */
 #define LINK_MOST	12.8e9
 #define WIDEST		16.0
 
-#define STEPS	40	/* of a curve */
+#define SIZE(size)	"font-size=\"" #size "\""
+#define BOLD		" font-weight=\"bold\""
+#define MIDDLE		" text-anchor=\"middle\""
+#define RECT		"<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
+#define WHITE		" fill=\"#ffffff\""
+#define MARGIN		" stroke=\"#ffffff\" stroke-width=\"3\" paint-order=\"stroke\""
 
 struct point {
 	double x, y;
@@ -56,57 +57,13 @@ struct drawing {
 
 /* ---- words and colours ---- */
 
-static void put_text(FILE *f, const char *text)
-{
-	for (; *text; text++) {
-		if (strchr("<>&\"", *text))
-			fprintf(f, "&#%d;", *text);
-		else
-			fputc(*text, f);
-	}
-}
-
-static void __attribute__((format(printf, 5, 6)))
-label(FILE *f, double x, double y, const char *attributes, const char *fmt, ...)
-{
-	char text[200];
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
-	fprintf(f, "<text x=\"%.1f\" y=\"%.1f\" %s>", x, y, attributes);
-	put_text(f, text);
-	fprintf(f, "</text>\n");
-}
-
-/* With its unit, as people write it: 2.81 GB/s. Returns text. */
-static char *bytes(char text[MAP_BYTES], const struct map_value *value)
-{
-	char number[MAP_LABEL], *prefix;
-
-	map_label(number, value);
-	prefix = number + strspn(number, "~0123456789.");
-	if (map_is(value))
-		snprintf(text, MAP_BYTES, "%.*s %sB/s", (int)(prefix - number), number, prefix);
-	else
-		strcpy(text, number);
-	return text;
-}
+#define label(f, x, y, attributes, text, ...)						\
+	fprintf(f, "<text x=\"%.1f\" y=\"%.1f\" %s>" text "</text>\n",			\
+		(double)(x), (double)(y), attributes, ##__VA_ARGS__)
 
 /* What a browser shows where the mouse is: a line of the element that was opened last. */
-static void __attribute__((format(printf, 2, 3))) title(FILE *f, const char *fmt, ...)
-{
-	char text[300];
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
-	fprintf(f, "<title>");
-	put_text(f, text);
-	fprintf(f, "</title>");
-}
+#define title(f, ...) \
+	fprintf(f, "<title>%s</title>", escaped(format(__VA_ARGS__), "<>&\"", "&#%d;"))
 
 /* Between the colours of 0, 1/2 and 1. */
 static const char *mixed(const int colours[3][3], double share)
@@ -143,14 +100,12 @@ static void cell(FILE *f, double x, double y, double w, double h, const struct m
 {
 	const char *fill = value->state == MAP_ABSENT ? "#c8c8c8" : map_is(value) ? colour : "#ffffff";
 
-	fprintf(f, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\" "
-		"stroke=\"#777777\">", x, y, w, h, fill);
+	fprintf(f, RECT "fill=\"%s\" stroke=\"#777777\">", x, y, w, h, fill);
 	if (value->why)
 		title(f, "%s", value->why);
 	fprintf(f, "</rect>\n");
 	if (value->state == MAP_TURNS)
-		fprintf(f, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
-			"fill=\"url(#turns)\"/>\n", x, y, w, h);
+		fprintf(f, RECT "fill=\"url(#turns)\"/>\n", x, y, w, h);
 }
 
 /* ---- a package ---- */
@@ -160,46 +115,39 @@ static void draw_cboxes(FILE *f, const struct map *map, const struct map_package
 {
 	struct map_value sum = map_sum(package->miss, MAP_CBOXES);
 	double w = (BOX_W - 24) / map->cboxes;
-	char text[MAP_LABEL];
 	int i;
 
-	label(f, x, y + 11, "font-size=\"12\"", "misses %s%s", map_label(text, &sum),
-	      map_is(&sum) ? "/s" : "");
+	label(f, x, y + 11, SIZE(12), "misses %s%s", map_label(&sum, ""), map_is(&sum) ? "/s" : "");
 	for (i = 0; i < map->cboxes; i++) {
 		const struct map_value *miss = &package->miss[i];
-		double share = map->most_miss > 0 ? miss->value / map->most_miss : 0;
+		double share = map_share(miss, map->most_miss);
 
 		cell(f, x + i * w, y + 16, w - 2, 26, miss, miss_colour(share));
 		/* A number that is hatched keeps a margin. */
 		label(f, x + i * w + w / 2 - 1, y + 32, miss->state == MAP_TURNS ?
-		      "font-size=\"9\" text-anchor=\"middle\" stroke=\"#ffffff\" "
-		      "stroke-width=\"3\" paint-order=\"stroke\"" :
-		      map_is(miss) && share > 0.6 ?
-		      "font-size=\"9\" text-anchor=\"middle\" fill=\"#ffffff\"" :
-		      "font-size=\"9\" text-anchor=\"middle\"",
-		      "%s", miss->state == MAP_ABSENT ? "" : map_label(text, miss));
+		      SIZE(9) MIDDLE MARGIN : share > 0.6 ? SIZE(9) MIDDLE WHITE : SIZE(9) MIDDLE, "%s",
+		      miss->state == MAP_ABSENT ? "" : map_label(miss, ""));
 	}
 }
 
 /* A bar from the left: how much of the busiest one it is. */
-static void draw_bar(FILE *f, const char *name, const struct map_value *value, double most, double x,
-		     double y)
+static void draw_bar(FILE *f, const char *name, const struct map_value *value, double most,
+		     double x, double y)
 {
-	double w = 42, share = map_is(value) && most > 0 ? value->value / most : 0;
+	double w = 42, share = map_share(value, most);
 	struct map_value empty = { .state = value->state == MAP_ABSENT ? MAP_ABSENT : MAP_NONE };
-	char text[MAP_BYTES];
 
-	label(f, x, y + 11, "font-size=\"12\"", "%s", name);
+	label(f, x, y + 11, SIZE(12), "%s", name);
 	cell(f, x + 12, y, w, 13, value->state == MAP_ABSENT ? value : &empty, "");
 	if (share > 0)
 		cell(f, x + 12, y, w * share, 13, value, "#5b7fb5");
-	label(f, x + 16 + w, y + 11, "font-size=\"12\"", "%s", bytes(text, value));
+	label(f, x + 16 + w, y + 11, SIZE(12), "%s", map_label(value, "B/s"));
 }
 
 static void draw_mbox(FILE *f, const struct map *map, const struct map_package *package, int i,
 		      double x, double y)
 {
-	label(f, x, y + 11, "font-size=\"12\" font-weight=\"bold\"", "M-Box %d", i);
+	label(f, x, y + 11, SIZE(12) BOLD, "M-Box %d", i);
 	draw_bar(f, "r", &package->read[i], map->most_memory, x, y + 17);
 	draw_bar(f, "w", &package->write[i], map->most_memory, x, y + 34);
 }
@@ -207,14 +155,11 @@ static void draw_mbox(FILE *f, const struct map *map, const struct map_package *
 static void draw_port(FILE *f, const struct map *map, int p, int i, double x, double y)
 {
 	const struct map_value *used = &map->package[p].used[i], *sent = &map->package[p].sent[i];
-	const char *peer = map->topology->link[p][i].peer;
-	bool busiest = map->busiest.package == p && map->busiest.port == i;
-	const char *style = busiest ? "font-size=\"12\" font-weight=\"bold\"" : "font-size=\"12\"";
-	char text[MAP_BYTES];
+	const char *style = map_busiest(map, p, i) ? SIZE(12) BOLD : SIZE(12);
 
 	cell(f, x, y, 11, 11, used, link_colour(used->value));
-	label(f, x + 16, y + 10, style, "qpi%d \u2192 %s", i, *peer ? peer : "?");
-	label(f, x + 130, y + 10, style, "%s", bytes(text, sent));
+	label(f, x + 16, y + 10, style, "qpi%d \u2192 %s", i, map_peer(map, p, i));
+	label(f, x + 130, y + 10, style, "%s", map_label(sent, "B/s"));
 	if (map_is(used))
 		label(f, x + 210, y + 10, style, "%.0f %%", used->value);
 }
@@ -225,10 +170,9 @@ static void draw_package(const struct drawing *d, int p)
 	double x = d->layout->at[p].x - BOX_W / 2, y = d->layout->at[p].y - BOX_H / 2;
 	int i;
 
-	fprintf(d->f, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"8\" "
-		"fill=\"%s\" stroke=\"#333333\" stroke-width=\"1.5\"/>\n", x, y, BOX_W, BOX_H,
-		package->there ? "#fbfbfb" : "#c8c8c8");
-	label(d->f, x + 12, y + 20, "font-size=\"16\" font-weight=\"bold\"", "S%d%s", p,
+	fprintf(d->f, RECT "rx=\"8\" fill=\"%s\" stroke=\"#333333\" stroke-width=\"1.5\"/>\n", x,
+		y, BOX_W, BOX_H, package->there ? "#fbfbfb" : "#c8c8c8");
+	label(d->f, x + 12, y + 20, SIZE(16) BOLD, "S%d%s", p,
 	      package->there ? "" : ": no CPU is online");
 	if (!package->there)
 		return;
@@ -244,7 +188,7 @@ static void draw_package(const struct drawing *d, int p)
 /* The package at the other end, or -1 if it is not in the picture. */
 static int peer_of(const struct map *map, int p, int port)
 {
-	const struct link *link = &map->topology->link[p][port];
+	const struct link *link = &map->topology.link[p][port];
 	int peer = link->port >= 0 && *link->peer ? atoi(link->peer + 1) : -1;
 
 	return peer < map->packages ? peer : -1;
@@ -275,8 +219,8 @@ static void place_ports(struct drawing *d, int p)
 			its = peer < 0 ? 0 : upright ? at[other].y : at[other].x;
 			/* Two between the same packages cross, or not, as both ends agree. */
 			if (its == mine && peer >= 0)
-				before += p < peer ? j < i : d->map->topology->link[p][j].port <
-					  d->map->topology->link[p][i].port;
+				before += p < peer ? j < i : d->map->topology.link[p][j].port <
+					  d->map->topology.link[p][i].port;
 			else
 				before += its < mine || (its == mine && j < i);
 		}
@@ -313,19 +257,18 @@ static void draw_line(const struct drawing *d, int p, int port, const char *path
 	const struct map_value *sent = &d->map->package[p].sent[port];
 	const char *colour = used->state == MAP_ABSENT ? "#c8c8c8" :
 			     map_is(used) ? link_colour(used->value) : "#888888";
-	bool busiest = d->map->busiest.package == p && d->map->busiest.port == port;
+	bool busiest = map_busiest(d->map, p, port);
 	double width = line_width(sent), head = arrow(sent);
 	struct point end = along(tip, &in, head + 4);
-	const char *peer = d->map->topology->link[p][port].peer;
-	char text[MAP_BYTES];
+	const char *peer = map_peer(d->map, p, port);
 	int pass;
 
 	fprintf(d->f, "<g>");
 	if (map_is(used))
-		title(d->f, "S%d qpi%d \u2192 %s: %s, %.1f %% full", p, port, *peer ? peer : "?",
-		      bytes(text, sent), used->value);
+		title(d->f, "S%d qpi%d \u2192 %s: %s, %.1f %% full%s%s", p, port, peer,
+		      map_label(sent, "B/s"), used->value, sent->why ? "; " : "", sent->why ?: "");
 	else
-		title(d->f, "S%d qpi%d \u2192 %s: %s", p, port, *peer ? peer : "?",
+		title(d->f, "S%d qpi%d \u2192 %s: %s", p, port, peer,
 		      used->why ?: "there is no such box");
 	/* The busiest one has an edge. */
 	for (pass = !busiest; pass < 2; pass++)
@@ -335,85 +278,62 @@ static void draw_line(const struct drawing *d, int p, int port, const char *path
 			map_is(used) ? "" : " stroke-dasharray=\"2 6\"");
 	fprintf(d->f, "<path d=\"M%.1f,%.1f L%.1f,%.1f L%.1f,%.1f Z\" fill=\"%s\"%s/>\n",
 		tip.x, tip.y, end.x - in.y * head, end.y + in.x * head, end.x + in.y * head,
-		end.y - in.x * head,
-		colour, busiest ? " stroke=\"#000000\" stroke-width=\"2.5\"" : "");
+		end.y - in.x * head, colour,
+		busiest ? " stroke=\"#000000\" stroke-width=\"2.5\"" : "");
 	fprintf(d->f, "</g>\n");
 }
 
-/* Where a curve with these control points is, t being from 0 to 1; and to the right of it. */
-static struct point lane(const struct point c[4], double t, double right)
+/* What is to the right of a point on this way. */
+static struct point beside(struct point from, const struct point *way, double right)
 {
-	double u = 1 - t, weight[4] = { u * u * u, 3 * u * u * t, 3 * u * t * t, t * t * t };
-	struct point at = {}, way;
-	double length;
-	int i;
+	return along(from, &(struct point){ -way->y, way->x }, right);
+}
 
-	for (i = 0; i < 4; i++) {
-		at.x += weight[i] * c[i].x;
-		at.y += weight[i] * c[i].y;
-	}
-	way.x = u * u * (c[1].x - c[0].x) + 2 * u * t * (c[2].x - c[1].x) + t * t * (c[3].x - c[2].x);
-	way.y = u * u * (c[1].y - c[0].y) + 2 * u * t * (c[2].y - c[1].y) + t * t * (c[3].y - c[2].y);
-	length = hypot(way.x, way.y);
-	return (struct point){ at.x - way.y / length * right, at.y + way.x / length * right };
+/* By how much a corner is nearer for who passes it one further right: half of the angle counts. */
+static double corner(const struct point *way, double x, double y)
+{
+	return (way->x * y - way->y * x) / (hypot(x, y) + way->x * x + way->y * y);
 }
 
 /* Traffic keeps to the right of a curve that both ways have, so that each has a lane. */
-static void draw_between(const struct drawing *d, int p, int port, int peer, int back)
+static void draw_between(const struct drawing *d, int p, int port)
 {
+	int peer = peer_of(d->map, p, port), back = d->map->topology.link[p][port].port;
 	const struct point *out = &d->out[p][port], *in = &d->out[peer][back];
-	double right = WIDEST / 2 + 2, straight = WIDEST, bend, t;
-	struct point c[4] = {
-		[0] = along(d->port[p][port], out, straight),
-		[3] = along(d->port[peer][back], in, straight),
-	};
-	struct point tip, at;
-	char path[1000];
-	int len, i;
+	double right = WIDEST / 2 + 2, straight = WIDEST, bend, x, y;
+	struct point a = along(d->port[p][port], out, straight), from, out_to;
+	struct point b = along(d->port[peer][back], in, straight), tip, end, in_from;
 
 	/* A bow between neighbours is flat, as others pass there. */
 	bend = out->x == in->x && out->y == in->y ? 0.2 : 0.45;
-	bend *= hypot(c[3].x - c[0].x, c[3].y - c[0].y);
-	c[1] = along(c[0], out, bend);
-	c[2] = along(c[3], in, bend);
-	at = along(lane(c, 0, right), out, -straight);
-	len = snprintf(path, sizeof(path), "M%.1f,%.1f", at.x, at.y);
-	for (i = 0; i <= STEPS; i++) {
-		t = (double)i / STEPS;
-		at = lane(c, t, right);
-		len += snprintf(path + len, sizeof(path) - len, " L%.1f,%.1f", at.x, at.y);
-	}
-	tip = along(at, in, -straight);
-	at = along(tip, in, arrow(&d->map->package[p].sent[port]) + 4);
-	snprintf(path + len, sizeof(path) - len, " L%.1f,%.1f", at.x, at.y);
-	draw_line(d, p, port, path, tip, *in);
+	bend *= hypot(b.x - a.x, b.y - a.y);
+	x = b.x + in->x * bend - a.x - out->x * bend;
+	y = b.y + in->y * bend - a.y - out->y * bend;
+	a = beside(a, out, right);
+	b = beside(b, in, -right);
+	out_to = along(a, out, bend - right * corner(out, x, y));
+	in_from = along(b, in, bend + right * corner(in, -x, -y));
+	from = along(a, out, -straight);
+	tip = along(b, in, -straight);
+	end = along(tip, in, arrow(&d->map->package[p].sent[port]) + 4);
+	draw_line(d, p, port,
+		  format("M%.1f,%.1f L%.1f,%.1f C%.1f,%.1f %.1f,%.1f %.1f,%.1f L%.1f,%.1f", from.x,
+			 from.y, a.x, a.y, out_to.x, out_to.y, in_from.x, in_from.y, b.x, b.y,
+			 end.x, end.y), tip, *in);
 }
 
 /* To what is not in the picture. */
 static void draw_stub(const struct drawing *d, int p, int port)
 {
-	const char *name = d->map->topology->link[p][port].peer;
 	const struct point *out = &d->out[p][port];
 	struct point from = d->port[p][port], tip = along(from, out, STUB);
 	struct point end = along(tip, out, -arrow(&d->map->package[p].sent[port]) - 4);
-	char path[100];
 
-	snprintf(path, sizeof(path), "M%.1f,%.1f L%.1f,%.1f", from.x, from.y, end.x, end.y);
-	draw_line(d, p, port, path, tip, (struct point){ -out->x, -out->y });
+	draw_line(d, p, port, format("M%.1f,%.1f L%.1f,%.1f", from.x, from.y, end.x, end.y), tip,
+		  (struct point){ -out->x, -out->y });
 	label(d->f, tip.x + out->x * 6, tip.y + 4 + out->y * 10,
-	      out->x < 0 ? "font-size=\"12\" text-anchor=\"end\"" :
-	      out->y ? "font-size=\"12\" text-anchor=\"middle\"" : "font-size=\"12\"",
-	      "%s", *name ? name : "?");
-}
-
-static void draw_link(const struct drawing *d, int p, int port)
-{
-	int peer = peer_of(d->map, p, port);
-
-	if (peer >= 0)
-		draw_between(d, p, port, peer, d->map->topology->link[p][port].port);
-	else
-		draw_stub(d, p, port);
+	      out->x < 0 ? SIZE(12) " text-anchor=\"end\"" : out->y ? SIZE(12) MIDDLE : SIZE(12),
+	      "%s", map_peer(d->map, p, port));
 }
 
 static void draw_links(const struct drawing *d)
@@ -424,11 +344,12 @@ static void draw_links(const struct drawing *d)
 	for (last = 0; last < 2; last++) {
 		for (p = 0; p < d->map->packages; p++) {
 			for (i = 0; i < MAP_PORTS; i++) {
-				bool busiest = d->map->busiest.package == p &&
-					       d->map->busiest.port == i;
-
-				if (d->map->package[p].there && busiest == last)
-					draw_link(d, p, i);
+				if (!d->map->package[p].there || map_busiest(d->map, p, i) != last)
+					continue;
+				if (peer_of(d->map, p, i) >= 0)
+					draw_between(d, p, i);
+				else
+					draw_stub(d, p, i);
 			}
 		}
 	}
@@ -439,15 +360,14 @@ static void draw_links(const struct drawing *d)
 static void draw_head(FILE *f, const struct map *map)
 {
 	int p = map->busiest.package, port = map->busiest.port;
-	const char *peer = p < 0 ? "" : map->topology->link[p][port].peer;
 
-	label(f, 20, 28, "font-size=\"18\" font-weight=\"bold\"", "perf metrics map");
+	label(f, 20, 28, SIZE(18) BOLD, "perf metrics map");
 	if (p < 0)
-		label(f, 20, 50, "font-size=\"14\"", "No link is known to be in use.");
+		label(f, 20, 50, SIZE(14), "No link is known to be in use.");
 	else
-		label(f, 20, 50, "font-size=\"14\"",
+		label(f, 20, 50, SIZE(14),
 		      "Busiest link: S%d qpi%d \u2192 %s, %.0f %% full (black edge).", p, port,
-		      *peer ? peer : "?", map->package[p].used[port].value);
+		      map_peer(map, p, port), map->package[p].used[port].value);
 }
 
 static void draw_legend(FILE *f, const struct map *map, double y)
@@ -456,38 +376,36 @@ static void draw_legend(FILE *f, const struct map *map, double y)
 	static const struct map_value whole = { .state = MAP_WHOLE };
 	static const int percent[] = { 0, 25, 50, 75, 100 };
 	static const double sent[] = { 1.6e9, 6.4e9, 12.8e9 };
-	char text[MAP_BYTES];
 	int i;
 
-	label(f, 20, y + 12, "font-size=\"12\" font-weight=\"bold\"", "QPI link: how full");
+	label(f, 20, y + 12, SIZE(12) BOLD, "QPI link: how full");
 	for (i = 0; i < 5; i++) {
 		cell(f, 250 + i * 62, y, 22, 14, &whole, link_colour(percent[i]));
-		label(f, 276 + i * 62, y + 12, "font-size=\"12\"", "%d %%", percent[i]);
+		label(f, 276 + i * 62, y + 12, SIZE(12), "%d %%", percent[i]);
 	}
 	fprintf(f, "<path d=\"M%.1f,%.1f h34\" stroke=\"#888888\" stroke-width=\"1.5\" "
 		"stroke-dasharray=\"2 6\"/>\n", 576.0, y + 8);
-	label(f, 616, y + 12, "font-size=\"12\"", "no value");
-	label(f, 20, y + 38, "font-size=\"12\" font-weight=\"bold\"", "its width: bytes sent");
+	label(f, 616, y + 12, SIZE(12), "no value");
+	label(f, 20, y + 38, SIZE(12) BOLD, "its width: bytes sent");
 	for (i = 0; i < 3; i++) {
 		struct map_value value = { .state = MAP_WHOLE, .value = sent[i] };
 
 		fprintf(f, "<path d=\"M%.1f,%.1f h46\" stroke=\"#666666\" stroke-width=\"%.1f\"/>\n",
 			250.0 + i * 124, y + 34, line_width(&value));
-		label(f, 302 + i * 124, y + 38, "font-size=\"12\"", "%s", bytes(text, &value));
+		label(f, 302 + i * 124, y + 38, SIZE(12), "%s", map_label(&value, "B/s"));
 	}
-	label(f, 20, y + 64, "font-size=\"12\" font-weight=\"bold\"", "C-Boxes: misses/s");
+	label(f, 20, y + 64, SIZE(12) BOLD, "C-Boxes: misses/s");
 	for (i = 0; i < 3; i++) {
 		cell(f, 250 + i * 124, y + 52, 22, 14, &whole, miss_colour(i / 2.0));
-		label(f, 276 + i * 124, y + 64, "font-size=\"12\"", "%s",
-		      map_number(text, map->most_miss * i / 2));
+		label(f, 276 + i * 124, y + 64, SIZE(12), "%s", map_number(map->most_miss * i / 2, ""));
 	}
 	cell(f, 20, y + 78, 22, 14, &absent, "");
-	label(f, 46, y + 90, "font-size=\"12\"", "absent");
+	label(f, 46, y + 90, SIZE(12), "absent");
 	cell(f, 110, y + 78, 22, 14, &turns, "#ffffff");
 	fprintf(f, "<path d=\"M%.1f,%.1f h34\" stroke=\"#666666\" stroke-width=\"6\" "
 		"stroke-dasharray=\"9 5\"/>\n", 140.0, y + 85);
-	label(f, 182, y + 90, "font-size=\"12\"", "took turns with something else");
-	label(f, 20, y + 116, "font-size=\"12\"", "%s", map->has_topology ?
+	label(f, 182, y + 90, SIZE(12), "took turns with something else; ! is not plausible");
+	label(f, 20, y + 116, SIZE(12), "%s", map->has_topology ?
 	      "Where links lead is said by the topology file; it does not have those to ?." :
 	      "Without a topology file nobody knows where links lead.");
 }
@@ -497,24 +415,22 @@ static void draw_matrix(FILE *f, const struct map *map, double y)
 	double w = 66;
 	int p, i;
 
-	label(f, 20, y + 14, "font-size=\"14\" font-weight=\"bold\"",
+	label(f, 20, y + 14, SIZE(14) BOLD,
 	      "Who talks to whom: home requests/s that leave by QPI, from the row to the column");
 	for (i = 0; i < map->columns; i++)
-		label(f, 70 + i * w + w / 2, y + 36, "font-size=\"12\" text-anchor=\"middle\"", "%s",
-		      map->column[i]);
+		label(f, 70 + i * w + w / 2, y + 36, SIZE(12) MIDDLE, "%s", map->column[i]);
 	for (p = 0; p < map->packages; p++) {
 		double top = y + 42 + p * ROW;
 
-		label(f, 20, top + 16, "font-size=\"12\"", "S%d", p);
+		label(f, 20, top + 16, SIZE(12), "S%d", p);
 		for (i = 0; i < map->columns; i++) {
 			const struct map_value *to = &map->package[p].to[i];
-			double share = map->most_to > 0 ? to->value / map->most_to : 0;
-			char text[MAP_LABEL];
+			double share = map_share(to, map->most_to);
 
 			cell(f, 70 + i * w, top, w - 2, ROW - 2, to, miss_colour(share));
-			label(f, 70 + i * w + w / 2 - 1, top + 15, map_is(to) && share > 0.6 ?
-			      "font-size=\"12\" text-anchor=\"middle\" fill=\"#ffffff\"" :
-			      "font-size=\"12\" text-anchor=\"middle\"", "%s", map_label(text, to));
+			label(f, 70 + i * w + w / 2 - 1, top + 15,
+			      share > 0.6 ? SIZE(12) MIDDLE WHITE : SIZE(12) MIDDLE,
+			      "%s", map_label(to, ""));
 		}
 	}
 }

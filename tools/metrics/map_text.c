@@ -3,118 +3,66 @@
  * The map as text. A package is a block of eight lines; there are up to four blocks side by
  * side, so that eight packages have room in 80 columns and 24 lines.
  */
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "map.h"
 
 #define COLUMNS	80
 #define LINES	8	/* of a block */
-
-/* A piece of a line, cut at its width and filled up to it. */
-struct text {
-	char line[COLUMNS + 1];
-	int len, width;
-};
-
-static void __attribute__((format(printf, 2, 3))) add(struct text *text, const char *fmt, ...)
-{
-	int room = text->width - text->len, len;
-	va_list args;
-
-	va_start(args, fmt);
-	len = vsnprintf(text->line + text->len, room + 1, fmt, args);
-	va_end(args);
-	text->len += len > room ? room : len;
-}
+#define RULE	"======================================="
 
 static char cell(const struct map_value *value, double most)
 {
-	static const char levels[] = ".:-=+*#%@";
+	static const char states[] = " ?!/", levels[] = ".:-=+*#%@";
 
-	if (value->state == MAP_ABSENT)
-		return ' ';
-	if (value->state == MAP_NONE)
-		return '?';
-	if (value->state == MAP_TURNS)
-		return '/';
-	return levels[most > 0 ? (int)(8 * value->value / most + 0.5) : 0];
+	return value->state < MAP_WHOLE ? states[value->state] :
+	       levels[(int)(8 * map_share(value, most) + 0.5)];
 }
 
-static void add_cboxes(struct text *text, const struct map *map, int package)
+static char *cboxes(const struct map *map, int package)
 {
 	const struct map_value *miss = map->package[package].miss;
 	struct map_value sum = map_sum(miss, MAP_CBOXES);
-	char label[MAP_LABEL];
+	char cells[MAP_CBOXES + 1] = "";
 	int i;
 
-	add(text, "C ");
 	for (i = 0; i < map->cboxes; i++)
-		add(text, "%c", cell(&miss[i], map->most_miss));
-	add(text, "%*s", 17 - map->cboxes, map_label(label, &sum));
-}
-
-static void add_mbox(struct text *text, const struct map_package *package, int i)
-{
-	char read[MAP_LABEL], write[MAP_LABEL];
-
-	add(text, "M%d r%6s w%6s", i, map_label(read, &package->read[i]),
-	    map_label(write, &package->write[i]));
-}
-
-static bool is_busiest(const struct map *map, int package, int port)
-{
-	return map->busiest.package == package && map->busiest.port == port;
+		cells[i] = cell(&miss[i], map->most_miss);
+	return format("C %s%*s", cells, 17 - map->cboxes, map_label(&sum, ""));
 }
 
 /* q0>S1  ####...  55%, with what is sent where that has room; < at the end marks the busiest. */
-static void add_link(struct text *text, const struct map *map, int package, int port)
+static char *link(const struct map *map, int package, int port, int width)
 {
 	const struct map_value *used = &map->package[package].used[port];
-	const char *peer = map->topology->link[package][port].peer;
-	bool wide = text->width >= 39;
-	int bar = text->width - (wide ? 23 : 12), full, i;
-	char label[MAP_LABEL];
+	bool wide = width >= 39;
+	int num = width - (wide ? 23 : 12), full = num * map_share(used, 100) + 0.5, i;
+	char *name = format(wide ? "q%d>%-7s " : "q%d>%-4.4s", port, map_peer(map, package, port));
+	char bar[COLUMNS] = "";
 
-	add(text, wide ? "q%d>%-7s " : "q%d>%-4.4s", port, *peer ? peer : "?");
-	if (!map_is(used)) {
-		add(text, "%s", map_label(label, used));
-		return;
-	}
-	full = bar * used->value / 100 + 0.5;
-	for (i = 0; i < bar; i++)
-		add(text, "%c", i >= full ? '.' : used->state == MAP_TURNS ? '/' : '#');
-	add(text, "%3.0f%%", used->value);
-	if (wide)
-		add(text, "%7s", map_label(label, &map->package[package].sent[port]));
-	if (is_busiest(map, package, port))
-		add(text, "<");
+	if (!map_is(used))
+		return format("%s%s", name, map_label(used, ""));
+	for (i = 0; i < num; i++)
+		bar[i] = i >= full ? '.' : used->state == MAP_WHOLE ? '#' : cell(used, 0);
+	return format("%s%s%3.0f%%%s%s", name, bar, used->value,
+		      wide ? format("%7s", map_label(&map->package[package].sent[port], "")) : "",
+		      map_busiest(map, package, port) ? "<" : "");
 }
 
-static void add_title(struct text *text, int package)
+static char *block_line(const struct map *map, int p, int line, int width)
 {
-	add(text, "== S%d ", package);
-	while (text->len < text->width)
-		add(text, "=");
-}
-
-static void block_line(FILE *f, const struct map *map, int package, int line, int width, bool screen)
-{
-	struct text text = { .width = width };
-	bool reverse = screen && is_busiest(map, package, line - 4);
+	const struct map_package *package = &map->package[p];
 
 	if (line == 0)
-		add_title(&text, package);
-	else if (!map->package[package].there)
-		add(&text, "%s", line == 1 ? "no CPU is online" : "");
-	else if (line == 1)
-		add_cboxes(&text, map, package);
-	else if (line < 4)
-		add_mbox(&text, &map->package[package], line - 2);
-	else
-		add_link(&text, map, package, line - 4);
-	fprintf(f, "%s%-*s%s", reverse ? "\033[7m" : "", width, text.line, reverse ? "\033[0m" : "");
+		return format("== S%d %s", p, RULE);
+	if (!package->there)
+		return line == 1 ? "no CPU is online" : "";
+	if (line == 1)
+		return cboxes(map, p);
+	if (line < 4)
+		return format("M%d r%6s w%6s", line - 2, map_label(&package->read[line - 2], ""),
+			      map_label(&package->write[line - 2], ""));
+	return link(map, p, line - 4, width);
 }
 
 static int across(const struct map *map)
@@ -122,6 +70,7 @@ static int across(const struct map *map)
 	return map->packages < 4 ? map->packages : 4;
 }
 
+/* Lines are cut at their width and filled up to it. */
 static void draw_blocks(FILE *f, const struct map *map, bool screen)
 {
 	int num = across(map), width = COLUMNS / (num < 2 ? 2 : num) - 1, first, line, p;
@@ -129,46 +78,38 @@ static void draw_blocks(FILE *f, const struct map *map, bool screen)
 	for (first = 0; first < map->packages; first += num) {
 		for (line = 0; line < LINES; line++) {
 			for (p = first; p < first + num && p < map->packages; p++) {
-				if (p > first)
-					fprintf(f, " ");
-				block_line(f, map, p, line, width, screen);
+				bool reverse = screen && map_busiest(map, p, line - 4);
+
+				fprintf(f, "%s%s%-*.*s%s", p > first ? " " : "",
+					reverse ? "\033[7m" : "", width, width,
+					block_line(map, p, line, width), reverse ? "\033[0m" : "");
 			}
 			fprintf(f, "\n");
 		}
 	}
 }
 
-static void draw_head(FILE *f, const struct map *map, double time)
+static void draw_head(FILE *f, const struct map *map)
 {
-	struct text text = { .width = COLUMNS - 16 };
-	int p = map->busiest.package, port = map->busiest.port;
-	char label[MAP_LABEL];
+	int p = map->busiest.package, port = map->busiest.port, width = COLUMNS - 16;
+	const struct map_value *sent = &map->package[p < 0 ? 0 : p].sent[port];
+	char *text = "No link is known to be in use";
 
-	if (p < 0) {
-		add(&text, "No link is known to be in use");
-	} else {
-		const struct map_package *package = &map->package[p];
-		const char *peer = map->topology->link[p][port].peer;
-
-		add(&text, "Busiest link: S%d qpi%d > %s, %.0f %% full", p, port,
-		    *peer ? peer : "?", package->used[port].value);
-		if (map_is(&package->sent[port]))
-			add(&text, ", %sB/s", map_label(label, &package->sent[port]));
-	}
-	fprintf(f, "%-*s", text.width, text.line);
-	if (time)
-		fprintf(f, "%14.3f s", time);
+	if (p >= 0)
+		text = format("Busiest link: S%d qpi%d > %s, %.0f %% full%s", p, port,
+			      map_peer(map, p, port), map->package[p].used[port].value,
+			      map_is(sent) ? format(", %s", map_label(sent, "B/s")) : "");
+	fprintf(f, "%-*.*s", width, width, text);
+	if (map->time)
+		fprintf(f, "%14.3f s", map->time);
 	fprintf(f, "\n");
 }
 
 static void draw_legend(FILE *f, const struct map *map)
 {
-	char most[MAP_NUMBER];
-
-	fprintf(f, "\n");
-	fprintf(f, "C misses/s of each C-Box, from . to @ (%s), and their sum\n",
-		map_number(most, map->most_miss));
-	fprintf(f, "M B/s each M-Box reads and writes   ~ /: took turns   blank -: absent   ?: n/a\n");
+	fprintf(f, "\nC misses/s of each C-Box, from . to @ (%s), and their sum\n",
+		map_number(map->most_miss, ""));
+	fprintf(f, "M B/s each M-Box reads and writes   ~ / turns   blank - absent   ? n/a   ! odd\n");
 	fprintf(f, "q QPI link > where it leads%s, how full%s\n",
 		map->has_topology ? "" : " (? without a topology file)",
 		across(map) < 3 ? ", B/s sent" : "");
@@ -184,29 +125,26 @@ static void draw_matrix(FILE *f, const struct map *map)
 	fprintf(f, "\n");
 	for (p = 0; p < map->packages; p++) {
 		fprintf(f, "  from S%d to   ", p);
-		for (i = 0; i < columns; i++) {
-			char label[MAP_LABEL];
-
-			fprintf(f, "%7s", map_label(label, &map->package[p].to[i]));
-		}
+		for (i = 0; i < columns; i++)
+			fprintf(f, "%7s", map_label(&map->package[p].to[i], ""));
 		fprintf(f, "\n");
 	}
 	if (columns < map->columns)
 		fprintf(f, "  and %d more, which the picture of -o has\n", map->columns - columns);
 }
 
-void map_text(FILE *f, const struct map *map, double time, int rows, bool only_matrix)
+void map_text(FILE *f, const struct map *map, int rows)
 {
 	int blocks = (map->packages + across(map) - 1) / across(map);
 	int lines = 1 + blocks * LINES + 4;
 	bool room = !rows || lines + 2 + map->packages + (map->columns > 9) <= rows;
 
-	draw_head(f, map, time);
-	if (!map->matrix || room || !only_matrix) {
+	draw_head(f, map);
+	if (!map->matrix || room || !map->only_matrix) {
 		draw_blocks(f, map, rows);
 		draw_legend(f, map);
 	}
-	if (map->matrix && (room || only_matrix)) {
+	if (map->matrix && (room || map->only_matrix)) {
 		fprintf(f, "\n");
 		draw_matrix(f, map);
 	} else if (map->matrix) {

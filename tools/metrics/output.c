@@ -2,229 +2,202 @@
 /*
  * Values as a table for people, and as CSV, JSON and OpenMetrics for programs.
  */
+#include <errno.h>
 #include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
+#include <signal.h>
+#include <stdio_ext.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "metrics.h"
 
-#define WIDTH	80
-
-bool output_any;
-
-/* ---- for people ---- */
-
-void print_wrapped(const char *text, int column)
+static void print_table(const struct value *values, int num, double time, bool again)
 {
-	int at = column;
-
-	while (*text) {
-		int len = strcspn(text, " \n");
-
-		if (at > column && (at + 1 + len > WIDTH || text[-1] == '\n')) {
-			printf("\n%*s", column, "");
-			at = column;
-		}
-		if (at > column)
-			at += printf(" ");
-		at += printf("%.*s", len, text);
-		text += len;
-		text += !!*text;
-	}
-	printf("\n");
-}
-
-/* Rates are easier to read with a prefix, which it returns. */
-static const char *prefixed(double *value, const char **unit)
-{
-	static const char * const prefixes[] = { "", "k", "M", "G", "T" };
-	unsigned int n = 0;
-
-	if (!strcmp(*unit, "B/s") || !strcmp(*unit, "1/s")) {
-		for (; fabs(*value) >= 1000 && n < 4; n++)
-			*value /= 1000;
-		*unit += (*unit)[0] == '1';
-	}
-	return prefixes[n];
-}
-
-char *number_text(double value, const char *unit)
-{
-	const char *prefix = prefixed(&value, &unit);
-
-	return format("%.4g%s%s%s", value, *unit ? " " : "", prefix, unit);
-}
-
-static void print_value(const struct value *value)
-{
-	const char *unit = value->metric->unit, *prefix;
-	double shown = value->value;
-
-	prefix = prefixed(&shown, &unit);
-	printf("%12.*f %s%-*s", *prefix || fabs(shown) >= 100 ? 2 : 4, shown, prefix,
-	       (int)(11 - strlen(prefix)), unit);
-}
-
-static void print_table(const struct value *values, int num, double time)
-{
-	static bool again;
 	int i;
 
 	if (time)
 		printf("%sat %.3f s\n", again ? "\n" : "", time);
 	printf("%-11s%-34s%12s %-11s%s\n", "scope", "metric", "value", "unit", "counted");
-	again = true;
 	for (i = 0; i < num; i++) {
 		const struct value *value = &values[i];
+		const char *unit = value->metric->unit, *prefix;
+		double shown = value->value;
 
 		if (value->why) {
-			char *text = format("n/a, because %s", value->why);
-
 			printf("%-10s %s\n%13s", value->scope, value->metric->name, "");
-			print_wrapped(text, 13);
-			free(text);
+			print_wrapped(format("n/a, because %s", value->why), 13);
 			continue;
 		}
-		printf("%-10s %-33s ", value->scope, value->metric->name);
-		print_value(value);
-		printf("%6.1f %%\n", 100 * value->running);
+		prefix = prefixed(&shown, &unit);
+		printf("%-10s %-33s %12.*f %s%-*s%6.1f %%\n", value->scope, value->metric->name,
+		       *prefix || fabs(shown) >= 100 ? 2 : 4, shown, prefix,
+		       (int)(11 - strlen(prefix)), unit, 100 * value->running);
 		if (value->note) {
-			printf("%*s", 13, "");
+			printf("%13s", "");
 			print_wrapped(value->note, 13);
 		}
 	}
-	fflush(stdout);
 }
 
 /* ---- for programs ---- */
 
-static void print_csv(const struct value *values, int num, double time)
+/* A field of CSV; what has a comma or a quote is quoted. */
+static const char *field(const char *text)
 {
+	return text[strcspn(text, ",\"\n")] ? format("\"%s\"", escaped(text, "\"", "\"%c")) : text;
+}
+
+static void print_csv(const struct value *values, int num, double time, bool timed, bool again)
+{
+	const struct value *value;
 	int i;
 
+	if (!again)
+		printf("%sscope,metric,value,unit,running,note\n", timed ? "time," : "");
 	for (i = 0; i < num; i++) {
-		const struct value *value = &values[i];
-
+		value = &values[i];
+		/* The whole time has none. */
 		if (time)
-			printf("%.9f,", time);
-		printf("%s,%s,", value->scope, value->metric->name);
-		if (value->why) {
-			printf("n/a");
-			warn("%s %s: n/a, because %s", value->scope, value->metric->name, value->why);
-		} else {
-			printf("%.15g", value->value);
-		}
-		printf(",%s,%.2f\n", value->metric->unit, 100 * value->running);
+			printf("%.9f", time);
+		printf("%s%s,%s,%s,%s,%.2f,%s\n", timed ? "," : "", value->scope,
+		       value->metric->name, value->why ? "n/a" : format("%.15g", value->value),
+		       field(value->metric->unit), 100 * value->running,
+		       field(value->why ?: value->note ?: ""));
 	}
-	fflush(stdout);
 }
 
 static void print_json(const struct value *values, int num, double time)
 {
-	json_t *all = json_object(), *list = json_array();
+	json_t *list = json_array(), *all;
 	int i;
 
-	if (time)
-		json_object_set_new(all, "time", json_real(time));
 	for (i = 0; i < num; i++) {
 		const struct value *value = &values[i];
-		json_t *one = json_object();
 
-		json_object_set_new(one, "scope", json_string(value->scope));
-		json_object_set_new(one, "metric", json_string(value->metric->name));
-		json_object_set_new(one, "value", value->why ? json_null() : json_real(value->value));
-		json_object_set_new(one, "unit", json_string(value->metric->unit));
-		json_object_set_new(one, "running", json_real(100 * value->running));
-		if (value->why)
-			json_object_set_new(one, "why", json_string(value->why));
-		else
-			json_object_set_new(one, "seconds", json_real(value->seconds));
-		if (value->note)
-			json_object_set_new(one, "note", json_string(value->note));
-		json_array_append_new(list, one);
+		json_array_append_new(list, json_pack(
+			"{ss ss so ss sf ss* ss* so*}", "scope", value->scope, "metric",
+			value->metric->name, "value", value->why ? json_null() : json_real(value->value),
+			"unit", value->metric->unit, "running", 100 * value->running, "why", value->why,
+			"note", value->why ? NULL : value->note, "seconds",
+			value->why ? NULL : json_real(value->seconds)));
 	}
-	json_object_set_new(all, "values", list);
+	all = json_pack("{so* so}", "time", time ? json_real(time) : NULL, "values", list);
 	json_dumpf(all, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17));
 	printf("\n");
 	json_decref(all);
-	fflush(stdout);
 }
 
-char *family(const struct metric *metric)
+/* One value of a family; of all families but one that is the metric. */
+static void write_value(FILE *f, const char *name, const struct value *value, const char *metric,
+			double number)
 {
-	static const struct { const char *unit, *word; } words[] = {
-		{ "%", "percent" }, { "B/s", "bytes_per_second" }, { "1/s", "per_second" },
-		{ "MHz", "megahertz" }, { "", "" },
-	};
-	const char *word = metric->unit;
-	char *name, *c;
-	unsigned int i;
+	char *labels = metric ? format(",metric=\"%s\"", metric) : "";
 
-	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		if (!strcmp(metric->unit, words[i].unit))
-			word = words[i].word;
-	}
-	name = format("perf_metrics_%s%s%s", metric->name, *word ? "_" : "", word);
-	for (c = name; *c; c++) {
-		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", *c))
-			*c = '_';
-	}
-	return name;
+	if (value->package >= 0)
+		labels = format("%s,socket=\"%d\"", labels, value->package);
+	else if (!strcmp(value->scope, "command"))
+		labels = format("%s,scope=\"command\"", labels);
+	if (value->cell)
+		labels = format("%s,box=\"%s\"", labels, escaped(value->cell, "\\\"", "\\%c"));
+	if (*labels)
+		labels = format("{%s}", labels + 1);
+	fprintf(f, "%s%s %.15g\n", name, labels, number);
 }
 
-static void print_labels(FILE *f, const struct value *value)
+static void write_head(FILE *f, const char *name, const char *help)
 {
-	if (value->package < 0 && strcmp(value->scope, "command"))
-		return;
-	if (value->package < 0)
-		fprintf(f, "{scope=\"command\"}");
-	else if (value->cell)
-		fprintf(f, "{socket=\"%d\",box=\"%s\"}", value->package, value->cell);
-	else
-		fprintf(f, "{socket=\"%d\"}", value->package);
+	fprintf(f, "# HELP %s %s\n# TYPE %s gauge\n", name, escaped(help, "\\", "\\%c"), name);
 }
 
-/* What is n/a is left out: the absence of a series is how Prometheus says so. */
-static void write_openmetrics(const char *path, const struct value *values, int num)
+/*
+ * What is n/a is left out: the absence of a series is how Prometheus says so. What is not
+ * plausible has a series of another family beside it.
+ */
+static int write_openmetrics(struct session *session, const struct value *values, int num)
 {
-	FILE *f = replace_begin(path);
+	static const char odd[] = "perf_metrics_not_plausible";
+	const struct metric *last = NULL;
+	int status = replace_begin(session, session->options.openmetrics);
+	const struct value *value;
+	bool any = false;
+	FILE *f = session->file;
 	int i;
 
+	if (status)
+		return status;
 	for (i = 0; i < num; i++) {
-		const struct value *value = &values[i];
-		char *name;
-
+		value = &values[i];
 		if (value->why)
 			continue;
-		name = family(value->metric);
-		if (!i || values[i - 1].metric != value->metric || values[i - 1].why) {
-			fprintf(f, "# HELP %s %s\n", name, value->metric->help);
-			fprintf(f, "# TYPE %s gauge\n", name);
-		}
-		fprintf(f, "%s", name);
-		print_labels(f, value);
-		fprintf(f, " %.15g\n", value->value);
-		free(name);
+		if (value->metric != last)
+			write_head(f, family(value->metric), value->metric->help);
+		last = value->metric;
+		write_value(f, family(value->metric), value, NULL, value->value);
+	}
+	for (i = 0; i < num; i++) {
+		value = &values[i];
+		if (value->why || !value->note)
+			continue;
+		if (!any)
+			write_head(f, odd, "Values that are possible but not plausible");
+		any = true;
+		write_value(f, odd, value, value->metric->name, 1);
 	}
 	fprintf(f, "# EOF\n");
-	replace_end(f, path);
+	return replace_end(session, session->options.openmetrics);
 }
 
-void output_values(struct plan *plan, const struct options *options, double time)
+int output_values(struct session *session, double time)
 {
-	int num, i;
-	struct value *values = values_make(plan, options, &num);
+	const struct options *options = &session->options;
+	bool again = session->results++;
+	int num, status = 0;
+	struct value *values = values_make(session, options, &num);
 
-	for (i = 0; i < num; i++)
-		output_any |= !values[i].why;
 	if (options->openmetrics)
-		write_openmetrics(options->openmetrics, values, num);
-	else if (options->form == FORM_CSV)
-		print_csv(values, num, time);
-	else if (options->form == FORM_JSON)
+		status = write_openmetrics(session, values, num);
+	else if (options->csv)
+		print_csv(values, num, time, options->interval, again);
+	else if (options->json)
 		print_json(values, num, time);
 	else
-		print_table(values, num, time);
-	values_free(values, num);
+		print_table(values, num, time, again);
+	return status ?: output_end();
+}
+
+int output_end(void)
+{
+	struct sigaction gone;
+	int err;
+
+	if (!fflush(stdout) && !ferror(stdout))
+		return 0;
+	err = errno;
+	/* It is told once; of a reader that has gone SIGPIPE tells, unless that is ignored. */
+	__fpurge(stdout);
+	clearerr(stdout);
+	sigaction(SIGPIPE, NULL, &gone);
+	return err == EPIPE && gone.sa_handler != SIG_IGN ? STATUS_FAILED :
+	       fail(STATUS_FAILED, "the output cannot be written: %s", strerror(err));
+}
+
+void output_plan(const struct session *session)
+{
+	const struct plan *plan = &session->plan;
+	const struct counter *last = NULL;
+	int i;
+
+	printf("%d %s\n", plan->passes, plan->passes == 1 ? "pass" : "passes");
+	for (i = 0; i < plan->num_counters; i++) {
+		const struct counter *counter = plan->counter[i];
+
+		if (counter->gate)
+			continue;
+		if (!last || last->pmu != counter->pmu || last->pass != counter->pass)
+			printf("%s, pass %d:\n", counter->pmu->name, counter->pass + 1);
+		printf("    %s\n", counter->terms);
+		last = counter;
+	}
+	printf("%s %s\n", session->world->perf, count_arguments(session, STDERR_FILENO, "'"));
 }

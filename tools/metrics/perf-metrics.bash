@@ -4,39 +4,31 @@
 # Completion of perf-metrics for bash: words, groups and metrics, options, files.
 
 _perf_metrics() {
-	local word=$2 before=$3 i command=""
-	COMPREPLY=()
+	local i command="" what=(-f)
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
 		--)	# what follows is a command of its own
-			mapfile -t COMPREPLY < <(compgen -c -f -- "$word")
-			return
+			command=--
+			break
 			;;
 		list | check | map) command=${command:-${COMP_WORDS[i]}} ;;
 		esac
 	done
-	case $before in
-	-o | --output | --openmetrics | --topology)
-		mapfile -t COMPREPLY < <(compgen -f -- "$word")
-		return
-		;;
-	-I | --interval | --interval-count) return ;;
-	esac
-	case $command,$word in
-	check,*) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
-	map,*)
-		mapfile -t COMPREPLY < <(compgen -W '--interval --interval-count --output --matrix
-			--topology --no-gate --plan --help --' -- "$word")
-		;;
-	*,-*)
-		mapfile -t COMPREPLY < <(compgen -W '--interval --interval-count --summary --per-machine
-			--per-socket --per-box --all-cpus --csv --json --openmetrics --no-gate --plan
-			--help --version --' -- "$word")
+	COMPREPLY=()
+	case $command,$3,$2 in
+	--,*) what=(-c -f) ;;
+	*,-o,* | *,--output,* | *,--openmetrics,* | *,--topology,*) ;;
+	*,-I,* | *,--interval,* | *,--interval-count,*) return ;;
+	check,*) ;;
+	map,* | *,*,-*)
+		what=(-W "$(perf-metrics "${command:-NAME}" --help |
+			sed -n 's/^  ... --\([a-z-]*\) .*/--\1/p') --")
 		;;
 	*)
-		mapfile -t COMPREPLY < <(compgen -W "$(perf-metrics list 2>/dev/null |
+		what=(-W "$(perf-metrics list 2>/dev/null |
 			sed -n 's/^\([a-z0-9_]*\): .*/\1/p; s/^  \([a-z0-9_]*\) .*/\1/p')
-			$([ "$COMP_CWORD" -gt 1 ] || echo list check map)" -- "$word")
+			$([ "$COMP_CWORD" -gt 1 ] || echo list check map)")
 		;;
 	esac
+	mapfile -t COMPREPLY < <(compgen "${what[@]}" -- "$2")
 } && complete -F _perf_metrics perf-metrics

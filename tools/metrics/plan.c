@@ -9,9 +9,10 @@
  * counted: so groups are opened, disabled, and closed again. That programs nothing.
  */
 #include <errno.h>
+#include <linux/capability.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "metrics.h"
@@ -21,49 +22,61 @@
 
 /* What one metric needs of one PMU in one cell. */
 struct item {
+	struct cell *cell;
 	const struct pmu *pmu;
-	char *terms[MAX_EVENTS];
-	int num;
 	int event;	/* that has it for itself, or -1 */
+	char *terms[MAX_EVENTS];
+	struct source *source[MAX_EVENTS];	/* of these terms */
+	int num;
 	int *pass;	/* that it is counted in */
 	int num_passes;
 	char *why;	/* it cannot be counted */
 };
 
-/* Where an event of a cell has its terms: in the item, at a place. */
-struct use {
-	int metric, cell, event;
-	int item, at;
-};
-
 struct planner {
+	const struct session *session;
 	struct plan *plan;
+	int status;		/* of what cannot be planned */
 	struct item *item;
 	int num_items;
-	struct use *use;
-	int num_uses;
+	/* The items of one PMU, while they are put into passes */
+	struct item **order;
+	int num;
+	struct pass *pass;
+	int passes;		/* that there may be */
+	int tries;		/* that are left */
 };
 
 /* ---- what fits ---- */
 
-static int open_one(const struct plan *plan, const struct pmu *pmu, const char *terms, int leader)
+static int open_one(const struct planner *planner, const struct pmu *pmu, const char *terms,
+		    int leader)
 {
+	const struct session *session = planner->session;
+	bool command = planner->plan->command_only;
 	struct perf_event_attr attr;
 	int cpu = -1, p, fd;
-	char *error;
 
-	if (!event_attr(pmu, terms, &attr, &error)) {
-		free(error);
-		return -EINVAL;
-	}
+	errno = 0;
+	if (event_attr(session, pmu, terms, &attr))
+		return errno == EMFILE || errno == ENFILE ? -errno : -EINVAL;
 	attr.disabled = leader < 0;
-	for (p = 0; p < packages && cpu < 0; p++)
+	for (p = 0; p < session->packages && cpu < 0; p++)
 		cpu = pmu->cpu[p];
-	for (p = 0; pmu->core && p < cpus && cpu < 0; p++)
-		cpu = package_of[p] >= 0 ? p : -1;
-	fd = syscall(SYS_perf_event_open, &attr, plan->command_only ? 0 : -1,
-		     plan->command_only ? -1 : cpu, leader, PERF_FLAG_FD_CLOEXEC);
+	for (p = 0; pmu->core && p < session->cpus && cpu < 0; p++)
+		cpu = session->package_of[p] >= 0 ? p : -1;
+	fd = session->world->open(&attr, command ? 0 : -1, command ? -1 : cpu, leader,
+				  PERF_FLAG_FD_CLOEXEC);
 	return fd < 0 ? -errno : fd;
+}
+
+static int no_permission(const struct pmu *pmu)
+{
+	bool cap = prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, CAP_PERFMON, 0, 0) > 0;
+
+	return fail(STATUS_FAILED, "no permission to count %s: run as root, or let %s count, as root:"
+		    "\n\tsysctl kernel.perf_event_paranoid=%d", pmu->name,
+		    cap ? "programs with CAP_PERFMON" : "all users", cap ? 2 : 0);
 }
 
 /* Events that are open as one group of perf. */
@@ -79,26 +92,33 @@ static void pass_cut(struct pass *pass, int num)
 		close(pass->fd[--pass->num]);
 }
 
-/* Opens what an item needs beside what is there: all of it or nothing. 0 or an errno. */
-static int pass_add(const struct plan *plan, struct pass *pass, const struct pmu *pmu,
-		    char * const *terms, int num)
+/*
+ * Opens events of an item beside what is there: all of it or nothing. 0 or an errno. What does
+ * not depend on the item ends the search, and planner->status says so.
+ */
+static int pass_add(struct planner *planner, struct pass *pass, const struct item *item, int first,
+		    int end)
 {
 	int before = pass->num, i, j, fd;
 
-	for (i = 0; i < num; i++) {
-		for (j = 0; j < pass->num && strcmp(pass->terms[j], terms[i]); j++)
+	for (i = first; i < end; i++) {
+		for (j = 0; j < pass->num && strcmp(pass->terms[j], item->terms[i]); j++)
 			;
 		if (j < pass->num)
 			continue;
-		fd = j == MAX_GROUP ? -EINVAL : open_one(plan, pmu, terms[i], j ? pass->fd[0] : -1);
+		fd = planner->status || j == MAX_GROUP ? -EINVAL :
+		     open_one(planner, item->pmu, item->terms[i], j ? pass->fd[0] : -1);
 		if (fd == -EACCES || fd == -EPERM)
-			die(STATUS_FAILED, "no permission to count %s: run as root, or as root: "
-			    "sysctl kernel.perf_event_paranoid=-1", pmu->name);
+			planner->status = no_permission(item->pmu);
+		if (fd == -EMFILE || fd == -ENFILE || fd == -ENOMEM)
+			planner->status = fail(STATUS_FAILED, "%s cannot be opened: %s%s",
+					       item->pmu->name, strerror(-fd),
+					       fd == -EMFILE ? "; see ulimit -n" : "");
 		if (fd < 0) {
 			pass_cut(pass, before);
 			return -fd;
 		}
-		pass->terms[j] = terms[i];
+		pass->terms[j] = item->terms[i];
 		pass->fd[j] = fd;
 		pass->num++;
 	}
@@ -106,16 +126,16 @@ static int pass_add(const struct plan *plan, struct pass *pass, const struct pmu
 }
 
 /* Why an item cannot be counted even alone, or NULL. */
-static char *alone(const struct plan *plan, const struct item *item)
+static char *alone(struct planner *planner, const struct item *item)
 {
 	struct pass pass = {};
-	int err = pass_add(plan, &pass, item->pmu, item->terms, item->num), i;
+	int err = pass_add(planner, &pass, item, 0, item->num), i;
 
 	pass_cut(&pass, 0);
 	if (!err)
 		return NULL;
 	for (i = 0; i < item->num; i++) {
-		err = pass_add(plan, &pass, item->pmu, &item->terms[i], 1);
+		err = pass_add(planner, &pass, item, i, i + 1);
 		pass_cut(&pass, 0);
 		if (err)
 			return format("%s/%s/ is refused: %s", item->pmu->name, item->terms[i],
@@ -124,56 +144,34 @@ static char *alone(const struct plan *plan, const struct item *item)
 	return format("%s cannot count its events at the same time", item->pmu->name);
 }
 
-struct search {
-	const struct plan *plan;
-	struct item **item;
-	int num;
-	struct pass *pass;
-	int passes;	/* that there may be */
-	int tries;	/* that are left */
-};
-
-static void pass_of(struct item *item, int pass)
+/*
+ * Puts items from @at on into passes. Empty passes are alike, so one of them is tried. Returns how
+ * many are used, 0 if the items have no room.
+ */
+static int place(struct planner *planner, int at, int used)
 {
-	item->pass = grow(item->pass, item->num_passes, sizeof(*item->pass));
-	item->pass[item->num_passes++] = pass;
-}
+	struct item *item = planner->order[at];
+	int i, before, needed;
 
-/* Puts items from @at on into passes. Empty passes are alike, so one of them is tried. */
-static bool place(struct search *search, int at, int used)
-{
-	struct item *item = search->item[at];
-	int pass, before;
+	if (at == planner->num)
+		return used;
+	for (i = 0; i < planner->passes && i <= used; i++) {
+		struct pass *pass = &planner->pass[i];
 
-	if (at == search->num)
-		return true;
-	for (pass = 0; pass < search->passes && pass <= used; pass++) {
-		if (--search->tries < 0)
-			return false;
-		before = search->pass[pass].num;
-		if (pass_add(search->plan, &search->pass[pass], item->pmu, item->terms, item->num))
+		if (--planner->tries < 0)
+			return 0;
+		before = pass->num;
+		if (pass_add(planner, pass, item, 0, item->num))
 			continue;
-		if (place(search, at + 1, pass == used ? used + 1 : used)) {
+		needed = place(planner, at + 1, i == used ? used + 1 : used);
+		pass_cut(pass, before);
+		if (needed) {
 			item->num_passes = 0;
-			pass_of(item, pass);
-			return true;
+			*append(item->pass, item->num_passes) = i;
+			return needed;
 		}
-		pass_cut(&search->pass[pass], before);
 	}
-	return false;
-}
-
-static bool placed(struct search *search, int passes, int tries)
-{
-	bool found;
-	int i;
-
-	search->passes = passes;
-	search->tries = tries;
-	found = place(search, 0, 0);
-	for (i = 0; i < passes; i++)
-		pass_cut(&search->pass[i], 0);
-	return found;
+	return 0;
 }
 
 static int by_size(const void *a, const void *b)
@@ -184,23 +182,22 @@ static int by_size(const void *a, const void *b)
 }
 
 /* Who has a turn in one pass takes part in others where there is room. */
-static void fill(const struct search *search, int passes)
+static void fill(struct planner *planner, int passes)
 {
 	struct pass all = {};
 	struct item *item;
 	int pass, i;
 
 	for (pass = 0; pass < passes; pass++) {
-		for (i = 0; i < search->num; i++) {
-			item = search->item[i];
+		for (i = 0; i < planner->num; i++) {
+			item = planner->order[i];
 			if (item->pass[0] == pass)
-				pass_add(search->plan, &all, item->pmu, item->terms, item->num);
+				pass_add(planner, &all, item, 0, item->num);
 		}
-		for (i = 0; i < search->num; i++) {
-			item = search->item[i];
-			if (item->pass[0] != pass &&
-			    !pass_add(search->plan, &all, item->pmu, item->terms, item->num))
-				pass_of(item, pass);
+		for (i = 0; i < planner->num; i++) {
+			item = planner->order[i];
+			if (item->pass[0] != pass && !pass_add(planner, &all, item, 0, item->num))
+				*append(item->pass, item->num_passes) = pass;
 		}
 		pass_cut(&all, 0);
 	}
@@ -210,130 +207,66 @@ static void fill(const struct search *search, int passes)
  * The items of one PMU into as few passes as there can be. As many passes as items always do;
  * then one less than were needed, until that fails.
  */
-static void pack(const struct plan *plan, struct item **items, int num)
+static void pack(struct planner *planner, const struct pmu *pmu)
 {
-	struct search search = { .plan = plan, .item = allocate((num + 1) * sizeof(*items)),
-				 .pass = allocate(num * sizeof(*search.pass)) };
-	int passes, needed = 0, tries = num * num, i;
+	int needed = 0, found, i;
 
-	for (i = 0; i < num; i++) {
-		items[i]->why = alone(plan, items[i]);
-		if (!items[i]->why)
-			search.item[search.num++] = items[i];
-	}
-	qsort(search.item, search.num, sizeof(*search.item), by_size);
-	for (passes = search.num; passes && placed(&search, passes, tries); passes--) {
-		passes = 0;
-		for (i = 0; i < search.num; i++) {
-			if (search.item[i]->pass[0] >= passes)
-				passes = search.item[i]->pass[0] + 1;
-		}
-		needed = passes;
-		tries = MAX_TRIES;
-		/* Who fits into one pass was put there at once. */
-		if (passes <= 2)
-			break;
-	}
-	if (needed > 1)
-		fill(&search, needed);
-	free(search.item);
-	free(search.pass);
-}
-
-static bool same_items(struct item **a, struct item **b, int num)
-{
-	int i, j;
-
-	for (i = 0; i < num; i++) {
-		if (a[i]->num != b[i]->num)
-			return false;
-		for (j = 0; j < a[i]->num; j++) {
-			if (strcmp(a[i]->terms[j], b[i]->terms[j]))
-				return false;
-		}
-	}
-	return true;
-}
-
-static struct item **items_of(struct planner *planner, const struct pmu *pmu, int *num)
-{
-	struct item **items = allocate((planner->num_items + 1) * sizeof(*items));
-	int i;
-
-	*num = 0;
+	planner->num = 0;
 	for (i = 0; i < planner->num_items; i++) {
-		if (planner->item[i].pmu == pmu)
-			items[(*num)++] = &planner->item[i];
+		if (planner->item[i].pmu != pmu)
+			continue;
+		planner->item[i].why = alone(planner, &planner->item[i]);
+		if (!planner->item[i].why)
+			planner->order[planner->num++] = &planner->item[i];
 	}
-	return items;
-}
-
-/* Boxes of a kind are alike: what was found for one is right for the next. */
-static void pack_all(struct planner *planner)
-{
-	struct item **last = NULL, **items;
-	int last_num = 0, num, p, i;
-
-	for (p = 0; p < num_pmus; p++) {
-		items = items_of(planner, &pmus[p], &num);
-		if (last && num && num == last_num && !strcmp(pmus[p].base, last[0]->pmu->base) &&
-		    same_items(items, last, num)) {
-			for (i = 0; i < num; i++) {
-				items[i]->pass = last[i]->pass;
-				items[i]->num_passes = last[i]->num_passes;
-				items[i]->why = last[i]->why;
-			}
-		} else {
-			pack(planner->plan, items, num);
-		}
-		free(last);
-		last = items;
-		last_num = num;
+	qsort(planner->order, planner->num, sizeof(*planner->order), by_size);
+	planner->passes = planner->num;
+	planner->tries = planner->num * planner->num;
+	while ((found = place(planner, 0, 0))) {
+		needed = found;
+		/* Who fits into one pass was put there at once. */
+		if (needed <= 2)
+			break;
+		planner->passes = needed - 1;
+		planner->tries = MAX_TRIES;
 	}
-	free(last);
+	for (i = 0; !needed && i < planner->num; i++)
+		planner->order[i]->why = format("%s refuses now what it took before",
+						planner->order[i]->pmu->name);
+	if (needed > 1)
+		fill(planner, needed);
 }
 
 /* ---- from metrics to items ---- */
 
-static char *replace_part(const char *text, const struct metric *metric, const char *part)
+static struct item *item_of(struct planner *planner, struct cell *cell, const struct pmu *pmu,
+			    int event)
 {
-	char *mark = format("{%s}", metric->kind), *at = strstr(text, mark), *done;
-
-	if (part && at)
-		done = format("%.*s%s%s", (int)(at - text), text, part, at + strlen(mark));
-	else
-		done = strdup(text);
-	free(mark);
-	return done;
-}
-
-static int item_of(struct planner *planner, int first, const struct pmu *pmu, int event)
-{
+	struct item *item;
 	int i;
 
-	for (i = first; i < planner->num_items; i++) {
-		if (planner->item[i].pmu == pmu && planner->item[i].event == event)
-			return i;
+	for (i = 0; i < planner->num_items; i++) {
+		item = &planner->item[i];
+		if (item->cell == cell && item->pmu == pmu && item->event == event)
+			return item;
 	}
-	planner->item = grow(planner->item, planner->num_items, sizeof(*planner->item));
-	memset(&planner->item[planner->num_items], 0, sizeof(*planner->item));
-	planner->item[planner->num_items].pmu = pmu;
-	planner->item[planner->num_items].event = event;
-	return planner->num_items++;
+	item = append(planner->item, planner->num_items);
+	*item = (struct item){ .cell = cell, .pmu = pmu, .event = event };
+	return item;
 }
 
-static void use_add(struct planner *planner, int item, const char *terms, int metric, int cell,
-		    int event)
+static struct source *source_of(struct item *item, const char *terms)
 {
-	struct item *it = &planner->item[item];
 	int at;
 
-	for (at = 0; at < it->num && strcmp(it->terms[at], terms); at++)
+	for (at = 0; at < item->num && strcmp(item->terms[at], terms); at++)
 		;
-	if (at == it->num)
-		it->terms[it->num++] = strdup(terms);
-	planner->use = grow(planner->use, planner->num_uses, sizeof(*planner->use));
-	planner->use[planner->num_uses++] = (struct use){ metric, cell, event, item, at };
+	if (at == item->num) {
+		item->terms[at] = format("%s", terms);
+		item->source[at] = allocate(sizeof(*item->source[at]));
+		item->num++;
+	}
+	return item->source[at];
 }
 
 static bool pmu_is(const struct pmu *pmu, const char *name, int number)
@@ -345,71 +278,57 @@ static bool pmu_is(const struct pmu *pmu, const char *name, int number)
 }
 
 /* One event of a cell: the PMUs that have it. Returns why there is none, or NULL. */
-static char *resolve(struct planner *planner, int first, int metric, int cell, int event,
-		     const char *text, int number)
+static char *resolve(struct planner *planner, const struct metric *metric, struct cell *cell,
+		     int event, char *name, int number)
 {
-	char *name = strdup(text), *terms = strchr(name, '/'), *error = NULL;
-	bool apart = planner->plan->metric[metric].metric->apart;
+	char *terms = strchr(name, '/'), *error = NULL, *why;
+	const struct session *session = planner->session;
 	struct perf_event_attr attr;
-	int found = 0, p;
+	int p;
 
 	*terms++ = 0;
 	terms[strlen(terms) - 1] = 0;
-	for (p = 0; p < num_pmus; p++) {
-		char *why;
+	for (p = 0; p < session->num_pmus; p++) {
+		const struct pmu *pmu = &session->pmu[p];
 
-		if (!pmu_is(&pmus[p], name, number))
+		if (!pmu_is(pmu, name, number))
 			continue;
-		if (!event_attr(&pmus[p], terms, &attr, &why)) {
-			free(error);
+		why = event_attr(session, pmu, terms, &attr);
+		if (why) {
 			error = why;
 			continue;
 		}
-		use_add(planner, item_of(planner, first, &pmus[p], apart ? event : -1), terms, metric,
-			cell, event);
-		found++;
+		*append(cell->event[event].source, cell->event[event].num) =
+			source_of(item_of(planner, cell, pmu, metric->apart ? event : -1), terms);
 	}
-	if (found) {
-		free(error);
-		error = NULL;
-	} else if (!error) {
-		error = number < 0 ? format("there is no PMU %s", name) :
-			format("there is no PMU %s_%d", name, number);
-	}
-	free(name);
-	return error;
+	if (cell->event[event].num)
+		return NULL;
+	return error ?: number < 0 ? format("there is no PMU %s", name) :
+		format("there is no PMU %s_%d", name, number);
 }
 
-static void cell_add(struct planner *planner, int m, char *name, const char *part, int number)
+static void cell_add(struct planner *planner, struct plan_metric *pm, char *name, const char *part,
+		     int number)
 {
-	struct plan_metric *pm = &planner->plan->metric[m];
 	const struct metric *metric = pm->metric;
+	struct cell *cell = allocate(sizeof(*cell));
 	int first = planner->num_items, i;
-	struct cell *cell;
 
-	pm->cell = grow(pm->cell, pm->num_cells, sizeof(*pm->cell));
-	cell = &pm->cell[pm->num_cells];
-	memset(cell, 0, sizeof(*cell));
 	cell->name = name;
-	for (i = 0; i < metric->num_events && !cell->why; i++) {
-		char *text = replace_part(metric->event[i].text, metric, part);
-
-		cell->why = resolve(planner, first, m, pm->num_cells, i, text, number);
-		free(text);
-	}
+	for (i = 0; i < metric->num_events && !cell->why; i++)
+		cell->why = resolve(planner, metric, cell, i,
+				    replaced(metric->event[i].text, metric->kind, part), number);
 	/* What cannot be computed is not counted. */
-	if (cell->why) {
+	if (cell->why)
 		planner->num_items = first;
-		while (planner->num_uses && planner->use[planner->num_uses - 1].item >= first)
-			planner->num_uses--;
-	}
-	pm->num_cells++;
+	*append(pm->cell, pm->num_cells) = cell;
 }
 
 /* A cell for each number that a PMU of its events has. */
-static void add_boxes(struct planner *planner, int m)
+static void add_boxes(struct planner *planner, struct plan_metric *pm)
 {
-	const struct metric *metric = planner->plan->metric[m].metric;
+	const struct metric *metric = pm->metric;
+	const struct session *session = planner->session;
 	const char *kind = NULL;
 	bool seen[256] = {};
 	int i, p;
@@ -418,8 +337,8 @@ static void add_boxes(struct planner *planner, int m)
 		const char *text = metric->event[i].text;
 		size_t len = strcspn(text, "/");
 
-		for (p = 0; p < num_pmus; p++) {
-			const struct pmu *pmu = &pmus[p];
+		for (p = 0; p < session->num_pmus; p++) {
+			const struct pmu *pmu = &session->pmu[p];
 
 			if (pmu->number < 0 || strlen(pmu->base) != len ||
 			    strncmp(pmu->base, text, len))
@@ -433,7 +352,7 @@ static void add_boxes(struct planner *planner, int m)
 	}
 	for (i = 0; i < 256; i++) {
 		if (seen[i])
-			cell_add(planner, m, format("%s_%d", kind, i), NULL, i);
+			cell_add(planner, pm, format("%s_%d", kind, i), "", i);
 	}
 }
 
@@ -441,103 +360,84 @@ static void metric_add(struct planner *planner, struct metric *metric)
 {
 	struct plan *plan = planner->plan;
 	struct plan_metric *pm;
-	int m = plan->num_metrics, i;
+	int i;
 
-	plan->metric = grow(plan->metric, m, sizeof(*plan->metric));
-	pm = &plan->metric[plan->num_metrics++];
-	memset(pm, 0, sizeof(*pm));
+	pm = append(plan->metric, plan->num_metrics);
 	pm->metric = metric;
-	if (!machine_is(metric->group->machines)) {
-		pm->why = format("this machine is %s, and it is for %s", machine_model,
-				 metric->group->machines);
+	if (!machine_is(planner->session, metric->group->machines)) {
+		pm->why = format("it is for %s, and this machine is %s",
+				 machine_names(metric->group->machines),
+				 machine_name(planner->session));
 		return;
 	}
 	if (metric->scope == SCOPE_BOX)
-		add_boxes(planner, m);
+		add_boxes(planner, pm);
 	else if (metric->scope == SCOPE_PART)
 		for (i = 0; i < metric->num_parts; i++)
-			cell_add(planner, m, strdup(metric->part[i]), metric->part[i], -1);
+			cell_add(planner, pm, metric->part[i], metric->part[i], -1);
 	else
-		cell_add(planner, m, NULL, NULL, -1);
-	pm = &plan->metric[m];
+		cell_add(planner, pm, NULL, "", -1);
 	if (!pm->num_cells)
-		pm->why = format("there is no box that has %s", metric->event[0].text);
+		pm->why = format("there is no PMU of the name in %s, with a number behind it",
+				 metric->event[0].text);
 }
 
 /* ---- from items to counters ---- */
 
-static int counter_add(struct plan *plan, const struct pmu *pmu, const char *terms, int pass)
+static struct counter *counter_of(struct planner *planner, const struct pmu *pmu, char *terms,
+				  int pass, int gate)
 {
+	struct plan *plan = planner->plan;
 	struct counter *counter;
 	int i;
 
 	for (i = 0; i < plan->num_counters; i++) {
-		counter = &plan->counter[i];
-		if (counter->pmu == pmu && counter->pass == pass && !strcmp(counter->terms, terms))
-			return i;
+		counter = plan->counter[i];
+		if (counter->pmu == pmu && counter->pass == pass && counter->gate == gate &&
+		    !strcmp(counter->terms, terms))
+			return counter;
 	}
-	plan->counter = grow(plan->counter, plan->num_counters, sizeof(*plan->counter));
-	counter = &plan->counter[plan->num_counters];
-	counter->pmu = pmu;
-	counter->terms = strdup(terms);
-	counter->pass = pass;
-	counter->reading = allocate((cpus + 1) * sizeof(*counter->reading));
-	if (pass >= plan->passes)
-		plan->passes = pass + 1;
-	return plan->num_counters++;
+	counter = allocate(sizeof(*counter));
+	*counter = (struct counter){ .pmu = pmu, .terms = terms, .pass = pass, .gate = gate };
+	counter->reading = allocate(readings(planner->session) * sizeof(*counter->reading));
+	*append(plan->counter, plan->num_counters) = counter;
+	return counter;
 }
 
-static void bind(struct planner *planner)
+static void make_counters(struct planner *planner)
 {
-	struct plan *plan = planner->plan;
-	int i;
+	struct source *source;
+	int i, pass, at;
 
-	for (i = 0; i < planner->num_uses; i++) {
-		const struct use *use = &planner->use[i];
-		const struct item *item = &planner->item[use->item];
-		struct cell *cell = &plan->metric[use->metric].cell[use->cell];
-		int *num = &cell->event[use->event].num, pass;
-		struct source source = {};
+	for (i = 0; i < planner->num_items; i++) {
+		struct item *item = &planner->item[i];
 
-		if (item->why && !cell->why)
-			cell->why = strdup(item->why);
-		if (cell->why)
-			continue;
-		for (pass = 0; pass < item->num_passes; pass++) {
-			source.counter = grow(source.counter, source.num, sizeof(int));
-			source.counter[source.num++] = counter_add(plan, item->pmu,
-								   item->terms[use->at],
-								   item->pass[pass]);
+		for (pass = 0; pass < item->num_passes && !item->cell->why; pass++) {
+			for (at = 0; at < item->num; at++) {
+				source = item->source[at];
+				*append(source->counter, source->num) =
+					counter_of(planner, item->pmu, item->terms[at],
+						   item->pass[pass], 0);
+			}
+			if (item->pass[pass] >= planner->plan->passes)
+				planner->plan->passes = item->pass[pass] + 1;
 		}
-		cell->event[use->event].source = grow(cell->event[use->event].source, *num,
-						      sizeof(source));
-		cell->event[use->event].source[(*num)++] = source;
 	}
 }
 
 /* Does a value come from several boxes, so that one window matters? */
-static bool wants_gate(const struct plan *plan)
+static bool wants_gate(const struct planner *planner)
 {
-	int m, c, e, i;
+	const struct item *item, *last = NULL;
+	int i;
 
-	for (m = 0; m < plan->num_metrics; m++) {
-		for (c = 0; c < plan->metric[m].num_cells; c++) {
-			const struct cell *cell = &plan->metric[m].cell[c];
-			const struct pmu *pmu = NULL;
-
-			for (e = 0; e < plan->metric[m].metric->num_events; e++) {
-				for (i = 0; i < cell->event[e].num; i++) {
-					const struct counter *counter =
-						&plan->counter[cell->event[e].source[i].counter[0]];
-
-					if (counter->pmu->core)
-						continue;
-					if (pmu && pmu != counter->pmu)
-						return true;
-					pmu = counter->pmu;
-				}
-			}
-		}
+	for (i = 0; i < planner->num_items; i++) {
+		item = &planner->item[i];
+		if (item->pmu->core || item->cell->why)
+			continue;
+		if (last && last->cell == item->cell && last->pmu != item->pmu)
+			return true;
+		last = item;
 	}
 	return false;
 }
@@ -548,114 +448,65 @@ static bool wants_gate(const struct plan *plan)
  * that perf takes for what is between them. A gate holds back all users of a package, so it
  * needs CAP_PERFMON; without a gate each box starts by itself.
  */
-static void add_gates(struct plan *plan)
+static void add_gates(struct planner *planner)
 {
-	struct perf_event_attr attr;
-	int passes = plan->passes, p, fd;
-	char *error = NULL;
+	const struct pmu *pmu = pmu_of(planner->session, "xeon7500_package", -1);
+	int fd = pmu ? open_one(planner, pmu, "gate", -1) : -1;
 
-	for (p = 0; p < num_pmus; p++) {
-		if (strcmp(pmus[p].name, "xeon7500_package") ||
-		    !event_attr(&pmus[p], "gate", &attr, &error))
-			continue;
-		fd = open_one(plan, &pmus[p], "gate", -1);
-		if (fd == -EACCES || fd == -EPERM)
-			continue;
-		if (fd >= 0)
-			close(fd);
-		plan->gate[0] = counter_add(plan, &pmus[p], "gate", 0);
-		plan->gate[1] = counter_add(plan, &pmus[p], "gate", 1);
-	}
-	plan->passes = passes;
-	free(error);
+	if (fd < 0)
+		return;
+	close(fd);
+	counter_of(planner, pmu, "gate", 0, -1);
+	counter_of(planner, pmu, "gate", 0, 1);
 }
 
-static int by_pmu_and_pass(const void *a, const void *b)
+/* The order of perf's command line. */
+static int by_place(const void *a, const void *b)
 {
-	const struct counter *x = a, *y = b;
+	const struct counter *x = *(struct counter * const *)a, *y = *(struct counter * const *)b;
 
+	if (x->gate != y->gate)
+		return x->gate - y->gate;
 	return x->pmu != y->pmu ? (x->pmu > y->pmu) - (x->pmu < y->pmu) : x->pass - y->pass;
-}
-
-/* In the order of perf's command line; before anybody refers to a counter by its place. */
-static void sort_counters(struct planner *planner)
-{
-	struct plan *plan = planner->plan;
-	int i, pass;
-
-	for (i = 0; i < planner->num_uses; i++) {
-		const struct use *use = &planner->use[i];
-		const struct item *item = &planner->item[use->item];
-
-		if (item->why || plan->metric[use->metric].cell[use->cell].why)
-			continue;
-		for (pass = 0; pass < item->num_passes; pass++)
-			counter_add(plan, item->pmu, item->terms[use->at], item->pass[pass]);
-	}
-	if (plan->num_counters)
-		qsort(plan->counter, plan->num_counters, sizeof(*plan->counter), by_pmu_and_pass);
 }
 
 static bool only_core(const struct planner *planner)
 {
 	int i;
 
-	for (i = 0; i < planner->num_items; i++) {
-		if (!planner->item[i].pmu->core)
-			return false;
-	}
-	return planner->num_items;
+	for (i = 0; i < planner->num_items && planner->item[i].pmu->core; i++)
+		;
+	return i && i == planner->num_items;
 }
 
-void plan_make(struct plan *plan, const struct options *options)
+int plan_make(struct session *session)
 {
-	struct planner planner = { .plan = plan };
-	int i, u;
-
-	for (i = 0; i < num_metrics; i++) {
-		if (metrics[i]->asked)
-			metric_add(&planner, metrics[i]);
-	}
-	plan->command_only = options->command && !options->all_cpus && only_core(&planner);
-	pack_all(&planner);
-	/* A cell that lacks one event needs none of the others. */
-	for (u = 0; u < planner.num_uses; u++) {
-		struct use *use = &planner.use[u];
-		struct cell *cell = &plan->metric[use->metric].cell[use->cell];
-
-		if (planner.item[use->item].why && !cell->why)
-			cell->why = strdup(planner.item[use->item].why);
-	}
-	sort_counters(&planner);
-	bind(&planner);
-	plan->gate[0] = plan->gate[1] = -1;
-	/* What takes turns has no window in common, and times that do not tell what a gate does. */
-	if (!options->no_gate && !plan->command_only && plan->passes == 1 && wants_gate(plan))
-		add_gates(plan);
-	free(planner.item);
-	free(planner.use);
-}
-
-/* What would be counted, without counting. */
-void plan_show(const struct plan *plan)
-{
-	const struct counter *last = NULL;
-	char **command;
+	const struct options *options = &session->options;
+	struct plan *plan = &session->plan;
+	struct planner planner = { .session = session, .plan = plan };
 	int i;
 
-	printf("%d %s\n", plan->passes, plan->passes == 1 ? "pass" : "passes");
-	for (i = 0; i < plan->num_counters; i++) {
-		const struct counter *counter = &plan->counter[i];
-
-		if (i == plan->gate[0] || i == plan->gate[1])
-			continue;
-		if (!last || last->pmu != counter->pmu || last->pass != counter->pass)
-			printf("%s, pass %d:\n", counter->pmu->name, counter->pass + 1);
-		printf("    %s\n", counter->terms);
-		last = counter;
+	for (i = 0; i < session->num_metrics; i++) {
+		if (session->metric[i]->asked)
+			metric_add(&planner, session->metric[i]);
 	}
-	command = count_command(plan, &(struct options){}, 2);
-	for (i = 0; command[i]; i++)
-		printf("%s%s", i ? " " : "", command[i]);
-	printf("\n");
+	plan->command_only = options->command && !options->all_cpus && only_core(&planner);
+	planner.order = allocate((planner.num_items + 1) * sizeof(*planner.order));
+	planner.pass = allocate(planner.num_items * sizeof(*planner.pass));
+	for (i = 0; i < session->num_pmus && !planner.status; i++)
+		pack(&planner, &session->pmu[i]);
+	if (planner.status)
+		return planner.status;
+	/* A cell that lacks one event needs none of the others. */
+	for (i = 0; i < planner.num_items; i++) {
+		if (!planner.item[i].cell->why)
+			planner.item[i].cell->why = planner.item[i].why;
+	}
+	make_counters(&planner);
+	/* What takes turns has no window in common, and times that do not tell what a gate does. */
+	if (!options->no_gate && !plan->command_only && plan->passes == 1 && wants_gate(&planner))
+		add_gates(&planner);
+	if (plan->num_counters)
+		qsort(plan->counter, plan->num_counters, sizeof(*plan->counter), by_place);
+	return 0;
 }

@@ -2,10 +2,12 @@
 /*
  * The screen that the map is redrawn on.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -13,16 +15,26 @@
 
 static struct termios before;
 static bool ours;
+/* Where what is said meanwhile is kept, also by perf, for the screen would take it along */
+static int said = -1, err = -1;
+static off_t told;
 
 void terminal_end(void)
 {
-	if (!ours)
-		return;
-	ours = false;
-	/* The cursor again, and the screen as it was. */
-	printf("\033[?25h\033[?1049l");
-	fflush(stdout);
-	tcsetattr(STDIN_FILENO, TCSANOW, &before);
+	char text[1024];
+	ssize_t len;
+
+	if (ours) {
+		ours = false;
+		/* The cursor again, and the screen as it was. */
+		printf("\033[?25h\033[?1049l");
+		fflush(stdout);
+		tcsetattr(STDIN_FILENO, TCSANOW, &before);
+		dup2(err, STDERR_FILENO);
+	}
+	/* perf, which has the old stderr, may say more until it has ended. */
+	while ((len = pread(said, text, sizeof(text), told)) > 0 && write(err, text, len) == len)
+		told += len;
 }
 
 bool terminal_begin(void)
@@ -39,6 +51,9 @@ bool terminal_begin(void)
 		return false;
 	ours = true;
 	atexit(terminal_end);
+	err = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	said = memfd_create("stderr", MFD_CLOEXEC);
+	dup2(said, STDERR_FILENO);
 	printf("\033[?1049h\033[?25l\033[2J\033[H");
 	printf("perf metrics map: the first interval is under way. q ends it.\n");
 	fflush(stdout);

@@ -4,7 +4,6 @@
  * that, so somebody who knows the board writes it down. See Documentation/man/perf-metrics.5.
  */
 #include <ctype.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,10 +17,11 @@ struct port {
 static struct port port_of(const char *word)
 {
 	struct port port = { -1, -1 };
-	int package, number, len = 0;
+	int package, number;
 
-	if (sscanf(word, "S%d.qpi%d%n", &package, &number, &len) == 2 && !word[len] &&
-	    package >= 0 && package < MAP_PACKAGES && number >= 0 && number < MAP_PORTS)
+	if (sscanf(word, "S%d.qpi%d", &package, &number) == 2 &&
+	    !strcmp(word, format("S%d.qpi%d", package, number)) && package >= 0 &&
+	    package < MAP_PACKAGES && number >= 0 && number < MAP_PORTS)
 		port = (struct port){ package, number };
 	return port;
 }
@@ -36,7 +36,7 @@ static bool is_peer(const char *word)
 	return len && i == len && len < MAP_NAME;
 }
 
-static char *set_port(struct topology *topology, struct port port, const char *peer, int back)
+static const char *set_port(struct topology *topology, struct port port, const char *peer, int back)
 {
 	struct link *link = &topology->link[port.package][port.port];
 
@@ -47,10 +47,10 @@ static char *set_port(struct topology *topology, struct port port, const char *p
 	return NULL;
 }
 
-static char *read_link(struct topology *topology, const char *a, const char *b)
+static const char *read_link(struct topology *topology, const char *a, const char *b)
 {
 	struct port one = port_of(a), other = port_of(b);
-	char name[] = "S0", *error;
+	const char *error;
 
 	if (one.package < 0)
 		return format("'%s' is no port, which is S0.qpi0 to S%d.qpi%d", a,
@@ -60,16 +60,12 @@ static char *read_link(struct topology *topology, const char *a, const char *b)
 			format("'%s' is no port, and no name of up to %d letters and digits", b,
 			       MAP_NAME - 1);
 	if (other.package == one.package)
-		return strdup("a link leads to another package");
-	name[1] = '0' + other.package;
-	error = set_port(topology, one, name, other.port);
-	if (error)
-		return error;
-	name[1] = '0' + one.package;
-	return set_port(topology, other, name, one.port);
+		return "a link leads to another package";
+	error = set_port(topology, one, format("S%d", other.package), other.port);
+	return error ?: set_port(topology, other, format("S%d", one.package), one.port);
 }
 
-static char *read_node(struct topology *topology, const char *number, const char *peer)
+static const char *read_node(struct topology *topology, const char *number, const char *peer)
 {
 	char *end;
 	long node = strtol(number, &end, 10);
@@ -85,53 +81,24 @@ static char *read_node(struct topology *topology, const char *number, const char
 	return NULL;
 }
 
-/* NULL, or what is wrong with the line. */
-static char *read_line(struct topology *topology, char *text)
+static const char *take_line(void *topology, int number, char *first, char *text)
 {
-	static const char space[] = " \t\n";
-	char *save, *word[4];
-	int num;
+	char *second = next_word(&text), *third = second ? next_word(&text) : NULL;
 
-	for (num = 0; num < 4; num++) {
-		word[num] = strtok_r(num ? NULL : text, space, &save);
-		if (!word[num])
-			break;
-	}
-	if (!num || word[0][0] == '#')
-		return NULL;
-	if (num == 3 && !strcmp(word[0], "link"))
-		return read_link(topology, word[1], word[2]);
-	if (num == 3 && !strcmp(word[0], "node"))
-		return read_node(topology, word[1], word[2]);
-	return strdup("a line is 'link S0.qpi0 S1.qpi0', 'link S0.qpi0 NAME' or 'node 0 S0'");
+	(void)number;
+	if (third && !*text && !strcmp(first, "link"))
+		return read_link(topology, second, third);
+	if (third && !*text && !strcmp(first, "node"))
+		return read_node(topology, second, third);
+	return "a line is 'link S0.qpi0 S1.qpi0', 'link S0.qpi0 NAME' or 'node 0 S0'";
 }
 
-void topology_read(struct topology *topology, const char *path)
+int topology_read(struct topology *topology, const char *path)
 {
-	FILE *f = fopen(path, "re");
-	int number = 0, errors = 0;
-	char *text = NULL;
-	size_t size = 0;
+	int errors;
 
-	if (!f)
-		die(STATUS_USAGE, "%s: %s", path, strerror(errno));
 	memset(topology, 0, sizeof(*topology));
-	errno = 0;
-	while (getline(&text, &size, f) >= 0) {
-		char *error = read_line(topology, text);
-
-		number++;
-		if (error) {
-			fprintf(stderr, "%s:%d: %s\n", path, number, error);
-			free(error);
-			errors++;
-		}
-	}
-	if (ferror(f))
-		die(STATUS_USAGE, "%s: %s", path, strerror(errno));
-	fclose(f);
-	free(text);
-	if (errors)
-		die(STATUS_USAGE, "%s: %d %s wrong", path, errors,
-		    errors == 1 ? "line is" : "lines are");
+	errors = lines_read(path, take_line, topology);
+	return !errors ? 0 : fail(STATUS_USAGE, "%s: %d %s wrong", path, errors,
+				  errors == 1 ? "line is" : "lines are");
 }

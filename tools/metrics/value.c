@@ -7,94 +7,74 @@
  * belongs to the package, such as its clock, counts once for each box then.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "metrics.h"
 
-/* What has been counted of one event of a metric, in one scope. */
-struct sum {
-	double value;
-	int num;
-};
-
+/* What has been counted of a metric in one scope. */
 struct collected {
-	struct sum event[MAX_EVENTS];
+	struct count {
+		int event;
+		struct reading reading;
+	} *count;
+	int num;
 	double seconds;		/* the longest */
 	double running;		/* the least */
 	char *why;
 };
 
 /* What all passes have counted, as if it were one. Time counts twice where two of them run. */
-static struct reading reading_of(const struct plan *plan, const struct source *source, int at)
+static void collect_one(struct collected *all, int event, const struct source *source, int at)
 {
-	struct reading all = {};
+	struct reading sum = {};
 	int i;
 
 	for (i = 0; i < source->num; i++) {
-		const struct reading *one = &plan->counter[source->counter[i]].reading[at];
+		const struct reading *one = &source->counter[i]->reading[at];
 
-		all.there |= one->there;
-		all.why = one->why;
-		all.value += one->value;
-		all.seconds += one->why ? 0 : one->seconds;
-		all.running = fmin(all.running + one->running, 1);
+		sum.why = one->why;
+		sum.value += one->value;
+		sum.seconds += one->why ? 0 : one->seconds;
+		sum.running = fmin(sum.running + one->running, 1);
 	}
-	if (all.seconds)
-		all.why = NULL;
-	return all;
-}
-
-static void collect_one(struct collected *all, const struct metric *metric, int event,
-			struct reading reading, bool look)
-{
-	struct sum *sum = &all->event[event];
-	double value;
-
-	if (!reading.there || reading.why) {
+	if (!sum.seconds) {
 		if (!all->why)
-			all->why = strdup(reading.why ?:
-					  "perf has no count of it; is its package offline?");
+			all->why = format("%s", sum.why ?:
+					  "perf has no count of it: are its CPUs offline?");
 		return;
 	}
-	/* First, the time that all are brought to. */
-	if (look) {
-		if (reading.seconds > all->seconds)
-			all->seconds = reading.seconds;
-		if (reading.running < all->running)
-			all->running = reading.running;
-		return;
-	}
-	value = reading.value * all->seconds / reading.seconds;
-	if (!sum->num++)
-		sum->value = value;
-	else if (metric->event[event].reduce == REDUCE_MAX)
-		sum->value = fmax(sum->value, value);
-	else if (metric->event[event].reduce == REDUCE_MIN)
-		sum->value = fmin(sum->value, value);
-	else
-		sum->value += value;
+	all->seconds = fmax(all->seconds, sum.seconds);
+	all->running = fmin(all->running, sum.running);
+	*append(all->count, all->num) = (struct count){ event, sum };
 }
 
-/* Of a CPU, if cpu >= 0; else of a package. */
-static void collect_cell(struct collected *all, const struct plan *plan, const struct metric *metric,
-			 const struct cell *cell, int package, int cpu, bool look)
+/* Does what is counted by this PMU, or by CPU if cpu >= 0, have a reading at this place? */
+static bool is_at(const struct session *session, const struct pmu *pmu, int package, int cpu,
+		  int at)
 {
-	const struct pmu *missing = NULL;
+	if (session->plan.command_only)
+		return at == 0;
+	if (!pmu->core)
+		return at == package;
+	return cpu < 0 ? session->package_of[at] == package : at == cpu;
+}
+
+static void collect_cell(struct collected *all, const struct session *session, int num_events,
+			 const struct cell *cell, int package, int cpu)
+{
+	const struct pmu *missing = NULL, *pmu;
 	bool there = false;
-	int e, i, c;
+	int e, i, at;
 
 	if (cell->why) {
 		if (!all->why)
-			all->why = strdup(cell->why);
+			all->why = cell->why;
 		return;
 	}
 	/* A box may be absent from one package; then all of what belongs to it has to be. */
-	for (e = 0; e < metric->num_events; e++) {
+	for (e = 0; e < num_events; e++) {
 		for (i = 0; i < cell->event[e].num; i++) {
-			const struct source *source = &cell->event[e].source[i];
-			const struct pmu *pmu = plan->counter[source->counter[0]].pmu;
-
+			pmu = cell->event[e].source[i]->counter[0]->pmu;
 			if (pmu->core || pmu->cpu[package] >= 0)
 				there = true;
 			else
@@ -103,43 +83,63 @@ static void collect_cell(struct collected *all, const struct plan *plan, const s
 	}
 	if (missing && there && !all->why)
 		all->why = format("there is no %s on S%d", missing->name, package);
-	if (missing)
-		return;
-	for (e = 0; e < metric->num_events; e++) {
+	for (e = 0; e < num_events && !missing; e++) {
 		for (i = 0; i < cell->event[e].num; i++) {
-			const struct source *source = &cell->event[e].source[i];
-			const struct pmu *pmu = plan->counter[source->counter[0]].pmu;
+			const struct source *source = cell->event[e].source[i];
 
-			if (plan->command_only) {
-				collect_one(all, metric, e, reading_of(plan, source, 0), look);
-			} else if (!pmu->core) {
-				collect_one(all, metric, e,
-					    reading_of(plan, source, pmu->cpu[package]), look);
-			} else {
-				for (c = 0; c < cpus; c++) {
-					if (cpu < 0 ? package_of[c] == package : c == cpu)
-						collect_one(all, metric, e,
-							    reading_of(plan, source, c), look);
-				}
+			for (at = 0; at < readings(session); at++) {
+				if (is_at(session, source->counter[0]->pmu, package, cpu, at))
+					collect_one(all, e, source, at);
 			}
 		}
 	}
 }
 
-/* Cells from first on, packages from first on. */
-static void collect(struct collected *all, const struct plan *plan, const struct plan_metric *pm,
-		    int cell, int cells, int package, int num_packages, int cpu)
+/* Cells from first on, packages from first on; of a CPU, if cpu >= 0. */
+static struct collected collect(const struct session *session, const struct plan_metric *pm,
+				int cell, int cells, int package, int num_packages, int cpu)
 {
-	int pass, c, p;
+	struct collected all = { .running = 1 };
+	int c, p;
 
-	memset(all, 0, sizeof(*all));
-	all->running = 1;
-	for (pass = 0; pass < 2 && !all->why; pass++) {
-		for (p = package; p < package + num_packages; p++) {
-			for (c = cell; c < cell + cells; c++)
-				collect_cell(all, plan, pm->metric, &pm->cell[c], p, cpu, !pass);
-		}
+	for (p = package; p < package + num_packages; p++) {
+		/* Numbers of packages may have holes. */
+		for (c = cell; c < cell + cells && (session->plan.command_only ||
+						    session->online[p]); c++)
+			collect_cell(&all, session, pm->metric->num_events, pm->cell[c], p, cpu);
 	}
+	return all;
+}
+
+/* The variables of the formulas. Returns why there are none, or NULL. */
+static char *set_variables(struct metric *metric, const struct collected *all)
+{
+	int num[MAX_EVENTS] = {}, e, i;
+
+	for (i = 0; i < all->num; i++) {
+		const struct reading *reading = &all->count[i].reading;
+		double *var = &metric->var[all->count[i].event];
+		/* All are brought to the same time. */
+		double value = reading->value * all->seconds / reading->seconds;
+
+		e = all->count[i].event;
+		if (!num[e]++)
+			*var = value;
+		else if (metric->event[e].reduce == REDUCE_MAX)
+			*var = fmax(*var, value);
+		else if (metric->event[e].reduce == REDUCE_MIN)
+			*var = fmin(*var, value);
+		else
+			*var += value;
+	}
+	for (e = 0; e < metric->num_events; e++) {
+		if (!num[e])
+			return "its boxes are not there";
+		if (metric->event[e].reduce == REDUCE_MEAN)
+			metric->var[e] /= num[e];
+	}
+	metric->var[metric->num_events] = all->seconds;
+	return NULL;
 }
 
 static char *zeros(const struct metric *metric)
@@ -148,67 +148,41 @@ static char *zeros(const struct metric *metric)
 	int e;
 
 	for (e = 0; e < metric->num_events; e++) {
-		if (!metric->var[e]) {
-			char *more = format("%s%s%s", text ?: "", text ? " and " : "",
-					    metric->event[e].name);
-
-			free(text);
-			text = more;
-		}
+		if (!metric->var[e])
+			text = format("%s%s%s", text ?: "", text ? " and " : "",
+				      metric->event[e].name);
 	}
-	return text ?: strdup("what it divides by");
+	return text ? format("%s is 0", text) : "its formula has no value for what was counted";
 }
 
-static char *limits(const char *fmt, double value, const double range[2], const char *unit)
+static char *limits(const char *what, double value, const double range[2], const char *unit)
 {
-	char *number = number_text(value, unit), *low = number_text(range[0], unit);
-	char *high = number_text(range[1], unit), *text;
-
-	if (asprintf(&text, fmt, number, low, high) < 0)
-		die(STATUS_FAILED, "no memory");
-	free(number);
-	free(low);
-	free(high);
-	return text;
+	return format("%s %s %s to %s", number_text(value, unit), what,
+		      number_text(range[0], unit), number_text(range[1], unit));
 }
 
 /* Returns false if there is a number that cannot be right; looks if it is that of one place. */
-static bool compute(struct value *value, struct metric *metric, struct collected *all, bool one)
+static bool compute(struct value *value, struct metric *metric, const struct collected *all,
+		    bool one)
 {
-	int e;
-
-	value->running = all->running;
 	value->seconds = all->seconds;
-	for (e = 0; e < metric->num_events && !all->why; e++) {
-		if (!all->event[e].num)
-			all->why = strdup("its boxes are not there");
-		metric->var[e] = all->event[e].value;
-		if (metric->event[e].reduce == REDUCE_MEAN && all->event[e].num)
-			metric->var[e] /= all->event[e].num;
-	}
-	if (all->why) {
-		value->why = all->why;
-		value->running = 0;
+	value->why = all->why ?: set_variables(metric, all);
+	if (value->why)
 		return true;
-	}
-	metric->var[metric->num_events] = all->seconds;
+	value->running = all->running;
 	value->value = formula_value(&metric->formula);
 	if (!isfinite(value->value)) {
-		char *zero = zeros(metric);
-
-		value->why = format("%s is 0", zero);
-		free(zero);
+		value->why = zeros(metric);
 	} else if (!one) {
 		return true;
 	} else if (value->value < metric->limit[0] || value->value > metric->limit[1]) {
-		value->why = limits("%s cannot be: it is from %s to %s", value->value, metric->limit,
-				    metric->unit);
+		value->why = limits("cannot be; possible is", value->value, metric->limit, metric->unit);
 		return false;
 	} else if (metric->valid.text && !formula_value(&metric->valid)) {
-		value->why = strdup(metric->valid_why);
+		value->why = metric->valid_why;
 		return false;
 	} else if (value->value < metric->plausible[0] || value->value > metric->plausible[1]) {
-		value->note = limits("%s is not plausible, which is from %s to %s", value->value,
+		value->note = limits("is not plausible; that would be", value->value,
 				     metric->plausible, metric->unit);
 	}
 	return true;
@@ -223,131 +197,91 @@ static char *place(int package, const struct cell *cell)
  * A value of several places. What a metric can be at most is known of one of them, so each
  * is looked at; and a sum in which one is wrong is wrong.
  */
-static void compute_all(struct value *value, const struct plan *plan, const struct plan_metric *pm,
-			int package, int num_packages)
+static void compute_all(struct value *value, const struct session *session,
+			const struct plan_metric *pm, int package, int num_packages)
 {
-	struct metric *metric = pm->metric;
-	struct collected all;
+	struct collected all = collect(session, pm, 0, pm->num_cells, package, num_packages, -1);
 	int c, p;
 
-	collect(&all, plan, pm, 0, pm->num_cells, package, num_packages, -1);
-	compute(value, metric, &all, false);
+	compute(value, pm->metric, &all, false);
 	for (p = package; p < package + num_packages && all.seconds; p++) {
+		bool any = false;
+
 		for (c = 0; c < pm->num_cells; c++) {
+			struct collected here = collect(session, pm, c, 1, p, 1, -1);
 			struct value one = {};
-			bool right;
 
-			collect(&all, plan, pm, c, 1, p, 1, -1);
-			right = compute(&one, metric, &all, true);
-			if ((!right && !value->why) || (one.note && !value->note)) {
-				char *where = place(p, &pm->cell[c]);
-				char *text = format("%s: %s", where, right ? one.note : one.why);
-
-				if (right)
-					value->note = text;
-				else
-					value->why = text;
-				free(where);
-			}
-			free(one.why);
-			free(one.note);
+			any |= here.num || here.why;
+			if (!compute(&one, pm->metric, &here, true) && !value->why)
+				value->why = format("%s: %s", place(p, pm->cell[c]), one.why);
+			if (one.note && !value->note)
+				value->note = format("%s: %s", place(p, pm->cell[c]), one.note);
 		}
+		if (!any && !value->why && session->online[p])
+			value->why = format("S%d has none of its boxes", p);
 	}
 }
 
 static struct value *value_add(struct value **values, int *num, struct metric *metric, char *scope,
 			       int package, const char *cell)
 {
-	struct value *value;
+	struct value *value = append(*values, *num);
 
-	*values = grow(*values, *num, sizeof(**values));
-	value = &(*values)[(*num)++];
-	memset(value, 0, sizeof(*value));
-	value->metric = metric;
-	value->scope = scope;
-	value->package = package;
-	value->cell = cell;
+	*value = (struct value){ metric, scope, package, cell };
 	return value;
 }
 
-static bool has_package(int package)
-{
-	int c;
-
-	for (c = 0; c < cpus; c++) {
-		if (package_of[c] == package)
-			return true;
-	}
-	return false;
-}
-
 /* The places of a package by themselves; what has none is there as a package. */
-static void per_box(const struct plan *plan, const struct plan_metric *pm, int p,
+static void per_box(const struct session *session, const struct plan_metric *pm, int p,
 		    struct value **values, int *num)
 {
 	struct metric *metric = pm->metric;
+	bool cpus = metric->scope == SCOPE_CPU;
 	struct collected all;
-	struct value *value;
+	char *scope;
 	int c;
 
-	for (c = 0; metric->scope == SCOPE_CPU && c < cpus; c++) {
-		if (package_of[c] != p)
+	for (c = 0; c < (cpus ? session->cpus : pm->num_cells); c++) {
+		if (cpus && session->package_of[c] != p)
 			continue;
-		value = value_add(values, num, metric, format("S%d/cpu%d", p, c), p, NULL);
-		value->cell = strchr(value->scope, '/') + 1;
-		collect(&all, plan, pm, 0, 1, p, 1, c);
-		compute(value, metric, &all, true);
-	}
-	for (c = 0; metric->scope != SCOPE_CPU && c < pm->num_cells; c++) {
-		value = value_add(values, num, metric, place(p, &pm->cell[c]), p, pm->cell[c].name);
-		collect(&all, plan, pm, c, 1, p, 1, -1);
-		compute(value, metric, &all, true);
+		scope = cpus ? format("S%d/cpu%d", p, c) : place(p, pm->cell[c]);
+		all = collect(session, pm, cpus ? 0 : c, 1, p, 1, cpus ? c : -1);
+		compute(value_add(values, num, metric, scope, p, cpus ? strchr(scope, '/') + 1 :
+				  pm->cell[c]->name), metric, &all, true);
 	}
 }
 
-struct value *values_make(const struct plan *plan, const struct options *options, int *num)
+struct value *values_make(struct session *session, const struct options *options, int *num)
 {
-	struct value *values = NULL;
-	int m, p;
+	const struct plan *plan = &session->plan;
+	struct value *values = NULL, *value;
+	int m, p, i;
 
 	*num = 0;
 	for (m = 0; m < plan->num_metrics; m++) {
 		const struct plan_metric *pm = &plan->metric[m];
-		bool is_package = pm->num_cells == 1 && !pm->cell[0].name &&
+		bool is_package = pm->num_cells == 1 && !pm->cell[0]->name &&
 				  pm->metric->scope != SCOPE_CPU;
 
-		if (pm->why) {
-			struct value *value = value_add(&values, num, pm->metric, strdup("machine"),
-							-1, NULL);
-
-			value->why = strdup(pm->why);
-			continue;
+		if (pm->why || plan->command_only || options->per_machine) {
+			value = value_add(&values, num, pm->metric, !pm->why && plan->command_only ?
+					  "command" : "machine", -1, NULL);
+			value->why = pm->why;
+			if (!pm->why)
+				compute_all(value, session, pm, 0,
+					    plan->command_only ? 1 : session->packages);
 		}
-		if (plan->command_only) {
-			compute_all(value_add(&values, num, pm->metric, strdup("command"), -1, NULL),
-				    plan, pm, 0, 1);
-			continue;
-		}
-		if (options->per_machine)
-			compute_all(value_add(&values, num, pm->metric, strdup("machine"), -1, NULL),
-				    plan, pm, 0, packages);
-		for (p = 0; p < packages; p++) {
-			if (has_package(p) && (options->per_socket || (is_package && options->per_box)))
+		for (p = 0; p < session->packages && !pm->why && !plan->command_only; p++) {
+			if (!session->online[p])
+				continue;
+			if (options->per_socket || (is_package && options->per_box))
 				compute_all(value_add(&values, num, pm->metric, format("S%d", p), p,
-						      NULL), plan, pm, p, 1);
-			if (has_package(p) && options->per_box && !is_package)
-				per_box(plan, pm, p, &values, num);
+						      NULL), session, pm, p, 1);
+			if (options->per_box && !is_package)
+				per_box(session, pm, p, &values, num);
 		}
 	}
+	for (i = 0; i < *num; i++)
+		session->any_value |= !values[i].why;
 	return values;
-}
-
-void values_free(struct value *values, int num)
-{
-	while (num--) {
-		free(values[num].scope);
-		free(values[num].why);
-		free(values[num].note);
-	}
-	free(values);
 }

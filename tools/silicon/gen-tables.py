@@ -188,14 +188,17 @@ def views(event):
     p = event.get('projects')
     rows = {}
     for u in event['umasks'] or [{'value': '0x1'}] if p else []:
-        if detail(u) is None:
+        n = detail(u)
+        if n is None and ('set' in u or 'of' not in u):
             continue
         of, depth = p['of'] + u.get('of', []), u.get('depth', p.get('depth', 0))
         queue = (p.get('queue', of) if 'depth' not in u else of) if depth else []
         names = [' | '.join(tag(p['where'], name) for name in names) or '0'
                  for names in (of, queue)]
-        rows[detail(u)] = (f'{{ SHOWS_{p["what"].upper()}, LIST_{p["where"]}, {depth}, '
-                           f'{", ".join(names)} }}')
+        # Behind those of the bits, that of all of them together.
+        rows[8 if n is None else n] = (f'{{ SHOWS_{u.get("what", p["what"]).upper()}, '
+                                       f'LIST_{p["where"]}, {depth}, {u.get("every", p.get("every", 0))}, '
+                                       f'{str(p.get("at") == "core").lower()}, {", ".join(names)} }}')
     return f'{{ {", ".join(f"[{n}] = {row}" for n, row in rows.items()) or "{ 0 }"} }}'
 
 

@@ -14,6 +14,7 @@
  *	C PMU NAME TEXT			an attribute of caps
  *	I PMU TEXT			its identifier
  *	O PMU NAME TERMS FROM TO	opened, with these terms added
+ *	G PMU NAME			takes "edge" without "thresh"
  */
 #include "silicon.h"
 
@@ -52,6 +53,22 @@ static void open_once(const char *pmu, const char *event, const char *terms)
 	       (unsigned long long)from, (unsigned long long)to);
 }
 
+/* Of fixed events and of those that add more than 1 in a clock it is refused. */
+static void try_edge(const char *pmu, const char *event)
+{
+	struct perf_event_attr attr;
+	char text[300];
+	int fd;
+
+	snprintf(text, sizeof(text), "%s,edge", event);
+	attr = event_attr(pmu, text);
+	fd = perf_open(&attr, package_cpu(0), -1);
+	if (fd < 0)
+		return;
+	close(fd);
+	printf("G %s %s\n", pmu, event);
+}
+
 /* Which instance this is, and of how many. */
 static int instance_of(const char *pmu, int *num)
 {
@@ -71,11 +88,13 @@ static void open_all(const char *pmu)
 	int num, instance, instances, nth = 0, i, n;
 	char path[300], port[16];
 	struct dirent **list;
-	bool ports;
+	bool ports, edge;
 
 	instance = instance_of(pmu, &instances);
 	snprintf(path, sizeof(path), SYSFS_PMU "/%s/format/port", pmu);
 	ports = !access(path, R_OK);
+	snprintf(path, sizeof(path), SYSFS_PMU "/%s/format/edge", pmu);
+	edge = !access(path, R_OK);
 	snprintf(path, sizeof(path), SYSFS_PMU "/%s/events", pmu);
 	num = scandir(path, &list, NULL, alphasort);
 	ktap_require(num >= 0, "%s: %s", path, strerror(errno));
@@ -83,6 +102,8 @@ static void open_all(const char *pmu)
 		if (!is_event(list[i]->d_name))
 			continue;
 		nth++;
+		if (edge && !instance)
+			try_edge(pmu, list[i]->d_name);
 		if (!ports && (all || !instance || nth % instances == instance))
 			open_once(pmu, list[i]->d_name, "");
 		for (n = 0; ports && n < 4; n++) {

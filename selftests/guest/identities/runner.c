@@ -52,7 +52,7 @@ static void run_row(int package, unsigned int us, char *rest)
 int main(int argc, char **argv)
 {
 	FILE *f = argc == 2 ? fopen(argv[1], "r") : NULL;
-	char line[1024];
+	char line[2048];
 
 	if (!f || setjmp(ktap_end))
 		return 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What the last CPU finds when the system is about to sleep, after all modules that were
- * loaded later have been told.
+ * loaded later have been told. C-Box 1 then loses what it holds, as when the power goes.
  *
  *	global_ctl, debugctl	the registers at that moment, in /sys/module
  *	reboot=MODULE		tell that module, and nobody else, that the system restarts
@@ -13,6 +13,7 @@
 #include <linux/reboot.h>
 
 #include "compat.h"
+#include "xeon7500/cbox.h"
 
 #define U_GLOBAL_CTL	0xc00
 
@@ -24,11 +25,17 @@ module_param(debugctl, ulong, 0444);
 static int witness_suspend(void *data)
 {
 	u64 val;
+	int n;
 
 	rdmsrq(U_GLOBAL_CTL, val);
 	global_ctl = val;
 	rdmsrq(MSR_IA32_DEBUGCTLMSR, val);
 	debugctl = val;
+	wrmsrq(C1_MSR_PMON_BASE + C_MSR_PMON_GLOBAL_CTL, 0);
+	for (n = 0; n < 6; n++) {
+		wrmsrq(C1_MSR_PMON_BASE + C_MSR_PMON_EVT_SEL(n), 0);
+		wrmsrq(C1_MSR_PMON_BASE + C_MSR_PMON_CTR(n), 0);
+	}
 	return 0;
 }
 

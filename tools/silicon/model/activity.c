@@ -25,27 +25,27 @@ struct kind {
 
 /*
  * Requests of the cores, then snoops. A miss on a line that is there in S or F only wants
- * to own it: no fill.
+ * to own it: no fill. What moves a line on the ring takes two cycles: 32 bytes in each.
  */
 #define C_MISS	(TAG_C_CORE | TAG_C_MAF | TAG_C_MISS | TAG_C_I)
 #define C_SNOOP	(TAG_C_SNOOP | TAG_C_MAF)
 static const struct kind c_kinds[] = {
-	{ TAG_C_CORE | TAG_C_HIT | TAG_C_M, 1, 8, 8 },
-	{ TAG_C_CORE | TAG_C_HIT | TAG_C_E, 1, 16, 16 },
-	{ TAG_C_CORE | TAG_C_HIT | TAG_C_S, 1, 12, 8 },
-	{ TAG_C_CORE | TAG_C_HIT | TAG_C_F, 1, 4, 4 },
-	{ TAG_C_CORE | TAG_C_MAF | TAG_C_MISS | TAG_C_S, 1, 3, 3 },
-	{ TAG_C_CORE | TAG_C_MAF | TAG_C_MISS | TAG_C_F, 1, 2, 2 },
-	{ C_MISS | TAG_C_FILL_E | TAG_C_FILL_WITHOUT_VICTIM, 1, 2, 2 },
-	{ C_MISS | TAG_C_FILL_M | TAG_C_VICTIM | TAG_C_VICTIM_M, 1, 2, 3 },
-	{ C_MISS | TAG_C_FILL_E | TAG_C_VICTIM | TAG_C_VICTIM_E, 1, 8, 8 },
-	{ C_MISS | TAG_C_FILL_S | TAG_C_VICTIM | TAG_C_VICTIM_S, 1, 6, 6 },
-	{ C_MISS | TAG_C_FILL_F | TAG_C_VICTIM | TAG_C_VICTIM_F, 1, 3, 3 },
-	{ C_SNOOP | TAG_C_READ | TAG_C_HIT | TAG_C_M, 1, 2, 2 },
+	{ TAG_C_CORE | TAG_C_HIT | TAG_C_M, 2, 8, 8 },
+	{ TAG_C_CORE | TAG_C_HIT | TAG_C_E, 2, 16, 16 },
+	{ TAG_C_CORE | TAG_C_HIT | TAG_C_S, 2, 12, 8 },
+	{ TAG_C_CORE | TAG_C_HIT | TAG_C_F, 2, 4, 4 },
+	{ TAG_C_CORE | TAG_C_MAF | TAG_C_MISS | TAG_C_S, 2, 3, 3 },
+	{ TAG_C_CORE | TAG_C_MAF | TAG_C_MISS | TAG_C_F, 2, 2, 2 },
+	{ C_MISS | TAG_C_FILL_E | TAG_C_FILL_WITHOUT_VICTIM, 2, 2, 2 },
+	{ C_MISS | TAG_C_FILL_M | TAG_C_VICTIM | TAG_C_VICTIM_M, 2, 2, 3 },
+	{ C_MISS | TAG_C_FILL_E | TAG_C_VICTIM | TAG_C_VICTIM_E, 2, 8, 8 },
+	{ C_MISS | TAG_C_FILL_S | TAG_C_VICTIM | TAG_C_VICTIM_S, 2, 6, 6 },
+	{ C_MISS | TAG_C_FILL_F | TAG_C_VICTIM | TAG_C_VICTIM_F, 2, 3, 3 },
+	{ C_SNOOP | TAG_C_READ | TAG_C_HIT | TAG_C_M, 2, 2, 2 },
 	{ C_SNOOP | TAG_C_READ | TAG_C_HIT | TAG_C_E, 1, 2, 2 },
 	{ C_SNOOP | TAG_C_READ | TAG_C_HIT | TAG_C_S, 1, 3, 3 },
 	{ C_SNOOP | TAG_C_READ | TAG_C_HIT | TAG_C_F, 1, 2, 2 },
-	{ C_SNOOP | TAG_C_RFO | TAG_C_HIT | TAG_C_M, 1, 1, 2 },
+	{ C_SNOOP | TAG_C_RFO | TAG_C_HIT | TAG_C_M, 2, 1, 2 },
 	{ C_SNOOP | TAG_C_RFO | TAG_C_HIT | TAG_C_E, 1, 1, 2 },
 	{ C_SNOOP | TAG_C_RFO | TAG_C_HIT | TAG_C_S, 1, 1, 2 },
 	{ C_SNOOP | TAG_C_RFO | TAG_C_HIT | TAG_C_F, 1, 1, 2 },
@@ -53,7 +53,30 @@ static const struct kind c_kinds[] = {
 	{ C_SNOOP | TAG_C_RFO, 1, 4, 4 },
 };
 
-/* To the system. Of the home messages those of HOM0 are requests, those of HOM1 answers. */
+/* Passes of the LLC pipeline that are rejected, by reason. */
+#define C_NACK2	TAG_C_NACK_NACK2
+static const struct kind c_nack_kinds[] = {
+	{ TAG_C_NACK_GO_PENDING, 1, 2, 4 },
+	{ TAG_C_NACK_VIC_PENDING, 1, 3, 4 },
+	{ TAG_C_NACK_SNP_PENDING, 1, 4, 4 },
+	{ TAG_C_NACK_AC_PENDING, 1, 2, 4 },
+	{ TAG_C_NACK_IDX_BLOCK, 1, 3, 4 },
+	{ TAG_C_NACK_PA_BLOCK, 1, 4, 4 },
+	{ TAG_C_NACK_IDLE_QPI, 1, 2, 4 },
+	{ C_NACK2 | TAG_C_NACK_MAF_FULL, 1, 1, 3 },
+	{ C_NACK2 | TAG_C_NACK_EGRESS_FULL, 1, 2, 3 },
+	{ C_NACK2 | TAG_C_NACK_VIQ_FULL, 1, 3, 3 },
+	{ C_NACK2 | TAG_C_NACK_NO_TRACKER_CREDITS, 1, 1, 3 },
+	{ C_NACK2 | TAG_C_NACK_NO_S_FIFO_CREDITS, 1, 2, 3 },
+	{ C_NACK2 | TAG_C_NACK_NO_S_REQTBL_ENTRIES, 1, 3, 3 },
+	{ C_NACK2 | TAG_C_NACK_WB_PENDING, 1, 1, 3 },
+	{ C_NACK2 | TAG_C_NACK_NACK2_ELSE, 1, 2, 3 },
+};
+
+/*
+ * To the system. Of the home messages those of HOM0 are requests, those of HOM1 answers. Credits
+ * are in idle flits.
+ */
 #define S_OF_CBOX(n)								\
 	{ TAG_S_OUT_DRS | TAG_S_OUT_CBOX##n, 9, 10, 4 },			\
 	{ TAG_S_OUT_DRS | TAG_S_OUT_CBOX##n, 11, 4, 2 },			\
@@ -68,6 +91,8 @@ static const struct kind s_out_kinds[] = {
 	{ TAG_S_OUT_SNP, 1, 100, 40 },
 	{ TAG_S_OUT_NDR, 1, 110, 40 },
 	S_OF_CBOX(0), S_OF_CBOX(1), S_OF_CBOX(2), S_OF_CBOX(3), S_OF_CBOX(4),
+	{ TAG_S_OUT_CREDIT | TAG_S_OUT_TO_R, 1, 40, 20 },
+	{ TAG_S_OUT_CREDIT | TAG_S_OUT_TO_B, 1, 30, 20 },
 };
 
 /* From the system. Snoops have left their queue when those come that share it. */
@@ -78,6 +103,8 @@ static const struct kind s_in_kinds[] = {
 	{ TAG_S_IN_DRS | TAG_S_IN_FROM_B, 9, 30, 20 },
 	{ TAG_S_IN_NCS | TAG_S_IN_FROM_R, 3, 10, 10 },
 	{ TAG_S_IN_NCB | TAG_S_IN_FROM_R, 11, 10, 10 },
+	{ TAG_S_IN_CREDIT | TAG_S_IN_FROM_R, 1, 40, 20 },
+	{ TAG_S_IN_CREDIT | TAG_S_IN_FROM_B, 1, 30, 20 },
 };
 
 /*
@@ -85,9 +112,9 @@ static const struct kind s_in_kinds[] = {
  * takes a cycle for each DRAM command, of which a page that has to be opened wants one more,
  * and one that has to be closed before it another. Then commands that no request is behind.
  */
-#define B_READ	(TAG_B_REQUEST | TAG_B_RD | TAG_B_MEM_RD)
-#define B_OWN	(TAG_B_REQUEST | TAG_B_INVITOE | TAG_B_MEM_RD)
-#define B_WRITE	(TAG_B_REQUEST | TAG_B_WR)
+#define B_READ	(TAG_B_MESSAGE | TAG_B_REQUEST | TAG_B_RD | TAG_B_MEM_RD)
+#define B_OWN	(TAG_B_MESSAGE | TAG_B_REQUEST | TAG_B_INVITOE | TAG_B_MEM_RD)
+#define B_WRITE	(TAG_B_MESSAGE | TAG_B_REQUEST | TAG_B_WR)
 static const struct kind b_kinds[] = {
 	{ TAG_B_NON_IOH | B_READ | TAG_B_PAGE_HIT, 1, 80, 60 },
 	{ TAG_B_NON_IOH | B_READ | TAG_B_PAGE_MISS, 3, 30, 20 },
@@ -104,6 +131,7 @@ static const struct kind b_kinds[] = {
 	{ TAG_B_F2V, 1, 3, 4 },
 	{ TAG_B_F2B, 1, 2, 4 },
 	{ TAG_B_SPRWR, 1, 1, 4 },
+	{ TAG_B_MESSAGE, 1, 30, 20 },		/* answers to snoops */
 };
 
 /* Each way of a link between packages. Most packets go by the adaptive network. */
@@ -114,7 +142,8 @@ static const struct kind b_kinds[] = {
 	{ TAG_R_DRS | (vn), 9, more, more },		\
 	{ TAG_R_DRS | (vn), 11, 3 * few, 3 },		\
 	{ TAG_R_NDR | (vn), 1, 5 * more, 20 },		\
-	{ TAG_R_HOM | (vn), 1, 5 * more, 40 },		\
+	{ TAG_R_HOM | (vn) | ((vn) == TAG_R_VN1 ? TAG_R_HOM_VN1 : TAG_R_HOM_VN0),	\
+	  1, 5 * more, 40 },				\
 	{ TAG_R_SNP | (vn), 1, 5 * more, 40 }
 static const struct kind r_kinds[] = {
 	R_OF_VN(TAG_R_VN0, 2, 10),
@@ -127,7 +156,8 @@ static const struct list {
 	unsigned int num, period_log2;
 	uint32_t westmere;	/* what has one of these tags is of Westmere-EX alone */
 } lists[LISTS] = {
-	[LIST_C] = { c_kinds, ARRAY_SIZE(c_kinds), 8, 0 },
+	[LIST_C] = { c_kinds, ARRAY_SIZE(c_kinds), 9, 0 },
+	[LIST_C_NACK] = { c_nack_kinds, ARRAY_SIZE(c_nack_kinds), 8, 0 },
 	[LIST_S_OUT] = { s_out_kinds, ARRAY_SIZE(s_out_kinds), 11, TAG_S_OUT_CBOX4 },
 	[LIST_S_IN] = { s_in_kinds, ARRAY_SIZE(s_in_kinds), 11, 0 },
 	[LIST_B] = { b_kinds, ARRAY_SIZE(b_kinds), 10, 0 },
@@ -201,33 +231,43 @@ struct activity *activity_of(unsigned int package, unsigned int list_id, unsigne
 	return a;
 }
 
-/* Cycles in which transactions begin that have all of these tags, or all that they take. */
-static void transactions(const struct activity *a, uint32_t tags, bool all, struct pattern *out)
+/*
+ * Cycles in which transactions begin that have all of these tags, or all that they take; of one
+ * in so many of those.
+ */
+static void transactions(const struct activity *a, uint32_t tags, bool all, unsigned int every,
+			 struct pattern *out)
 {
+	unsigned int num = 0;
+
 	out->log2 = a->period_log2;
 	memset(out->inc, 0, sizeof(out->inc[0]) << out->log2);
 	for (unsigned int i = 0; i < a->num; i++) {
 		const struct transaction *t = &a->list[i];
+		bool shown = (t->tags & tags) == tags && num++ % every == 0;
 
 		for (unsigned int c = 0; c < (all ? t->cycles : 1); c++)
-			out->inc[t->at + c] = (t->tags & tags) == tags;
+			out->inc[t->at + c] = shown;
 	}
 }
 
 void activity_pattern(unsigned int package, unsigned int inst, const struct view *v,
 		      struct pattern *out)
 {
-	g_autofree struct activity *a = activity_of(package, v->list, inst);
+	unsigned int boxes = package_by_id(package)->kind == KIND_WESTMERE_EX ? 10 : 8;
+	/* C-Boxes send to all cores. Only the sums over both are said to agree. */
+	g_autofree struct activity *a = activity_of(package, v->list,
+						    v->at_core ? (inst + 1) % boxes : inst);
 	g_autofree struct pattern *queue = NULL;
 	bool flits = v->shows == SHOWS_FLITS || v->shows == SHOWS_NULL_FLITS;
 
-	transactions(a, v->of, flits, out);
+	transactions(a, v->of, flits, MAX(v->every, 1), out);
 	if (v->shows == SHOWS_NULL_FLITS)
 		pattern_shape(out, &(struct shape){ .threshold = 1, .invert = true });
 	if (v->shows == SHOWS_COUNT || flits)
 		return;
 	queue = g_new(struct pattern, 1);
-	transactions(a, v->queue, false, queue);
+	transactions(a, v->queue, false, 1, queue);
 	/* With one a cycle at most, those of `depth` cycles always have room. */
 	pattern_stay(out, num_told ? v->depth : pattern_longest_stay(queue, v->depth));
 	if (v->shows == SHOWS_NOT_EMPTY)

@@ -98,12 +98,8 @@ void apic_debugctl_written(CPUState *cs)
 /* Does pmi_core_sel mean this CPU of the package? */
 static bool chosen_by(unsigned int core_mask, const X86CPU *x)
 {
-	switch (reading(RD_PMI_CORE_SEL)) {
-	case RD_PMI_CORE_SEL_APIC_ID:
+	if (reading(RD_PMI_CORE_SEL) == RD_PMI_CORE_SEL_APIC_ID)
 		return core_mask >> (x->apic_id & 7) & 1;
-	case RD_PMI_CORE_SEL_IGNORED:
-		return true;
-	}
 	return x->core_id < 8 && (core_mask >> x->core_id & 1);
 }
 

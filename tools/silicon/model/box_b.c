@@ -5,7 +5,7 @@
  *
  * Match events compare fields of a packet with MATCH where MASK has ones. The guide
  * does not give the polarity of MASK [b_mask]; 1 = compare is taken, as in the R-Box,
- * so that after reset nothing is compared. See also [b_match_parts] and [b_occupancy].
+ * so that after reset nothing is compared. See also [b_match_parts].
  */
 #include "uncore.h"
 
@@ -48,8 +48,6 @@ void select_b(struct counter *c, struct selection *sel, CPUState *cs)
 	const struct event_info *e = select_event(c, c->sel >> 1 & 0x1f, 0, sel, cs);
 	uint64_t bits;
 
-	if (reading(RD_B_OCCUPANCY) == RD_B_OCCUPANCY_RAW)
-		sel->div = 1;
 	if (!e || !(e->flags & EV_MATCH))
 		return;
 	bits = fields(e);

@@ -7,6 +7,5 @@
 
 void select_c(struct counter *c, struct selection *sel, CPUState *cs)
 {
-	select_event(c, c->sel & 0xff, c->sel >> 8 & 0xff, sel, cs);
-	select_shape(c, sel);
+	select_shape(c, select_event(c, c->sel & 0xff, c->sel >> 8 & 0xff, sel, cs), sel, cs);
 }

@@ -25,7 +25,8 @@ enum { K_IPERF0, K_IPERF1, K_QLX0, K_QLX1, K_XBR1, K_XBR2 };
 #define XBR_TRIG_EN	(1u << 21)
 #define XBR_IG_FLT_CNT	(1u << 20)
 
-#define IPERF_NULL_IDLE		30	/* bits */
+#define IPERF_ALLOC		9	/* bits */
+#define IPERF_NULL_IDLE		30
 #define IPERF_FLITS_SENT	31
 
 /* Ports of a half: 0 and 1 are links between packages. */
@@ -33,6 +34,7 @@ enum { K_IPERF0, K_IPERF1, K_QLX0, K_QLX1, K_XBR1, K_XBR2 };
 #define PORT_B		3
 
 #define QLX_TYPES	0xb
+#define QLX_TARGET	0x9
 
 static unsigned int ev_sel(const struct counter *c)
 {
@@ -98,6 +100,14 @@ static struct view view_of(const struct counter *c, unsigned int code)
 		TAG_S_OUT_NCB, TAG_S_OUT_NCS, TAG_S_OUT_DRS, TAG_S_OUT_NDR,
 		TAG_S_OUT_HOM | TAG_S_OUT_TO_R, TAG_S_OUT_SNP
 	};
+	/* From ALLOC_TO_ARB on; an S-Box has no VN1. */
+	static const uint32_t alloc[] = {
+		TAG_R_NCB, TAG_R_NCS, TAG_R_DRS, TAG_R_NDR, TAG_R_SNP, TAG_R_HOM_VN1, TAG_R_HOM_VN0
+	};
+	static const uint32_t alloc_of_s[] = {
+		TAG_S_OUT_NCB, TAG_S_OUT_NCS, TAG_S_OUT_DRS, TAG_S_OUT_NDR, TAG_S_OUT_SNP,
+		TAG_S_OUT_HOM | TAG_S_OUT_SNP, TAG_S_OUT_HOM | TAG_S_OUT_TO_R
+	};
 	static const uint32_t vns[] = { TAG_R_VN0, TAG_R_VN1, TAG_R_VNA };
 	bool null = code == SYN_CODE_R_IPERF(IPERF_NULL_IDLE);
 	struct view v = { .shows = SHOWS_NONE };
@@ -112,6 +122,13 @@ static struct view view_of(const struct counter *c, unsigned int code)
 		/* An S-Box sends all by one network: there is no packet of two classes. */
 		if (port_of(c) == PORT_S && vns[vn] != TAG_R_VNA)
 			v.of = TAG_S_OUT_HOM | TAG_S_OUT_SNP;
+	} else if (code >= SYN_CODE_R_IPERF(IPERF_ALLOC) &&
+		   code < SYN_CODE_R_IPERF(IPERF_ALLOC + ARRAY_SIZE(alloc))) {
+		unsigned int n = code - SYN_CODE_R_IPERF(IPERF_ALLOC);
+
+		v.shows = SHOWS_COUNT;
+		v.list = port_of(c) == PORT_S ? LIST_S_OUT : LIST_R_IN;
+		v.of = port_of(c) == PORT_S ? alloc_of_s[n] : alloc[n];
 	} else if (null || code == SYN_CODE_R_IPERF(IPERF_FLITS_SENT)) {
 		v.shows = null ? SHOWS_NULL_FLITS : SHOWS_FLITS;
 		v.list = port_of(c) == PORT_S ? LIST_S_IN : LIST_R_OUT;
@@ -135,6 +152,16 @@ static void add(const struct counter *c, unsigned int code, unsigned int sharers
 
 	select_part(&v, v.list >= LIST_R_IN ? key.inst : c->box->inst, &key, 1, sharers, turn, part);
 	pattern_add(sum, part);
+}
+
+/* Has a test set what happens? */
+static bool is_set(const struct counter *c, unsigned int code)
+{
+	g_autofree struct pattern *part = g_new(struct pattern, 1);
+
+	return traffic_planted(&(struct traffic_key){ .package = c->box->pkg->id, .box = BOX_R,
+						      .inst = port_number(c), .code = code,
+						      .bit = NO_BIT }, 1, part);
 }
 
 /* Packet classes and networks are told apart, so their sum is what "any" counts. */
@@ -172,10 +199,10 @@ static void iperf(struct counter *c, uint64_t v, struct selection *sel, CPUState
 	}
 	new_packets(c, v, &sel->pattern);
 	for (unsigned int bit = 8; bit < 32; bit++) {
-		bool arb = bit >= 9 && bit <= 15;
+		bool arb = bit >= IPERF_ALLOC && bit <= 15;
 
 		if ((v >> bit & 1) && (bit <= 16 || bit >= 24))
-			add(c, SYN_CODE_R_IPERF(bit), arb ? 7 : 1, arb ? bit - 9 : 0,
+			add(c, SYN_CODE_R_IPERF(bit), arb ? 7 : 1, arb ? bit - IPERF_ALLOC : 0,
 			    &sel->pattern);
 	}
 	/* [flits_sent]: with null flits among them, there is one in each cycle. */
@@ -186,13 +213,41 @@ static void iperf(struct counter *c, uint64_t v, struct selection *sel, CPUState
 	pattern_cap(&sel->pattern, 1);
 }
 
+/* The types: bids at three levels, those that fail, and others. */
+enum { QLX_QUEUE, QLX_LOCAL, QLX_GLOBAL, QLX_FAIL };
+
+/* Those that the list of events has without are open [r_qlx_plain]. */
+static bool has_classes(unsigned int type)
+{
+	return type == QLX_QUEUE || type == QLX_QUEUE + QLX_FAIL || type == QLX_GLOBAL + QLX_FAIL ||
+	       type == QLX_TARGET || reading(RD_R_QLX_PLAIN) == RD_R_QLX_PLAIN_YES;
+}
+
+/* What fails is a bid. Of different classes no two fail in the same cycle. */
+static void bids(struct counter *c, unsigned int v, struct pattern *sum)
+{
+	unsigned int type = v & 0xf, class = v >> 4, fail = type + QLX_FAIL;
+	bool classes = has_classes(type), told_apart = classes && type >= QLX_FAIL;
+	unsigned int code = SYN_CODE_R_QLX(classes ? v : type);
+	bool with_failed = type < QLX_FAIL && !is_set(c, code);
+
+	add(c, code, told_apart ? 16 : 1, told_apart ? class : 0, sum);
+	for (unsigned int n = 0; with_failed && n < 16; n++) {
+		if (!has_classes(fail) && !n)
+			add(c, SYN_CODE_R_QLX(fail), 1, 0, sum);
+		if (has_classes(fail) && (!classes || n == class))
+			add(c, SYN_CODE_R_QLX(fail | n << 4), 16, n, sum);
+	}
+}
+
 static void qlx(struct counter *c, unsigned int v, struct selection *sel, CPUState *cs)
 {
 	if ((v & 0xf) >= QLX_TYPES)
 		silicon_violation(VIOL_EV_SEL, cs, "%s: QLX event type 0x%x is reserved",
 				  c->sel_reg->name, v & 0xf);
 	else
-		add(c, SYN_CODE_R_QLX(v), 1, 0, &sel->pattern);
+		bids(c, v, &sel->pattern);
+	pattern_cap(&sel->pattern, 1);
 }
 
 void select_r(struct counter *c, struct selection *sel, CPUState *cs)

@@ -3,8 +3,8 @@
  * S-Box: four alike counters, each with a 7-bit tally that follows the queue
  * of an occupancy event and is added every cycle. The tally keeps what it held
  * when its counter stopped. Software has to set reset_occ_cnt in the write
- * that enables the counter; otherwise the left-over is added every cycle (it
- * is taken to be at least 1, so that the slip always shows in the count).
+ * that enables the counter; otherwise the left-over is added every cycle
+ * [s_no_reset] (it is taken to be at least 1, so that the slip always shows in the count).
  * reset_occ_cnt reads back as written; it acts when written.
  *
  * TO_R_PROG_EV counts outgoing packets by MATCH and MASK while MM_CFG bit 63
@@ -92,7 +92,7 @@ void select_s(struct counter *c, struct selection *sel, CPUState *cs)
 {
 	const struct event_info *e = select_event(c, code_of(c), c->sel >> 8 & 0xff, sel, cs);
 
-	select_shape(c, sel);
+	select_shape(c, e, sel, cs);
 	if (!e)
 		return;
 	if (e->flags & EV_MATCH) {

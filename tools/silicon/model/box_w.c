@@ -50,6 +50,5 @@ void select_w(struct counter *c, struct selection *sel, CPUState *cs)
 		sel->pattern.inc[0] = 1;
 		return;
 	}
-	select_event(c, c->sel & 0xff, c->sel >> 8 & 0xff, sel, cs);
-	select_shape(c, sel);
+	select_shape(c, select_event(c, c->sel & 0xff, c->sel >> 8 & 0xff, sel, cs), sel, cs);
 }

@@ -102,7 +102,9 @@ static unsigned int compare(const struct shape *s, unsigned int inc)
 {
 	if (!s->threshold)
 		return inc;
-	return s->invert ? inc < s->threshold : inc >= s->threshold;
+	if (s->invert)
+		return s->invert_above ? inc > s->threshold : inc < s->threshold;
+	return s->plain_below ? inc <= s->threshold : inc >= s->threshold;
 }
 
 void pattern_shape(struct pattern *p, const struct shape *shape)

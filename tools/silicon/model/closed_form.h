@@ -47,6 +47,8 @@ struct shape {
 	unsigned int threshold;
 	bool invert;
 	bool edge;
+	bool invert_above;	/* invert is more than the threshold, not less */
+	bool plain_below;	/* without invert it is at most the threshold, not at least */
 };
 
 void pattern_shape(struct pattern *p, const struct shape *shape);

@@ -75,6 +75,7 @@ struct core_event {
 	uint8_t cmask;
 	bool inv, edge;
 	bool precise;
+	uint8_t offcore;	/* of such a response, the register + 1 */
 };
 
 static inline bool core_event_timed(const struct core_event *ev)
@@ -241,6 +242,8 @@ uint64_t core_event_sum(const struct core *k, const struct core_event *ev, uint6
 
 /* core_offcore.c */
 void core_offcore_default(struct core *k);
+/* Does what the register asks for follow the program? Then what of its accesses. */
+bool core_offcore_follows(const struct core *k, unsigned int reg, uint32_t *what);
 uint64_t core_offcore_sum(const struct core *k, unsigned int reg, uint64_t cycles);
 uint32_t core_offcore_rate(const struct core *k, unsigned int reg);
 void core_offcore_check(struct core *k, unsigned int reg);

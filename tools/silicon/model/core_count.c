@@ -124,7 +124,7 @@ static bool same_core(const struct core *a, const struct core *b)
 
 /*
  * PDIR wants the other programmable counters of the core silent, those of its other
- * thread as well [snb_pdir_scope]. Said once per setting, not each time an interrupt handler
+ * thread as well. Said once per setting, not each time an interrupt handler
  * stops and starts everything.
  */
 static void check_pdir_of(struct core *k)
@@ -134,8 +134,7 @@ static void check_pdir_of(struct core *k)
 	for (int cpu = 0; cpu < SILICON_CPUS; cpu++) {
 		const struct core *o = core_peek(cpu);
 
-		if (!o || !same_core(k, o) ||
-		    (o != k && reading(RD_SNB_PDIR_SCOPE) == RD_SNB_PDIR_SCOPE_THREAD))
+		if (!o || !same_core(k, o))
 			continue;
 		for (int i = 0; i < CORE_GP; i++) {
 			if (o == k && i == 1)
@@ -166,6 +165,14 @@ static void check_pdir(struct core *k)
 	}
 }
 
+/* Only counter 3 collects precise stores. */
+static void check_store(struct core *k, unsigned int i)
+{
+	if (k->model->kind == KIND_SANDYBRIDGE && i != 3 && pebs_on(k, i) &&
+	    (k->evtsel[i] & 0xffff) == 0x02cd)
+		silicon_violation(VIOL_CORE, k->cs, "precise store on counter %u", i);
+}
+
 /* Start and stop what the registers now say. The past is settled already. */
 void core_apply(struct core *k)
 {
@@ -179,7 +186,7 @@ void core_apply(struct core *k)
 			c->rings = (sel & EVTSEL_OS ? RING_OS : 0) | (sel & EVTSEL_USR ? RING_USR : 0);
 			c->intr = sel & EVTSEL_INT;
 			if (c->decoded != sel + 1 || c->rates != core_event_rates() ||
-			    c->ev.src == SRC_OFFCORE) {
+			    c->ev.offcore) {
 				core_event_decode(k, sel, &c->ev);
 				c->decoded = sel + 1;
 				c->rates = core_event_rates();
@@ -196,8 +203,10 @@ void core_apply(struct core *k)
 		if (!run || was)
 			continue;
 		c->truth.windows++;
-		if (c->ev.src == SRC_OFFCORE)
-			core_offcore_check(k, c->ev.what);
+		if (i < CORE_GP)
+			check_store(k, i);
+		if (c->ev.offcore)
+			core_offcore_check(k, c->ev.offcore - 1);
 	}
 	if (!(k->pebs_enable & ~PEBS_ENABLE_STORES))
 		k->skid_broken = 0;

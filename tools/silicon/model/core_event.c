@@ -424,7 +424,10 @@ void core_event_decode(const struct core *k, uint64_t evtsel, struct core_event 
 		ev->precise = r->precise;
 		ev->what = r->what;
 		ev->num = r->what;
-		if (r->src == SRC_OFFCORE)
+		ev->offcore = r->src == SRC_OFFCORE ? r->what + 1 : 0;
+		if (ev->offcore && core_offcore_follows(k, r->what, &ev->what))
+			ev->src = ev->what ? SRC_MEM : SRC_NONE;
+		else if (ev->offcore)
 			ev->num = core_offcore_rate(k, r->what);
 	} else if (code == 0x3c && umask == 1) {
 		ev->src = SRC_CYCLES;

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Offcore responses. The traffic is arithmetic: requests of a type come at a
- * steady rate, and of any number of them each kind of response gets its share,
- * in whole requests that always add up.
+ * Offcore responses. They follow the program: the loads (data reads) and stores (requests
+ * for ownership) that leave the core, and where the caches of mem.c have found them. Nothing
+ * is prefetched or written back.
+ *
+ * Where a test has set a rate, and where one of the registers asks for what is outstanding,
+ * the traffic is arithmetic: requests of a type come at a steady rate, and of any number of
+ * them each kind of response gets its share, in whole requests that always add up.
  *
  *	requests(c)	= c * rate / 65536
  *	response j	= requests * (shares up to j) / 65536 - the same up to j - 1
@@ -97,6 +101,72 @@ static bool selected(const struct core *k, uint64_t rsp, unsigned int j)
 	return (rsp & bits) && (rsp & 1ull << (31 + snoop));
 }
 
+static uint64_t valid_requests(const struct core *k, unsigned int reg)
+{
+	uint64_t all = k->model->offcore[0] & 0xffff, rsp = k->offcore[reg];
+
+	return table(k) && (rsp & ANY_REQUEST) ? all :
+	       rsp & all & ~k->model->no_request[reg];
+}
+
+/* Responses of a request that was served at this level, and bits that have to be there, too. */
+static const struct served {
+	uint64_t any, too;
+	enum mem_level level;
+	uint32_t store;
+} served_nehalem[] = {
+	{ 1u << 8 | 1u << 9, ~0ull, LEVEL_L3, MEM_STORE_L3 },
+	{ 1u << 10, ~0ull, LEVEL_HITM, MEM_STORE_HITM },
+	{ 1u << 14, ~0ull, LEVEL_DRAM, MEM_STORE_DRAM },
+	{ }
+}, served_sandybridge[] = {
+	{ 0xfull << 18, 0x1full << 31, LEVEL_L3, MEM_STORE_L3 },
+	{ 0xfull << 18, 1ull << 36, LEVEL_HITM, MEM_STORE_HITM },
+	{ 1ull << 22, 7ull << 31, LEVEL_DRAM, MEM_STORE_DRAM },
+	{ }
+}, served_atom[] = {
+	{ 1ull << 18, ~0ull, LEVEL_L2, MEM_STORE_L2_HIT },
+	{ 1ull << 36, ~0ull, LEVEL_HITM, MEM_STORE_HITM },
+	{ 1ull << 33, ~0ull, LEVEL_DRAM, MEM_STORE_DRAM },
+	{ }
+};
+
+#define DATA_READ	(1u << 0)
+#define OWNERSHIP	(1u << 1)
+
+bool core_offcore_follows(const struct core *k, unsigned int reg, uint32_t *what)
+{
+	const struct served *s = table(k) ? served_atom : kind_is_ex(k->model->kind) ?
+				 served_nehalem : served_sandybridge;
+	uint64_t rsp = k->offcore[reg], types = rsp & 0xffff;
+
+	if (kind_is_ex(k->model->kind))
+		types &= 0xff;
+	else
+		types = valid_requests(k, reg);
+	for (unsigned int t = 0; t < 16; t++) {
+		if ((types >> t & 1) && k->knob.off_rate[t] != SYN_OFF_FOLLOW)
+			return false;
+	}
+	if (!kind_is_ex(k->model->kind) && ((k->offcore[0] | k->offcore[1]) & OUTSTANDING))
+		return false;
+	for (*what = 0; s->any; s++) {
+		if (!((rsp & s->any) && (rsp & s->too)) &&
+		    (kind_is_ex(k->model->kind) || !(rsp & ANY_RESPONSE)))
+			continue;
+		*what |= (types & DATA_READ ? MEM_LOAD_AT(s->level) : 0) |
+			 (types & OWNERSHIP ? s->store : 0);
+	}
+	return true;
+}
+
+static uint64_t rate(const struct core *k, unsigned int t)
+{
+	if (k->knob.off_rate[t] != SYN_OFF_FOLLOW)
+		return k->knob.off_rate[t];
+	return t == 15 && table(k) ? 0 : 1024 >> (t % 5);
+}
+
 /* Nehalem has no such tables at hand: any response bit takes everything. */
 static uint64_t nehalem(const struct core *k, uint64_t rsp, uint64_t cycles)
 {
@@ -106,7 +176,7 @@ static uint64_t nehalem(const struct core *k, uint64_t rsp, uint64_t cycles)
 		return 0;
 	for (int t = 0; t < 8; t++)
 		if (rsp >> t & 1)
-			n += cycles * k->knob.off_rate[t] / CORE_RATE_ONE;
+			n += cycles * rate(k, t) / CORE_RATE_ONE;
 	return n;
 }
 
@@ -124,14 +194,6 @@ static uint64_t answered(const struct core *k, uint64_t rsp, uint64_t requests)
 		cut = next;
 	}
 	return n;
-}
-
-static uint64_t valid_requests(const struct core *k, unsigned int reg)
-{
-	uint64_t all = k->model->offcore[0] & 0xffff, rsp = k->offcore[reg];
-
-	return table(k) && (rsp & ANY_REQUEST) ? all :
-	       rsp & all & ~k->model->no_request[reg];
 }
 
 static bool meaningful(const struct core *k, unsigned int reg)
@@ -158,7 +220,7 @@ uint64_t core_offcore_sum(const struct core *k, unsigned int reg, uint64_t cycle
 		return 0;
 	for (; types; types &= types - 1) {
 		unsigned int t = ctz64(types);
-		uint64_t requests = muldiv64(cycles, k->knob.off_rate[t], CORE_RATE_ONE);
+		uint64_t requests = muldiv64(cycles, rate(k, t), CORE_RATE_ONE);
 
 		if (rsp & OUTSTANDING)
 			n += requests * k->knob.off_latency[t];
@@ -177,7 +239,7 @@ uint32_t core_offcore_rate(const struct core *k, unsigned int reg)
 void core_offcore_default(struct core *k)
 {
 	for (int t = 0; t < 16; t++) {
-		k->knob.off_rate[t] = t == 15 && table(k) ? 0 : 1024 >> (t % 5);
+		k->knob.off_rate[t] = SYN_OFF_FOLLOW;
 		k->knob.off_latency[t] = 120 + 20 * t;
 	}
 }

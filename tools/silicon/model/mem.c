@@ -204,7 +204,9 @@ static uint32_t beyond(const struct mem_model *m, const struct mem_access *a, en
 	if (level == LEVEL_L1 || level == LEVEL_FILL || level == LEVEL_NONE)
 		return 0;
 	if (a->store)
-		is |= level == LEVEL_L2 ? MEM_STORE_L2_HIT : MEM_STORE_L2_MISS;
+		is |= level == LEVEL_L2 ? MEM_STORE_L2_HIT :
+		      MEM_STORE_L2_MISS | (level == LEVEL_L3 ? MEM_STORE_L3 :
+					   level == LEVEL_HITM ? MEM_STORE_HITM : MEM_STORE_DRAM);
 	if (!m->l3.sets)
 		return is | MEM_LLC_REF | (level == LEVEL_L2 ? 0 : MEM_LLC_MISS);
 	if (level != LEVEL_L2)

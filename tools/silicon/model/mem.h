@@ -41,6 +41,9 @@ enum mem_level {
 #define MEM_STORE_L2_HIT	(1u << 17)	/* not in the first level */
 #define MEM_STORE_L2_MISS	(1u << 18)
 #define MEM_STORE_L1_MISS	(MEM_STORE_L2_HIT | MEM_STORE_L2_MISS)
+#define MEM_STORE_L3		(1u << 27)	/* of MEM_STORE_L2_MISS: where it was found */
+#define MEM_STORE_HITM		(1u << 28)
+#define MEM_STORE_DRAM		(1u << 29)
 #define MEM_LOAD_AT(level)	(1u << (20 + (level)))
 #define MEM_LEVELS		(((1u << LEVELS) - 1) << 20)
 #define MEM_L1_MISS		(MEM_LOAD_AT(LEVEL_FILL) | MEM_L1_MISSED)
@@ -49,7 +52,8 @@ enum mem_level {
 				 MEM_LOAD_AT(LEVEL_DRAM))
 #define MEM_BLOCKED		(MEM_UTLB | MEM_FORWARD | MEM_4K_ALIAS | MEM_UNKNOWN)
 #define MEM_NEED_CACHE		(MEM_LEVELS | MEM_LLC_REF | MEM_LLC_MISS | MEM_LATENCY | \
-				 MEM_PRECISE_STORE | MEM_STORE_L1_MISS)
+				 MEM_PRECISE_STORE | MEM_STORE_L1_MISS | MEM_STORE_L3 | \
+				 MEM_STORE_HITM | MEM_STORE_DRAM)
 #define MEM_NEED_TLB		(MEM_LOAD_DTLB | MEM_STORE_DTLB | MEM_UTLB | MEM_LATENCY | \
 				 MEM_PRECISE_STORE)
 

@@ -166,7 +166,9 @@ static void list_pattern(const struct counter *c, unsigned int list, unsigned in
 	memset(p->inc, 0, sizeof(p->inc[0]) << p->log2);
 	for (unsigned int i = 0; i < a->num; i++) {
 		const struct transaction *t = &a->list[i];
-		unsigned int mc = class_of(list, t->tags), n = seen[mc][t->cycles]++, cycles;
+		/* Credits are in flits of no packet. */
+		bool credit = list == LIST_S_OUT && t->tags & TAG_S_OUT_CREDIT;
+		unsigned int mc = credit ? 0 : class_of(list, t->tags), n, cycles;
 		uint64_t h = traffic_hash(c->box->pkg->id | list << 4 | inst << 8 |
 					  (uint64_t)i << 16 | 0x6ull << 60);
 		struct packet pkt = {
@@ -179,6 +181,9 @@ static void list_pattern(const struct counter *c, unsigned int list, unsigned in
 			.addr = (h >> 40 & 7) << 6 | (h >> 44 & 3) << 30,
 		};
 
+		if (credit)
+			continue;
+		n = seen[mc][t->cycles]++;
 		/* Requests and answers share what a link tells of its packets. */
 		if (list == LIST_R_OUT && mc == HOM0 && n % 2)
 			mc = HOM1;

@@ -20,18 +20,20 @@ enum reading {
 	RD_U_CODES,
 	RD_B_MASK,
 	RD_B_MATCH_PARTS,
-	RD_B_OCCUPANCY,
+	RD_S_INVERT,
 	RD_S_CODES,
 	RD_S_MATCH,
 	RD_TO_R_FULL,
+	RD_C_INVERT,
 	RD_M_MASK,
 	RD_M_ADDR,
 	RD_M_LOCK,
+	RD_R_QLX_PLAIN,
 	RD_FLITS_SENT,
+	RD_W_INVERT,
 	RD_W_FIXED_PMI,
 	RD_W_ERRATUM,
 	RD_W_ERRATUM_WHICH,
-	RD_SNB_PDIR_SCOPE,
 	READINGS
 };
 
@@ -44,25 +46,27 @@ enum { RD_FREEZE_LATENCY_16, RD_FREEZE_LATENCY_0, RD_FREEZE_LATENCY_1000 };
 enum { RD_REFREEZE_PACKAGE, RD_REFREEZE_COUNTER };
 enum { RD_COND_FROZEN, RD_COND_OVERFLOW, RD_COND_NEVER };
 enum { RD_MUST_BE_0_DROPPED, RD_MUST_BE_0_GP };
-enum { RD_PMI_CORE_SEL_CORE_ID, RD_PMI_CORE_SEL_APIC_ID, RD_PMI_CORE_SEL_IGNORED };
+enum { RD_PMI_CORE_SEL_CORE_ID, RD_PMI_CORE_SEL_APIC_ID };
 enum { RD_PMI_NO_DEBUGCTL_DROPPED, RD_PMI_NO_DEBUGCTL_KEPT };
 enum { RD_DEBUGCTL_13_PRESENT, RD_DEBUGCTL_13_STUCK, RD_DEBUGCTL_13_NEEDLESS };
 enum { RD_CBOX_SIDES_BY_FIVE, RD_CBOX_SIDES_BY_EIGHT };
 enum { RD_U_CODES_EIGHT, RD_U_CODES_NINE };
 enum { RD_B_MASK_COMPARE, RD_B_MASK_IGNORE };
 enum { RD_B_MATCH_PARTS_NAMED, RD_B_MATCH_PARTS_ALL };
-enum { RD_B_OCCUPANCY_OVERFLOW, RD_B_OCCUPANCY_RAW };
+enum { RD_S_INVERT_BELOW, RD_S_INVERT_ABOVE };
 enum { RD_S_CODES_DETAILS, RD_S_CODES_TABLE };
 enum { RD_S_MATCH_ADDR_LOW, RD_S_MATCH_CLASS_LOW };
 enum { RD_TO_R_FULL_ANY, RD_TO_R_FULL_NONE, RD_TO_R_FULL_FIRST };
+enum { RD_C_INVERT_BELOW, RD_C_INVERT_ABOVE };
 enum { RD_M_MASK_COMPARE, RD_M_MASK_IGNORE };
 enum { RD_M_ADDR_BYTE, RD_M_ADDR_LINE };
 enum { RD_M_LOCK_NO, RD_M_LOCK_GP };
+enum { RD_R_QLX_PLAIN_NO, RD_R_QLX_PLAIN_YES };
 enum { RD_FLITS_SENT_DATA, RD_FLITS_SENT_ALL };
+enum { RD_W_INVERT_BELOW, RD_W_INVERT_ABOVE };
 enum { RD_W_FIXED_PMI_BIT_2, RD_W_FIXED_PMI_NONE };
 enum { RD_W_ERRATUM_EVERY, RD_W_ERRATUM_COUNTED, RD_W_ERRATUM_NONE };
 enum { RD_W_ERRATUM_WHICH_ALL, RD_W_ERRATUM_WHICH_EVENTS, RD_W_ERRATUM_WHICH_FIXED };
-enum { RD_SNB_PDIR_SCOPE_CORE, RD_SNB_PDIR_SCOPE_THREAD };
 
 #define READING_ANSWERS	4	/* at most */
 
@@ -82,25 +86,27 @@ static const struct reading_names reading_names[] __attribute__((unused)) = {
 	[RD_REFREEZE] = { "refreeze", { "package", "counter" }, 1 },
 	[RD_COND] = { "cond", { "frozen", "overflow", "never" }, 1 },
 	[RD_MUST_BE_0] = { "must_be_0", { "dropped", "gp" }, 1 },
-	[RD_PMI_CORE_SEL] = { "pmi_core_sel", { "core_id", "apic_id", "ignored" }, 1 },
+	[RD_PMI_CORE_SEL] = { "pmi_core_sel", { "core_id", "apic_id" }, 1 },
 	[RD_PMI_NO_DEBUGCTL] = { "pmi_no_debugctl", { "dropped", "kept" }, 1 },
 	[RD_DEBUGCTL_13] = { "debugctl_13", { "present", "stuck", "needless" }, 1 },
 	[RD_CBOX_SIDES] = { "cbox_sides", { "by_five", "by_eight" }, 0 },
 	[RD_U_CODES] = { "u_codes", { "eight", "nine" }, 1 },
 	[RD_B_MASK] = { "b_mask", { "compare", "ignore" }, 1 },
 	[RD_B_MATCH_PARTS] = { "b_match_parts", { "named", "all" }, 1 },
-	[RD_B_OCCUPANCY] = { "b_occupancy", { "overflow", "raw" }, 1 },
+	[RD_S_INVERT] = { "s_invert", { "below", "above" }, 1 },
 	[RD_S_CODES] = { "s_codes", { "details", "table" }, 1 },
 	[RD_S_MATCH] = { "s_match", { "addr_low", "class_low" }, 1 },
 	[RD_TO_R_FULL] = { "to_r_full", { "any", "none", "first" }, 1 },
+	[RD_C_INVERT] = { "c_invert", { "below", "above" }, 1 },
 	[RD_M_MASK] = { "m_mask", { "compare", "ignore" }, 1 },
 	[RD_M_ADDR] = { "m_addr", { "byte", "line" }, 1 },
 	[RD_M_LOCK] = { "m_lock", { "no", "gp" }, 1 },
+	[RD_R_QLX_PLAIN] = { "r_qlx_plain", { "no", "yes" }, 1 },
 	[RD_FLITS_SENT] = { "flits_sent", { "data", "all" }, 1 },
+	[RD_W_INVERT] = { "w_invert", { "below", "above" }, 1 },
 	[RD_W_FIXED_PMI] = { "w_fixed_pmi", { "bit_2", "none" }, 1 },
 	[RD_W_ERRATUM] = { "w_erratum", { "every", "counted", "none" }, 1 },
 	[RD_W_ERRATUM_WHICH] = { "w_erratum_which", { "all", "events", "fixed" }, 1 },
-	[RD_SNB_PDIR_SCOPE] = { "snb_pdir_scope", { "core", "thread" }, 0 },
 };
 
 #endif

@@ -59,6 +59,10 @@ const struct event_info *select_event(struct counter *c, unsigned int code, unsi
 		select_part(&e->view[0], key.inst, &key, e->limit[0], 1, 0, &sel->pattern);
 		return e;
 	}
+	if (umask == e->umask && e->view[8].shows != SHOWS_NONE) {
+		select_part(&e->view[8], key.inst, &key, e->cap, 1, 0, &sel->pattern);
+		return e;
+	}
 	part = g_new(struct pattern, 1);
 	n = ctpop8(e->umask);
 	sharers = DIV_ROUND_UP(n, e->cap);
@@ -77,9 +81,39 @@ const struct event_info *select_event(struct counter *c, unsigned int code, unsi
 	return e;
 }
 
-void select_shape(struct counter *c, struct selection *sel)
+/* The most that the chosen parts can add in a cycle. */
+static unsigned int most(const struct event_info *e, uint8_t umask)
+{
+	unsigned int sum = e->umask ? 0 : e->limit[0];
+
+	for (unsigned int bit = 0; bit < 8; bit++)
+		sum += e->umask & umask & 1u << bit ? e->limit[bit] : 0;
+	return MIN(sum, e->cap);
+}
+
+void select_shape(struct counter *c, const struct event_info *e, struct selection *sel,
+		  CPUState *cs)
 {
 	sel->shape.threshold = c->sel >> 24 & 0xff;
 	sel->shape.invert = c->sel >> 23 & 1;
 	sel->shape.edge = c->sel >> 18 & 1;
+	/* [c_invert], [s_invert], [w_invert] */
+	switch (c->box->kind) {
+	case BOX_C:
+		sel->shape.invert_above = reading(RD_C_INVERT) == RD_C_INVERT_ABOVE;
+		break;
+	case BOX_S:
+		sel->shape.invert_above = reading(RD_S_INVERT) == RD_S_INVERT_ABOVE;
+		sel->shape.plain_below = sel->shape.invert_above;
+		break;
+	case BOX_W:
+		sel->shape.invert_above = reading(RD_W_INVERT) == RD_W_INVERT_ABOVE;
+		break;
+	default:
+		break;
+	}
+	if (e && sel->shape.edge && !sel->shape.threshold && most(e, c->sel >> 8) > 1)
+		silicon_violation(VIOL_UNDEFINED, cs, "%s = %#" PRIx64
+				  ": edges of %s, which is no event of one bit",
+				  c->sel_reg->name, c->sel, e->name);
 }

@@ -70,11 +70,11 @@
 #define SYN_READING(reading)	(0x53535000u | (reading))
 
 /*
- * SYN_UNCOUNTED: the contents of a control register, less its enable and PMI bits, event and
+ * SYN_UNCOUNTED: the contents of a control register, less its enable and PMI bits, event, invert and
  * umask. What counters count that have it is in no truth and no statistic of PMIs: a driver
  * may let counters of several boxes overflow for purposes of its own. 0: there are none.
  */
-#define SYN_UNCOUNTED_ANY	0xffffu		/* event and umask of C-, S- and W-Box */
+#define SYN_UNCOUNTED_ANY	0x80ffffu	/* event, umask and invert of C-, S- and W-Box */
 
 /*
  * ---- truth of a counter of the package ----
@@ -331,7 +331,9 @@
  * 1/65536: on Goldmont one share for each of response bits 18, 33, 34, 36, 37;
  * on Sandy Bridge suppliers 17-22 and 30:23 as one, then snoops 31-37.
  */
+/* Requests in 65536 cycles; at power on they follow the program. */
 #define SYN_OFF_RATE(bit)	(0x53584000u | (bit))
+#define SYN_OFF_FOLLOW		(~0ull)
 #define SYN_OFF_LATENCY(bit)	(0x53584010u | (bit))
 #define SYN_OFF_SHARE(n)	(0x53584020u | (n))	/* r */
 /* Another rate for an event that has no real source, on all CPUs. */

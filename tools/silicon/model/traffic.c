@@ -97,20 +97,21 @@ static bool read_lines(unsigned int from, unsigned int to, unsigned int lines, d
 
 			good &= activity_tell(from, LIST_C, 4 * half + n, TAG_C_CORE | TAG_C_MISS |
 					      TAG_C_I | TAG_C_MAF | TAG_C_FILL_E |
-					      TAG_C_FILL_WITHOUT_VICTIM, 1, num) &&
+					      TAG_C_FILL_WITHOUT_VICTIM, 2, num) &&
 				activity_tell(from, LIST_C, 4 * half + n, TAG_C_CORE | TAG_C_HIT |
-					      TAG_C_E, 1, num * hits / (100 - hits) + 0.5);
+					      TAG_C_E, 2, num * hits / (100 - hits) + 0.5);
 		}
 		good &= activity_tell(from, LIST_S_OUT, half, TAG_S_OUT_HOM | TAG_S_OUT_REQUEST |
 				      (far ? TAG_S_OUT_TO_R : TAG_S_OUT_TO_B), 1, misses) &&
 			activity_tell(from, LIST_S_IN, half, TAG_S_IN_DRS |
 				      (far ? TAG_S_IN_FROM_R : TAG_S_IN_FROM_B), 9, misses) &&
-			activity_tell(to, LIST_B, half, TAG_B_REQUEST | TAG_B_NON_IOH | TAG_B_RD |
+			activity_tell(to, LIST_B, half, TAG_B_MESSAGE | TAG_B_REQUEST | TAG_B_NON_IOH | TAG_B_RD |
 				      TAG_B_MEM_RD | TAG_B_PAGE_HIT, 1, misses);
 		if (far) {
-			good &= activity_tell(from, LIST_R_OUT, port, TAG_R_HOM | TAG_R_VNA, 1,
-					      misses) &&
-				activity_tell(to, LIST_R_IN, port, TAG_R_HOM | TAG_R_VNA, 1, misses) &&
+			good &= activity_tell(from, LIST_R_OUT, port, TAG_R_HOM | TAG_R_HOM_VN0 |
+					      TAG_R_VNA, 1, misses) &&
+				activity_tell(to, LIST_R_IN, port, TAG_R_HOM | TAG_R_HOM_VN0 |
+					      TAG_R_VNA, 1, misses) &&
 				activity_tell(to, LIST_R_OUT, port, TAG_R_DRS | TAG_R_VNA, 9, misses) &&
 				activity_tell(from, LIST_R_IN, port, TAG_R_DRS | TAG_R_VNA, 9, misses);
 		}

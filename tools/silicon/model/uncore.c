@@ -11,9 +11,9 @@
  * looking: an overflow with pmi_en, which may interrupt it or stop counters.
  *
  * Choices where the guide leaves one open:
- * - [rst_all] clears all counters once, when it is written 1. Usage that would tell
- *   this from holding them (a counter written, or en_all set, while it is 1) is a
- *   violation. [rst_all_start]: a value written then is taken.
+ * - [rst_all] clears all counters once, when it is written 1. To set en_all while it is 1
+ *   would tell this from holding them and is a violation. [rst_all_start]: a value written
+ *   then is taken; where it would be lost, to write it is a violation.
  * - [summary_clear] A summary bit in the U-Box goes up with an overflow below it, and
  *   down either through U OVF_CTL or when the last STATUS bit below is cleared.
  * - [cbox_sides] Westmere-EX: S-Box 0 has C-Boxes 0 to 4, S-Box 1 has 5 to 9, as the
@@ -762,13 +762,15 @@ static void write_sel(struct counter *c, uint64_t val, CPUState *cs)
 
 static void write_ctr(struct counter *c, uint64_t val, CPUState *cs)
 {
-	if (c->box->pkg->u_ctl & U_RST_ALL)
+	bool lost = (c->box->pkg->u_ctl & U_RST_ALL) &&
+		    reading(RD_RST_ALL_START) == RD_RST_ALL_START_LOST;
+
+	if (lost)
 		silicon_violation(VIOL_RST_ALL, cs, "%s written while rst_all is 1",
 				  c->ctr_reg->name);
 	if (c->box->type->write)
 		c->box->type->write(c, val, cs);
-	if ((c->box->pkg->u_ctl & U_RST_ALL) &&
-	    reading(RD_RST_ALL_START) == RD_RST_ALL_START_LOST)
+	if (lost)
 		return;
 	counter_settle(c);
 	c->c.value = val;

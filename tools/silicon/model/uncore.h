@@ -74,13 +74,16 @@ enum {
 	TAG_R_NCB = 1u << 0, TAG_R_NCS = 1u << 1, TAG_R_DRS = 1u << 2, TAG_R_NDR = 1u << 3,
 	TAG_R_HOM = 1u << 4, TAG_R_SNP = 1u << 5,
 	TAG_R_VN0 = 1u << 6, TAG_R_VN1 = 1u << 7, TAG_R_VNA = 1u << 8,
+	TAG_R_HOM_VN0 = 1u << 9, TAG_R_HOM_VN1 = 1u << 10,	/* as ALLOC_TO_ARB has them */
 };
 
-enum { LIST_C, LIST_S_OUT, LIST_S_IN, LIST_B, LIST_R_IN, LIST_R_OUT, LISTS };
+enum { LIST_C, LIST_C_NACK, LIST_S_OUT, LIST_S_IN, LIST_B, LIST_R_IN, LIST_R_OUT, LISTS };
 
 struct view {
 	uint8_t shows, list;
 	uint16_t depth;		/* of the queue */
+	uint8_t every;		/* one of so many of them; 0: all */
+	bool at_core;		/* at the ring stop of a core: what the next C-Box sends there */
 	uint32_t of, queue;	/* by tags that all of them have: those shown, those in the queue */
 };
 
@@ -93,7 +96,7 @@ struct event_info {
 	uint16_t div;		/* increments per count */
 	uint16_t limit[8];	/* most per cycle of each bit */
 	uint8_t flags;
-	struct view view[8];	/* of each bit */
+	struct view view[9];	/* of each bit; of all of them, if that is no sum */
 	const char *name;
 };
 
@@ -295,7 +298,8 @@ void select_part(const struct view *v, unsigned int inst, const struct traffic_k
 		 unsigned int limit, unsigned int sharers, unsigned int turn,
 		 struct pattern *out);
 /* threshold 31:24, invert 23, edge_detect 18 */
-void select_shape(struct counter *c, struct selection *sel);
+void select_shape(struct counter *c, const struct event_info *e, struct selection *sel,
+		  CPUState *cs);
 
 void select_u(struct counter *c, struct selection *sel, CPUState *cs);
 void select_c(struct counter *c, struct selection *sel, CPUState *cs);

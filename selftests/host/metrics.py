@@ -1,0 +1,740 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""perf metrics in a world of the test: a sysfs and a perf that play what no machine does when asked.
+
+What perf prints may be broken in any way: a value is right or n/a, and the status says so. The
+command is never disturbed, each file and stream that is written can be read by what reads it,
+and wrong metric files are refused. The program is built with AddressSanitizer and UBSan.
+
+TIER: quick
+"""
+import csv
+import io
+import json
+import os
+import pty
+import random
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+
+HOST = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [f'{HOST}/../lib', f'{HOST}/metrics']
+sys.dont_write_bytecode = True
+import fixture
+from fixture import PLAY, World, write
+from ktap import Ktap
+
+TOP = fixture.TOP
+FOUND = re.compile(r'AddressSanitizer|runtime error')
+ktap = Ktap()
+
+
+def cleanly(done, status, text='', where='stderr'):
+    """What is wrong with how a program has ended."""
+    said = getattr(done, where)
+    if FOUND.search(done.stderr):
+        yield done.stderr[-2000:]
+    if done.returncode != status:
+        yield f'{done.args[1:]}: status {done.returncode}, not {status}: {done.stderr[-500:]}'
+    if not re.search(text, said):
+        yield f'{done.args[1:]}: it does not say {text!r} but {said[-500:]!r}'
+
+
+def rows(text):
+    """{(scope, metric): value} of CSV; each row has what the header says."""
+    table = list(csv.DictReader(io.StringIO(text), strict=True))
+    if any(None in row or None in row.values() for row in table):
+        raise ValueError('a row of another length')
+    return {(row.get('time', ''), row['scope'], row['metric']): row for row in table}
+
+
+def value(row):
+    """Of a row, None for n/a."""
+    return None if row['value'] == 'n/a' else float(row['value'])
+
+
+# ---- streams ----
+
+ASK = 'memory', '--per-socket', '--csv', '--', 'true'
+MIDDLE = 'all = lines()\nhalf = len(all) // 2\n'
+ALL = 'ready()\nuntil_told()\n' + MIDDLE
+# What perf does; the status; how many of the eight values there are (any number, if None).
+STREAMS = {
+    'whole': (ALL + 'say(all)', 0, 8),
+    'without its last end of line': (ALL + 'say(all[:-1])\nsay(all[-1:], "")', 0, 8),
+    'truncated in a line': (ALL + 'say(all[:half])\nsay([all[half][:40]], "")', 0, None),
+    'truncated between lines': (ALL + 'say(all[:half])', 0, None),
+    'empty': (ALL, 3, 0),
+    'with NUL': (ALL + 'say([all[0][:30] + "\\0" + all[0][30:]] + all[1:])', 0, None),
+    'with a huge line first': (ALL + 'say(["x" * 10000000])\nsay(all)', 0, 8),
+    'with a huge count': (ALL + 'say([all[0].replace(": \\"", ": \\"" + "9" * 500)] + all[1:])', 0, None),
+    'one huge line': (ALL + 'say(b"{" * 3000000)', 3, 0),
+    'each line twice': (ALL + 'say([x for x in all for _ in range(2)])', 0, 8),
+    'all twice': (ALL + 'say(all + all)', 0, 8),
+    'never ending': ('ready()\nwhile True:\n    signal.pause()', 3, 0),
+    'never ending, of old lines': (ALL + 'while True:\n    say(all)', 3, None),
+    'that never begins': ('while True:\n    signal.pause()', 3, 0),
+    'dying before it counts': ('sys.exit(5)', 3, 0),
+    'dying in the middle': ('ready()\nos.kill(os.getpid(), signal.SIGKILL)', 3, 0),
+    'dying in the middle of its lines': (ALL + 'say(all[:half])\nos.kill(os.getpid(), 9)', 3, None),
+    'failing early': ('ready()\nsay(lines())\nos._exit(7)', 3, 8),
+    'with newer keys': (ALL + 'say([x[:-1] + ", \\"new\\" : {\\"a\\" : [1, null]}}" for x in all])', 0, 8),
+    'with the same key twice': (ALL + 'say([all[0][:-1] + ", \\"cpu\\" : \\"2\\"}"] + all[1:])', 0, None),
+    'with commas as decimal points': (ALL + r'comma = r"\1,\2" if os.environ.get("LC_ALL") != "C" else r"\1.\2"'
+                                      '\n' r'say([re.sub(r"(\d)\.(\d)", comma, x) for x in all])', 0, 8),
+    'with rubbish between': (ALL + 'for x in all:\n    say(bytes(range(128, 255)) + b"\\n{}\\n[]\\nnull\\n")\n'
+                             '    say([x])', 0, 8),
+    'of unknown events': (ALL + 'say([x.replace("pm", y) for x in all for y in '
+                          '("pm9", "pm-", "px", "pm99999999999")] + all)', 0, 8),
+    'of counts that are none': (ALL + 'say(lines(lambda p, t, c: "12abc"))', 1, 0),
+    'of NaN': (ALL + 'say(lines(lambda p, t, c: "nan"))', 1, 0),
+    'of negative counts': (ALL + 'say(lines(lambda p, t, c: "-5"))', 1, 0),
+    'not counted': (ALL + 'say(lines(lambda p, t, c: "<not counted>"))', 1, 0),
+    'of times that are none': (ALL + 'say(lines(seconds=lambda p, c: -1))', 1, 0),
+    'of shares over 100': (ALL + 'say(lines(running=lambda p, c: 500))', 1, 0),
+    'in another order': (ALL + 'say(all[::-1])', 0, 8),
+    'with CR': (ALL + 'say(all, "\\r\\n")', 0, 8),
+    'of CPUs that are not there': (ALL + 'say([re.sub(\'"cpu" : "."\', \'"cpu" : "\' + y + \'"\', x) for x in '
+                                   'all for y in ("999999", "-7", "1e300", "")])', 0, None),
+    'byte by byte': (ALL + 'for x in "\\n".join(all).encode() + b"\\n":\n    os.write(1, bytes([x]))', 0, 8),
+    'in CPUs that have gone': (ALL + 'say([re.sub(\'"cpu" : "2", \', "", x) for x in all])', 0, 8),
+    'in other CPUs of the package': (ALL + 'say([x.replace(\'"cpu" : "2"\', \'"cpu" : "3"\') for x in all])', 0, 8),
+}
+
+
+def streams():
+    """Each value of each stream is that of the whole one, or n/a."""
+    world = World()
+    right = {key: value(row) for key, row in rows(world.run(*ASK).stdout).items()}
+    # A value is wrong in one stream alone: where the package of a line cannot be known.
+    for name, (text, status, wanted) in STREAMS.items():
+        world.play(text + '\n')
+        done = world.run(*ASK, env={'FAKE_PATIENCE': '500' if 'never' in name else '20000'}.items())
+        bad = list(cleanly(done, status))
+        got = {key: value(row) for key, row in rows(done.stdout).items()}
+        there = [key for key, number in got.items() if number is not None]
+        if name != 'of CPUs that are not there':
+            bad += [f'{key}: {got[key]} and not {right[key]}' for key in there if got[key] != right[key]]
+        if wanted is not None and len(there) != wanted:
+            bad.append(f'{len(there)} values, not {wanted}: {done.stdout}')
+        ktap.result(f'a stream {name}', bad)
+    world.end()
+
+
+def intervals():
+    """Each once; a line that comes again begins none; the whole at the end has no time."""
+    world = World()
+    world.play('ready()\nfor i in 1, 2, 3:\n    say(lines(interval=i / 4))\n    say(lines(interval=i / 4)[-1:])\n'
+               'say(lines(count=lambda *a: 3 * count_of(*a), seconds=lambda *a: 3))\n')
+    done = world.run('memory', '-I', '250', '--summary', '--csv')
+    bad = list(cleanly(done, 0))
+    got = [(key[0], row['running']) for key, row in rows(done.stdout).items()
+           if key[2] == 'memory_bandwidth']
+    if got != [('0.250000000', '100.00'), ('0.500000000', '100.00'), ('0.750000000', '100.00'), ('', '100.00')]:
+        bad.append(f'{got}')
+    ktap.result('intervals and the whole', bad)
+    world.end()
+
+
+# ---- beside others ----
+
+def shared():
+    """An event that shares its counter has its own time, also beside a gate that was open longer."""
+    world, bad = World(), []
+    alone = rows(world.run('memory_bandwidth', '--csv', '--', 'true').stdout)['', 'machine', 'memory_bandwidth']
+    for share in (0.97, 0.93, 0.91, 0.5, 0.1):
+        world.play('SHARE = %f\nready()\nuntil_told()\nof = lambda p: SHARE if "mbox" in p else 1\n'
+                   'say(lines(lambda p, t, c: count_of(p, t, c) * of(p), lambda p, c: SECONDS * of(p), '
+                   'lambda p, c: 100 * of(p)))\n' % share)
+        row = rows(world.run('memory_bandwidth', '--csv', '--', 'true').stdout)['', 'machine', 'memory_bandwidth']
+        if abs(value(row) / value(alone) - 1) > 1e-6 or abs(float(row['running']) / 100 - share) > 0.001:
+            bad.append(f'{share}: {row} and not {alone}')
+    ktap.result('a shared counter beside a gate', bad)
+    # A slow machine is not another user.
+    bad = []
+    for share, seconds, wanted in ((0.95, 1, 0.95), (0.91, 1, 0.91), (0.8, 0.01, 1), (0.3, 0.01, 0.3)):
+        world.play('SHARE = %f\nT = %f\nready()\nuntil_told()\nof = lambda p: 1 if "package" in p else SHARE\n'
+                   'say(lines(lambda p, t, c: T * of(p) * count_of(p, t, c), lambda p, c: T * of(p)))\n' %
+                   (share, seconds))
+        row = rows(world.run('memory_bandwidth', '--csv', '--', 'true').stdout)['', 'machine', 'memory_bandwidth']
+        bad += [] if abs(value(row) / value(alone) - 1) < 1e-6 and float(row['running']) == 100 * wanted else [row]
+    ktap.result('all counters shared beside a gate', bad)
+    world.end()
+
+
+# ---- the command ----
+
+def statuses():
+    """That of the command, and what is not its."""
+    world = World()
+    mark, full_file = f'{world.dir}/ran', '/dev/full'
+    if not os.getuid():
+        # A wrong program would replace that of the machine.
+        full_file = f'{world.dir}/full'
+        os.mknod(full_file, 0o20666, os.makedev(1, 7))
+    for name, args, status, text in (
+            ('of the command', ['--', 'sh', '-c', 'exit 7'], 7, ''),
+            ('of a command that was killed', ['--', 'sh', '-c', 'kill -9 $$'], 137, ''),
+            ('of no such command', ['--', 'no-such-command'], 127, r'\A.*no-such-command: No such file.*\n\Z'),
+            ('of a command that cannot be run', ['--', '/etc/passwd'], 126, r'\A.*/etc/passwd: Permission.*\n\Z'),
+            ('of no place to write to', ['--openmetrics', '/nowhere/x', '--', 'touch', mark], 3, '/nowhere/x: '),
+            ('of a place that is a directory', ['--openmetrics', '/tmp', '--', 'touch', mark], 3, '/tmp: '),
+            ('of a full disk', ['--openmetrics', full_file, '--', 'true'], 3, '/full: No space'),
+    ):
+        done = world.run('memory', *args)
+        ktap.result(f'the status {name}', list(cleanly(done, status, text)) +
+                    ([done.stdout] if text and done.stdout else []))
+    ktap.result('nothing was run where nothing can be written', [mark] if os.path.exists(mark) else [])
+    for form in (), ('--csv',), ('--json',):
+        with open('/dev/full', 'w', encoding='utf-8') as full:
+            done = subprocess.run([f'{fixture.BUILD}/perf-metrics', 'memory', *form, '--', 'true'], stdout=full,
+                                  stderr=subprocess.PIPE, env=world.env(), text=True, timeout=60, check=False)
+        ktap.result(f'stdout is full {" ".join(form)}', cleanly(done, 3, r'\A.*No space left on device\n\Z'))
+    done = world.run('list', env={'PERF_METRICS_PATH': '/nowhere'}.items())
+    ktap.result('no directory of metrics', cleanly(done, 2, '/nowhere: No such.*\n.*metric files are wrong'))
+    ktap.result('no directories of metrics', cleanly(world.run('list', env={'PERF_METRICS_PATH': ''}.items()), 2,
+                                                     'PERF_METRICS_PATH names no directory'))
+    world.play('ready()\n')
+    done = world.run('offcore_latency_any_read', '--', 'touch', mark)
+    ktap.result('a metric of another machine', list(cleanly(
+        done, 3, r'\A.*it is for Goldmont, Goldmont Plus, and this machine is Xeon 7500\n\Z')) +
+        (['it ran'] if os.path.exists(mark) or done.stdout else []))
+    world.end()
+    world = World(absent={('mbox', i, p) for i in (0, 1) for p in (0, 1)})
+    mark = f'{world.dir}/ran'
+    done = world.run('memory_read_bandwidth', '--', 'sh', '-c', f'touch {mark}; exit 4')
+    ktap.result('the command runs where nothing can be counted', list(cleanly(
+        done, 4, r'no PMU of the name in\n *xeon7500_mbox/', 'stdout')) +
+        ([] if os.path.exists(mark) else ['it did not run']))
+    world.end()
+    world = World(model='06_9e')
+    done = world.run('memory', '--', 'true')
+    ktap.result('a machine that nobody has metrics for', cleanly(
+        done, 3, r'\A.*for Xeon 7500, Xeon E7, and this machine is Some CPU @ 3 GHz\n\Z'))
+    ktap.result('a map of it', cleanly(world.run('map'), 3, r'\A.*for Xeon 7500, Xeon E7, and this machine is .*\n\Z'))
+    world.end()
+
+
+def wait_for(path):
+    """Until there is such a file."""
+    while not os.path.exists(path):
+        time.sleep(0.01)
+
+
+def ends():
+    """It ends with its command and by signals, and perf with it."""
+    world = World()
+    done = world.run('memory', '--csv', '--', 'sh', '-c', f'sleep 1000 >&- 2>&- & echo $! >{world.dir}/daemon')
+    with open(f'{world.dir}/daemon', encoding='utf-8') as f:
+        os.kill(int(f.read()), signal.SIGKILL)
+    ktap.result('what the command leaves behind', cleanly(done, 0, 'machine,memory_bandwidth,[0-9]', 'stdout'))
+    for sig in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
+        for command in ['--', 'sh', '-c', f'touch {world.dir}/on; exec sleep 1000'], []:
+            world.play(f'ready()\nopen("{world.dir}/on", "w")\nopen("{world.dir}/pid", "w").write(str(os.getpid()))'
+                       '\nuntil_told()\nsay(lines())\n')
+            child = world.start('memory', '--csv', *command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                text=True)
+            wait_for(f'{world.dir}/on')
+            os.unlink(f'{world.dir}/on')
+            wait_for(f'{world.dir}/pid')
+            child.send_signal(sig)
+            out = child.communicate(timeout=60)[0]
+            bad = [] if child.returncode == -sig and 'memory_bandwidth,' in out else [child.returncode, out]
+            with open(f'{world.dir}/pid', encoding='utf-8') as f:
+                pid = int(f.read())
+            bad += ['perf is there'] if os.path.exists(f'/proc/{pid}') else []
+            os.unlink(f'{world.dir}/pid')
+            ktap.result(f'{sig.name} {"with" if command else "without"} a command', bad)
+    world.play(f'ready()\nopen("{world.dir}/pid", "w").write(str(os.getpid()))\nuntil_told()\n'
+               f'open("{world.dir}/told", "w")\n')
+    child = world.start('memory', '--csv', stdout=subprocess.DEVNULL)
+    wait_for(f'{world.dir}/pid')
+    child.kill()
+    child.wait()
+    wait_for(f'{world.dir}/told')
+    ktap.result('perf ends with a program that was killed')
+    world.play(f'open("{world.dir}/begun", "w")\nuntil_told()\n')
+    child = world.start('memory', '--', 'touch', f'{world.dir}/ran', stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                        text=True)
+    wait_for(f'{world.dir}/begun')
+    os.kill(child.pid, signal.SIGTERM)
+    err = child.communicate(timeout=60)[1]
+    ktap.result('a signal before anything was counted', [] if child.returncode == -15 and err == (
+        'perf metrics: it was ended before anything was counted; the command has not run\n') else
+        [child.returncode, err])
+    world.play(ALL + 'say(all)')
+    child = world.start('memory', '--csv', '--', 'true', stdout=subprocess.PIPE, text=True, preexec_fn=lambda: (
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})), env={'FAKE_PATIENCE': '5000'}.items())
+    out = child.communicate(timeout=60)[0]
+    ktap.result('the caller has SIGINT blocked', [] if not child.returncode and 'memory_bandwidth,' in out else
+                [child.returncode, out])
+    os.environ['LC_ALL'] = 'de_DE.UTF-8'
+    done = world.run('memory', '--', 'sh', '-c', 'echo $LC_ALL $LC_NUMERIC; ls /proc/self/fd')
+    del os.environ['LC_ALL']
+    ktap.result('the command has its own locale, and no descriptor of ours',
+                cleanly(done, 0, r'\Ade_DE.UTF-8\n0\n1\n2\n3\n', 'stdout'))
+    world.end()
+
+
+def on_terminal(world, *args, keys=b'', **env):
+    """Runs it with a terminal; (status, what is left on the screen after it)."""
+    end, terminal = pty.openpty()
+    child = world.start(*args, stdin=terminal, stdout=terminal, stderr=terminal, env=env.items())
+    os.close(terminal)
+    out = b''
+    try:
+        while got := os.read(end, 65536):
+            out += got
+            if keys and b'C misses' in out:
+                os.write(end, keys)
+                keys = b''
+    except OSError:
+        pass
+    os.close(end)
+    return child.wait(), out.decode().split('\033[?1049l')[-1]
+
+
+def screens():
+    """What is said while the map is on a terminal is there after it."""
+    world, bad = World(), []
+    for name, text, wanted in (
+            ('fails', 'sys.stderr.write("Error: perf says why\\n")\nsys.exit(5)\n', 'perf says why.*status is 5'),
+            ('fails in the middle', 'ready()\nsay(lines(interval=1))\nos._exit(7)\n', 'in the middle'),
+            ('never begins', 'while True:\n    signal.pause()\n', 'did not begin, and was killed')):
+        world.play(text)
+        status, left = on_terminal(world, 'map', '-I', '1000', FAKE_PATIENCE='300' if 'never' in name else '20000')
+        ktap.result(f'on a terminal perf {name}', [] if status == 3 and re.search(wanted, left, re.S) else [status, left])
+    world.play('ready()\nfor i in 1, 2, 3:\n    say(lines(lambda *a: "<not counted>", interval=i / 4))\nuntil_told()\n')
+    status, left = on_terminal(world, 'map', '-I', '250', keys=b'q')
+    bad = [] if status == 1 and len(re.findall('S0/mbox_0 memory_read_bandwidth: n/a', left)) == 1 else [status, left]
+    ktap.result('a map without values says why, once', bad)
+    os.unlink(f'{world.dir}/perf')
+    status, left = on_terminal(world, 'map', '-I', '1000')
+    ktap.result('on a terminal perf is not there', [] if status == 3 and 'install linux-perf' in left else [status, left])
+    world.end()
+
+
+def readers():
+    """Who reads slowly, or not at all."""
+    world = World()
+    program, names = f'{fixture.BUILD}/perf-metrics', 'llc qpi memory'
+
+    def shell(name, text, wanted, **env):
+        done = subprocess.run(['bash', '-c', text], env=world.env(**env), text=True, capture_output=True, timeout=60,
+                              check=False)
+        ktap.result(name, [] if re.fullmatch(wanted, done.stdout + done.stderr) else [done.stdout, done.stderr])
+
+    world.play('ready()\nuntil_told()\nfor i in range(60):\n    say(lines(interval=(i+1)/4))\n')
+    shell('a reader that is slower than perf may be', f'{program} {names} --per-box --json -I 250 -- true | '
+          '(sleep 2; wc -l); echo ${PIPESTATUS[0]}', '60\n0\n', FAKE_PATIENCE='500')
+    world.play('ready()\nfor i in range(40):\n    say(lines(interval=(i+1)/4))\n')
+    os.mkfifo(f'{world.dir}/fifo')
+    shell('a slow reader of a pipe for Prometheus', f'cd $FAKE; (exec 3<>fifo; sleep 1; grep -m 40 -c EOF <&3) & sleep 0.2; '
+          f'{program} {names} --per-box -I 250 --openmetrics fifo; echo $?; wait', r'0\n40\n|40\n0\n')
+    world.play(PLAY)
+    for what in 'memory --csv -- true', 'memory --openmetrics - -- true', 'list':
+        shell(f'stdout is closed: {what}', f'{program} {what} >&-; echo $?', r'3\n.*: Bad file descriptor\n')
+    shell('a descriptor that is only read', f'cd $FAKE; {program} memory --openmetrics /dev/fd/0 -- touch ran </dev/null; '
+          'echo $?; ls ran', r'3\n.*/fd/0: Bad file descriptor\n.*ran.*: No such file.*\n')
+    shell('a reader that has gone, and SIGPIPE is ignored', f'trap "" PIPE; {program} memory -- true | true; '
+          'echo ${PIPESTATUS[0]}', r'3\n.*cannot be written: Broken pipe\n')
+    shell('a reader that has gone', f'{program} memory -- true | true; echo ${{PIPESTATUS[0]}}', r'141\n')
+    shell('SIGQUIT is ignored by the caller', f'trap "" QUIT; {program} memory --csv -- sh -c "kill -QUIT \\$PPID" '
+          '>/dev/null; echo $?', r'0\n')
+    os.chmod(f'{world.dir}/perf', 0o644)
+    shell('perf cannot be run', f'{program} memory -- true; echo $?', r'3\n.*/perf: Permission denied\n.*status is 126\n')
+    shell('a plan can be pasted', f'printf "%s\\n" $({program} memory --plan | tail -n 1 | xargs printf "%s\\n" | tail -n 1)'
+          f' >$FAKE/a; bash -c "printf \'%s\\n\' $({program} memory --plan | tail -n 1)" | tail -n 1 | cmp - $FAKE/a', '')
+    world.end()
+
+
+def few_files():
+    """EMFILE is not that events do not fit together."""
+    world = World()
+    for limit in range(4, 14):
+        done = subprocess.run(['sh', '-c', f'ulimit -n {limit}; exec "$@"', '-', f'{fixture.BUILD}/perf-metrics',
+                               'qpi_utilization', '--plan'], env=world.env(), text=True, capture_output=True,
+                              timeout=60, check=False)
+        if 'Too many open files; see ulimit -n' in done.stderr:
+            break
+    ktap.result('too few descriptors', cleanly(done, 3, 'Too many open files; see ulimit -n'))
+    world.end()
+
+
+# ---- the machine ----
+
+def machines():
+    """Numbers of packages and CPUs are what they are; what is not there is not left out of a sum."""
+    ask = 'memory_read_bandwidth', '--csv', '--', 'true'
+    world = World(absent={('mbox', i, 1) for i in (0, 1)})
+    ktap.result('a package without boxes', cleanly(
+        world.run(*ask), 1, 'machine,memory_read_bandwidth,n/a,.*S1 has none of its boxes', 'stdout'))
+    world.end()
+    for name, numbers, cpus in (('a hole', (0, 3), 4), ('package 20', (0, 20), 4), ('1500 CPUs', (0, 1), 1500)):
+        world = World()
+        for cpu in range(cpus):
+            path = f'{world.sys}/devices/system/cpu/cpu{cpu}/topology/physical_package_id'
+            fixture.write(path, f'{numbers[cpu * 2 // cpus]}\n')
+        fixture.write(f'{world.sys}/devices/system/cpu/online', f'0-{cpus - 1}\n')
+        for pmu in os.listdir(world.devices):
+            if pmu != 'cpu':
+                fixture.write(f'{world.devices}/{pmu}/cpumask', f'0,{cpus // 2}\n')
+        got = rows(world.run('memory_read_bandwidth', '--per-socket', '--per-machine', *ask[1:]).stdout)
+        values = [value(got.get(('', scope, 'memory_read_bandwidth'), {'value': 'n/a'})) or 0
+                  for scope in ('machine', f'S{numbers[0]}', f'S{numbers[1]}')]
+        ktap.result(name, [] if min(values) > 0 and abs(values[0] / sum(values[1:]) - 1) < 1e-9 else [got])
+        world.end()
+    for name, path, text, why in (
+            ('too many CPUs', 'online', '0-9999', 'more than 8192 CPUs'),
+            ('a package number that is none', 'cpu1/topology/physical_package_id', '256', 'CPU 1 is of package 256')):
+        world = World()
+        fixture.write(f'{world.sys}/devices/system/cpu/{path}', f'{text}\n')
+        ktap.result(name, cleanly(world.run(*ask), 3, why))
+        world.end()
+
+
+# ---- what is written ----
+
+def forms():
+    """CSV and JSON are what parsers take, also where all streams are one file."""
+    world, bad = World(), []
+    world.play(ALL + 'say(lines(lambda p, t, c: 0))\n')
+    for name, out in (('CSV', '--csv'), ('JSON', '--json')):
+        path = f'{world.dir}/both'
+        with open(path, 'w', encoding='utf-8') as f:
+            subprocess.run([f'{fixture.BUILD}/perf-metrics', 'memory', '--per-box', out, '--', 'true'], stdout=f,
+                           stderr=f, env=world.env(), timeout=60, check=False)
+        with open(path, encoding='utf-8') as f:
+            text = f.read()
+        bad = []
+        try:
+            if out == '--csv':
+                table = rows(text)
+                good = table['', 'S0/mbox_0', 'memory_read_share']
+                good = value(good) is None and good['note'] == 'reads and writes is 0'
+            else:
+                good = len(json.loads(text)['values']) == 16
+            bad += [] if good else [text]
+        except (ValueError, KeyError) as error:
+            bad.append(f'{error}: {text}')
+        ktap.result(f'{name} in one file with the messages', bad)
+    # A package without its last box hides nothing, and what is not plausible is marked everywhere.
+    world.end()
+    world = World(absent={('mbox', 1, 0), ('bbox', 1, 0)})
+    world.play(ALL + 'say(lines(lambda p, t, c: 1e9 if p == "xeon7500_mbox_1" else 1e6))\n')
+    for name, args, text in (
+            ('the table', ['--per-machine'], 'S1/mbox_1: 64 GB/s is not plausible'),
+            ('CSV', ['--csv'], 'machine,memory_read_bandwidth,6.*plausible'),
+            ('JSON', ['--json'], '"note":"S1/mbox_1: 64 GB/s is not plausible'),
+    ):
+        ktap.result(f'not plausible in {name}',
+                    cleanly(world.run('memory_read_bandwidth', *args, '--', 'true'), 0, text, 'stdout'))
+    row = rows(world.run('memory_read_bandwidth', '--csv', '--', 'true').stdout)['', 'machine', 'memory_read_bandwidth']
+    ktap.result('a note with a comma is one field of CSV', [] if row['note'].endswith('to 34.2 GB/s') else [row])
+    done = world.run('memory_read_bandwidth', '--per-box', '--openmetrics', f'{world.dir}/m', '--', 'true')
+    with open(f'{world.dir}/m', encoding='utf-8') as f:
+        done.stdout = f.read()
+    ktap.result('not plausible for Prometheus', cleanly(
+        done, 0, r'\nperf_metrics_not_plausible{metric="memory_read_bandwidth",socket="1",box="mbox_1"} 1\n',
+        'stdout'))
+    for name, args in (('-', ['-']), ('/dev/stdout', ['/dev/stdout']), ('/dev/fd/1', ['/dev/fd/1'])):
+        path = f'{world.dir}/out'
+        with open(path, 'w', encoding='utf-8') as f:
+            done = subprocess.run([f'{fixture.BUILD}/perf-metrics', 'memory', '--openmetrics', *args, '--', 'true'],
+                                  stdout=f, stderr=subprocess.PIPE, env=world.env(), text=True, timeout=60, check=False)
+        with open(path, encoding='utf-8') as f:
+            done.stdout = f.read()
+        ktap.result(f'for Prometheus to {name}', cleanly(done, 0, 'perf_metrics_memory_bandwidth.*\n(.*\n)*# EOF\n', 'stdout'))
+    done = world.run('map', '--', 'true')
+    ktap.result('not plausible in the map', cleanly(done, 0, 'M1 r!64.0G', 'stdout'))
+    done = world.run('map', '-o', f'{world.dir}/m.svg', '--', 'true')
+    with open(f'{world.dir}/m.svg', encoding='utf-8') as f:
+        done.stdout = f.read()
+    ktap.result('not plausible in the picture', cleanly(
+        done, 0, '<title>64 GB/s is not plausible.*</title>(.|\n)*!64.0 GB/s', 'stdout'))
+    world.end()
+
+
+PROMETHEUS = os.environ.get('XEON7500_PMU_CACHE') or os.path.join(
+    os.environ.get('XDG_CACHE_HOME') or os.path.expanduser('~/.cache'), 'xeon7500-pmu')
+
+
+class Exporter:
+    """Debian's node_exporter, with a directory of text files."""
+
+    def __init__(self, directory):
+        with socket.socket() as s:
+            s.bind(('127.0.0.1', 0))
+            self.port = s.getsockname()[1]
+        self.child = subprocess.Popen(
+            [f'{PROMETHEUS}/usr/bin/prometheus-node-exporter', '--collector.disable-defaults',
+             '--collector.textfile', f'--collector.textfile.directory={directory}',
+             f'--web.listen-address=127.0.0.1:{self.port}'],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def scrape(self):
+        """What Prometheus gets."""
+        while True:
+            try:
+                with urllib.request.urlopen(f'http://127.0.0.1:{self.port}/metrics') as answer:
+                    return answer.read().decode()
+            except OSError:
+                time.sleep(0.05)
+
+    def end(self):
+        self.child.kill()
+        self.child.wait()
+
+
+def series(text):
+    """Lines with a number."""
+    return sorted(line for line in text.splitlines() if line.startswith('perf_metrics_'))
+
+
+ODD = r'''group odd
+help Help with "quotes" and a \ and a tab	in it
+metric backslash
+	help help a\b "c" \n \
+	event a xeon7500_wbox/uncore_clock/
+	formula a
+metric no_help
+	event a xeon7500_mbox/bbox_cmds.reads/
+	scope box
+	unit odd "unit", 100% \
+	formula a
+	plausible 0 1
+'''
+
+
+def prometheus():
+    """promtool and node_exporter take each file, whichever boxes are idle, absent or n/a."""
+    global PROMETHEUS
+    said = subprocess.run(['bash', '-c', f'. {HOST}/../lib/prometheus.sh && fetch && echo "$PROGRAMS"'], text=True,
+                          capture_output=True, check=False)
+    if said.returncode:
+        ktap.result("Debian's Prometheus", [said.stderr])
+        return
+    PROMETHEUS, bad = said.stdout.strip().splitlines()[-1], []
+    seed = random.randrange(1 << 32)
+    print(f'# seed {seed}')
+    draw = random.Random(seed)
+    texts = World()
+    write(f'{texts.dir}/odd/odd.metric', ODD)
+    os.makedirs(f'{texts.dir}/text')
+    exporter = Exporter(f'{texts.dir}/text')
+    path = f'{texts.dir}/text/m.prom'
+    boxes = [(box, i, p) for box, num in fixture.BOXES.items() for i in range(num) for p in range(2)]
+    for _ in range(40):
+        world = World(absent=set(draw.sample(boxes, draw.choice((0, 0, 1, 5, len(boxes))))))
+        world.play(ALL + f'import random\nr = random.Random({draw.random()})\n'
+                   'say(lines(lambda *a: r.choice((0, 1, 1000000, 1e12, "<not counted>"))))\n')
+        done = world.run('memory', 'llc', 'qpi', 'power', 'odd', *draw.choice((
+            ['--per-box'], ['--per-socket'], ['--per-machine', '--per-box', '--per-socket'], [])),
+            '--openmetrics', path, '--', 'true',
+            env={'PERF_METRICS_PATH': f'{TOP}/metrics:{texts.dir}/odd'}.items())
+        if done.returncode not in (0, 1):
+            bad += list(cleanly(done, 0))
+        with open(path, encoding='utf-8') as f:
+            text = f.read()
+        tool = subprocess.run([f'{PROMETHEUS}/usr/bin/promtool', 'check', 'metrics'], input=text, text=True,
+                              capture_output=True, check=False)
+        if tool.returncode or tool.stdout or tool.stderr:
+            bad.append(f'promtool: {tool.stdout}{tool.stderr}')
+        scraped = exporter.scrape()
+        if 'node_textfile_scrape_error 0' not in scraped:
+            bad.append(f'node_exporter refuses it: {text[:1000]}')
+        if len(series(scraped)) != len(series(text)):
+            bad.append(f'{len(series(text))} series, {len(series(scraped))} back')
+        world.end()
+    exporter.end()
+    ktap.result('promtool and node_exporter take all of 40 files', bad)
+    texts.end()
+
+
+# ---- metric files ----
+
+def metric(*lines):
+    """A metric that is right but for these lines."""
+    text = '\n'.join(('group g', 'metric m') + lines)
+    for word, usual in (('event', 'event a p/e/'), ('formula', 'formula a')):
+        if not re.search(rf'^\s*{word}\b', text, re.M):
+            text += '\n' + usual
+    return (text + '\n').encode()
+
+
+WRONG = {
+    'an event named seconds': metric('event seconds p/e/', 'formula seconds'),
+    'an event named as a constant': metric('event _pi p/e/', 'formula _pi'),
+    'an assignment': metric('formula a = 7'),
+    'two values': metric('formula a, 3'),
+    'two formulas': metric('formula a', 'formula a + 1'),
+    'two units': metric('unit %', 'unit B/s'),
+    'two lines help': metric('help a', 'help b'),
+    'two lines limit': metric('limit 0 1', 'limit 0 2'),
+    'two lines for': metric('for x a', 'for y b'),
+    'for without values': metric('for x'),
+    'for without a word': metric('for'),
+    'limits that are no numbers': metric('limit nan nan'),
+    'limits without end': metric('limit 0 inf'),
+    'an event that is not used': metric('event a p/e/', 'event b p/e/'),
+    'a misspelt part behind a right one': metric('scope port q0 q1', 'event a p/e,{port},{prot}/'),
+    'no reason': metric('valid a > 0 :'),
+    'a misspelt part': metric('scope port q0 q1', 'event a p/e,{prot}/'),
+    'a part without scope': metric('event a p/e,{port}/'),
+    'a part that is a path': metric('scope port ../../../../etc/shadow', 'event a p/{port}/'),
+    'a part with a quote': metric('scope port q"0', 'event a p/e,{port}/'),
+    'a part twice': metric('scope port q0 q0', 'event a p/e,{port}/'),
+    'help that is not UTF-8': metric('help x').replace(b'help x', b'help \xff\xfe'),
+    'a NUL': metric('help x').replace(b'help x', b'help \0x'),
+    'a control character of two bytes': metric('help x\u009b2J'),
+    'a control character': metric('help x').replace(b'help x', b'help \x1b[2J'),
+    'a machine that is none': metric().replace(b'metric', b'machine xeon/6_2e\nmetric'),
+    'a group without metrics': b'group a\n' + metric(),
+    'apart with a word': metric('apart yes'),
+    'a metric named as a command': metric().replace(b'metric m', b'metric list'),
+    'a group named as a command': metric().replace(b'group g', b'group check'),
+    'a metric that is of every metric': metric().replace(b'metric m', b'metric not_plausible'),
+    'another that is in Prometheus': metric('unit plausible').replace(b'metric m', b'metric not'),
+    'a scope that is a path': metric('scope a/b q0 q1', 'event a p/e,{a/b}/'),
+    'a comment behind an event': metric('event a p/e/ # reads'),
+    'a reduction that is none': metric('event a median p/e/'),
+    'lines of Windows': metric().replace(b'\n', b'\r\n'),
+    'a byte order mark': b'\xef\xbb\xbf' + metric(),
+    'nothing': b'',
+    'two names that are one for Prometheus': metric('unit %') + b'metric m_percent\nevent a p/e/\nformula a\n',
+}
+RIGHT = {
+    'comparisons': metric('formula a >= 3 && a == 4 || a <= 5 && a != 6'),
+    'functions and powers': metric('formula min(a, 5) * 1e-6'),
+    'parts': metric('scope port q0 Q_1', 'event a p/e,{port}/'),
+    'formulas that have a value of large counts alone': metric('formula sqrt(a - 100) / (a > 5)', 'valid a > 5 : no'),
+    'a formula that never has a value': metric('formula a / 0'),
+    'values': metric('for x a b').replace(b'metric m', b'metric m_{x}'),
+    'help in UTF-8': metric('help \u00b5s \u2192'),
+}
+
+
+def files():
+    """Wrong ones are refused with their line, right ones are not."""
+    world = World()
+    path = f'{world.dir}/x.metric'
+    for table, status in ((WRONG, 2), (RIGHT, 0)):
+        for name, text in table.items():
+            with open(path, 'wb') as f:
+                f.write(text)
+            done = world.run('check', path)
+            bad = list(cleanly(done, status, 'x.metric:([0-9]+:)? ' if status else ''))
+            if status and len(done.stderr.splitlines()) > (12 if b'\r' in text else 2):
+                bad.append(done.stderr)
+            done = world.run('list', '--json', env={'PERF_METRICS_PATH': world.dir}.items())
+            if not status and not json.loads(done.stdout or '[]'):
+                bad.append('list --json is empty')
+            ktap.result(f'{"refused" if status else "taken"}: {name}', bad)
+    ktap.result('check of a directory', cleanly(world.run('check', world.dir), 2, f'{world.dir}: this is no file'))
+    os.mkfifo(f'{world.dir}/y.metric')
+    ktap.result('a pipe where metric files are', cleanly(
+        world.run('memory', env={'PERF_METRICS_PATH': f'{TOP}/metrics:{world.dir}'}.items()), 2, 'y.metric: this is no file'))
+    os.unlink(f'{world.dir}/y.metric')
+    for name, text, wanted in (('a wrong one', 'metric memory_bandwidth\nevent a p/e/\n', 2),
+                               ('two names of one for Prometheus',
+                                'metric llc_miss_ratio\nunit percent\nevent a xeon7500_cbox/llc_hits.all/\nformula a\n'
+                                'metric llc_miss_ratio_percent\nevent a xeon7500_cbox/llc_hits.all/\nformula a\n', 2),
+                               ('a right one', 'metric memory_bandwidth\nevent a xeon7500_cbox/llc_hits.all/\nformula a\n', 0)):
+        with open(path, 'w', encoding='utf-8') as f:
+            f.write('group memory\n' + text)
+        done = world.run('memory_bandwidth', '--', 'true', env={'PERF_METRICS_PATH': f'{TOP}/metrics:{world.dir}'}.items())
+        ktap.result(f'a metric defined anew: {name}', cleanly(done, wanted, 'x.metric:' if wanted else ''))
+    with open(path, 'w', encoding='utf-8') as f:
+        f.write('group memory\nmetric llc_miss_rate\nscope box\nevent a xeon7500_cbox/llc_hits.all/\nformula -a\n'
+                'metric qpi_utilization\nscope port qpi0 qpi1 qpi2 qpi3\nevent a xeon7500_rbox/flits_sent,{port}/\n'
+                'formula a * 1e9\nmetric home_requests_to_node\nevent a xeon7500_bbox/imt_inserts_wr/\nformula a\n')
+    for args in ['map'], ['map', '-o', f'{world.dir}/x.svg'], ['map', '--matrix', '--topology',
+                                                              f'{TOP}/metrics/two.topology']:
+        done = world.run(*args, '--', 'true', env={'PERF_METRICS_PATH': f'{TOP}/metrics:{world.dir}'}.items())
+        ktap.result(f'a map of somebody\'s metrics: {args[1:2]}', cleanly(done, 0))
+    with open(path, 'w', encoding='utf-8') as f:
+        f.write('group g\nmetric m\nevent a xeon7500_cbox/llc_hits.all/\nformula a / 0\n')
+    ktap.result('a division by 0 is n/a', cleanly(
+        world.run('m', '--', 'true', env={'PERF_METRICS_PATH': world.dir}.items()), 1, 'n/a, because its formula has no value', 'stdout'))
+    for name, text, wanted in (('a port with a sign', b'link S+0.qpi00 X\n', 't:1: .* is no port'),
+                               ('a control character', b'link S0.qpi0 \033[2Jx\n', r'\A.*t:1: this is no text[^\033]*\Z'),
+                               ('a NUL', b'link S0.qpi0 S1.qpi0\0 x\n', 't:1: this is no text'),
+                               ('lines of Windows', b'link S0.qpi0 S1.qpi0\r\n', 't:1: .* those of Windows')):
+        with open(f'{world.dir}/t', 'wb') as f:
+            f.write(text)
+        ktap.result(f'a topology file with {name}', cleanly(
+            world.run('map', '--topology', f'{world.dir}/t', '--', 'true'), 2, wanted))
+    os.mkfifo(f'{world.dir}/topology')
+    ktap.result('a pipe where a topology file is', cleanly(world.run(
+        'map', '--', 'true', env={'PERF_METRICS_PATH': f'{TOP}/metrics:{world.dir}'}.items()), 2,
+        'topology: this is no file'))
+    os.unlink(f'{world.dir}/topology')
+    ktap.result('check of no file', cleanly(world.run('check'), 2, 'check wants files'))
+    with open(path, 'wb') as f:
+        f.write(b'group memory\nmachine 06_2e\nmetric small\n\tevent reads xeon7500_mbox/bbox_cmds.reads/\n'
+                b'\tformula min(reads, 5) * 1e-6 + 2.5E+3\n')
+    listed = world.run('list', '--json', env={'PERF_METRICS_PATH': world.dir}.items()).stdout
+    for args in ['perf'], ['grafana'], ['pcp'], ['likwid', f'{world.dir}/likwid'], ['markdown']:
+        done = subprocess.run([f'{TOP}/tools/metrics/export.py', *args], input=listed, text=True,
+                              capture_output=True, check=False)
+        ktap.result(f'export of functions and powers for {args[0]}', cleanly(
+            done, 0, r'min\(xeon7500_mbox@bbox_cmds.reads@, 5\) \* 1e-6 \+ 2.5E\+3' if args == ['perf'] else '',
+            'stdout'))
+    world.end()
+
+
+# ---- messages ----
+
+def messages():
+    """What a new user sees first."""
+    world = World(driver=False)
+    done = world.run('memory', '--', 'touch', f'{world.dir}/ran')
+    ktap.result('no module', list(cleanly(
+        done, 3, r'\A.*the module xeon7500_uncore is not loaded. As root:\n\tmodprobe xeon7500_uncore\n\Z')) +
+        ([done.stdout] if done.stdout or os.path.exists(f'{world.dir}/ran') else []))
+    world.end()
+    world = World(driver=False, modules=('intel_uncore',))
+    ktap.result('another module', cleanly(
+        world.run('memory', '--', 'true'), 3, r'\A.*xeon7500_uncore is not loaded, and intel_uncore holds the '
+        r'counters. As root:\n\trmmod intel_uncore\n\tmodprobe xeon7500_uncore\n\Z'))
+    world.end()
+    world = World(model='06_5c')
+    ktap.result('the other module', cleanly(world.run('offcore', '--', 'true'), 3, 'modprobe intel_core_ext'))
+    ktap.result('the machine has a name', cleanly(world.run('list'), 0, 'not for this machine but for\n? *Xeon 7500',
+                                                  'stdout'))
+    world.end()
+    world = World()
+    ktap.result('no permission', cleanly(world.run('memory', '--', 'true', env={'FAKE_ERRNO': '*:13'}.items()), 3,
+                                         r'\A.*no permission.*:\n\tsysctl kernel.perf_event_paranoid=0\n\Z'))
+    for name, like in (('memroy', 'memory'), ('llc_mis_ratio', 'llc_miss_ratio'), ('mapp', 'map'), ('lst', 'list'),
+                       ('read_bandwidth', 'memory_read_bandwidth'), ('zzzzzzzzzzzz', None)):
+        ktap.result(f'an unknown name {name}', cleanly(
+            world.run(name), 2, f'did you mean {like}: ' if like else "group 'zzzzzzzzzzzz': "))
+    ktap.result('a command without --', cleanly(world.run('memory', 'sleep', '1'), 2,
+                                                r"'sleep': .*; a command stands behind --\n\Z"))
+    for args, text in ((['memory', '--csv', '--json'], 'only one of'), (['memory', '--plan', '--csv'], 'only one of'),
+                       (['list', '--csv'], '--csv is not for perf metrics list'),
+                       (['map', '--per-box'], '--per-box is not for perf metrics map'),
+                       (['memory', '--matrix'], '--matrix is not for perf metrics NAME'),
+                       (['memory', '--nosuch'], 'there is no option --nosuch'), (['memory', '-x'], 'there is no option -x'),
+                       (['memory', '-xa'], 'there is no option -x'),
+                       (['memory', '-I'], '-I wants a value'), (['memory', '--openmetrics', ''], 'wants a file'),
+                       (['memory', '--interval=x'], "wants a number from 1 on, not 'x'")):
+        ktap.result(' '.join(args), cleanly(world.run(*args), 2, rf'\Aperf metrics: .*{text}.*\n\Z'))
+    done = subprocess.run([f'{TOP}/tools/metrics/perf-loads', '-n', f'1; touch {world.dir}/ran', '--', 'true'],
+                          text=True, capture_output=True, check=False)
+    ktap.result('perf loads takes no command for a number', list(cleanly(done, 2, 'usage: perf loads')) +
+                (['it ran'] if os.path.exists(f'{world.dir}/ran') else []))
+    world.end()
+
+
+ktap.result('it is built', fixture.build())
+if not ktap.bad:
+    for test in (streams, intervals, shared, statuses, ends, screens, readers, few_files, machines, forms, prometheus, files, messages):
+        test()
+sys.exit(ktap.end())
