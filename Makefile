@@ -23,7 +23,8 @@
 #	make uninstall		take away what either of these has installed
 #	make clean
 #
-# DESTDIR, PREFIX (/usr), INSTALL_MOD_PATH (DESTDIR) and INSTALL_MOD_DIR are honoured.
+# DESTDIR, PREFIX (/usr), INSTALL_MOD_PATH (DESTDIR), INSTALL_MOD_DIR and UDEVDIR
+# (/etc/udev/rules.d) are honoured.
 
 # dkms and depmod, after su.
 export PATH := $(PATH):/usr/sbin:/sbin
@@ -81,15 +82,17 @@ check:
 
 # The program is for any kernel and needs none.
 hwcheck:
+	$(need) cc
 	$(MAKE) -C tools/hwcheck
-	@if [ -e $(KDIR)/Makefile ]; then $(MAKE) -C tools/hwcheck module; \
-	else echo "no hwcheck_nmi.ko, which --pmi needs: no kernel headers in $(KDIR)"; fi
+	@if [ ! -e $(KDIR)/Makefile ]; then echo "no hwcheck_nmi.ko, which --pmi needs: no kernel headers in $(KDIR)"; \
+	else $(MAKE) -C tools/hwcheck module || \
+		echo "no hwcheck_nmi.ko, which --pmi needs: it does not build for $(RELEASE)"; fi
 
 silicon-dist:
 	tools/silicon/dist
 
 export:
-	$(need) metrics python3
+	$(need) cc metrics python3
 	$(MAKE) -s -C tools/metrics export
 	@ls build/metrics/export/*
 
@@ -108,7 +111,7 @@ install-man:
 
 # All is built before anything is written.
 install:
-	$(need) kernel metrics
+	$(need) kernel cc metrics
 	$(MAKE) modules
 	$(MAKE) -C tools/metrics
 	$(MAKE) install-rules install-man install-metrics
@@ -120,7 +123,7 @@ dkms-source: install-rules
 		$(DESTDIR)/usr/src/xeon7500-pmu-$(VERSION)/
 
 dkms-install:
-	$(need) kernel metrics dkms
+	$(need) kernel cc metrics dkms
 	$(MAKE) -C tools/metrics
 	$(MAKE) dkms-source install-man install-metrics
 	dkms install xeon7500-pmu/$(VERSION)
@@ -131,14 +134,14 @@ uninstall:
  KDIR=/lib/modules/RELEASE/build" >&2; false; }
 	-[ -n "$(DESTDIR)" ] || ! type dkms >/dev/null 2>&1 || \
 		dkms remove xeon7500-pmu/$(VERSION) --all 2>/dev/null
-	rm -rf $(DESTDIR)/usr/src/xeon7500-pmu-$(VERSION)
+	rm -rf "$(DESTDIR)/usr/src/xeon7500-pmu-$(VERSION)"
 	rm -f $(DESTDIR)$(UDEVDIR)/70-xeon7500-uncore.rules \
 		$(DESTDIR)$(PREFIX)/share/man/man4/xeon7500_uncore.4 \
 		$(DESTDIR)$(PREFIX)/share/man/man4/intel_core_ext.4
 	$(MAKE) -C tools/metrics uninstall
-	[ ! -d $(INSTALLED) ] || find $(INSTALLED) -name 'xeon7500_uncore.ko*' -print -delete \
+	[ ! -d "$(INSTALLED)" ] || find "$(INSTALLED)" -name 'xeon7500_uncore.ko*' -print -delete \
 		-o -name 'intel_core_ext.ko*' -print -delete
-	[ -n "$(INSTALL_MOD_PATH)" ] || [ ! -d $(INSTALLED) ] || depmod $(RELEASE)
+	[ -n "$(INSTALL_MOD_PATH)" ] || [ ! -d "$(INSTALLED)" ] || depmod $(RELEASE)
 
 deb:
 	tools/deb

@@ -108,8 +108,8 @@ static inline void *compat_find_data(const char *name)
 }
 
 /*
- * perf_allow_kernel() was inline, and what it reads is not exported. Fixes have changed that in
- * old kernels, so Kbuild looks for it. No security module uses the argument that it had.
+ * perf_allow_kernel() was inline, and what it reads and the question to security modules are
+ * not exported: they are not asked. Fixes have changed that in old kernels, so Kbuild looks for it.
  */
 #ifdef PERF_ALLOW_KERNEL_INLINE
 static const int *compat_paranoid;
@@ -121,13 +121,13 @@ static inline int compat_allow_kernel(void)
 	return perfmon_capable() ? 0 : -EACCES;
 }
 
-#define perf_allow_kernel()	compat_allow_kernel()
+#define perf_allow_kernel(attr)	compat_allow_kernel()
 #define perf_allow_kernel_prepare()	\
 	(compat_paranoid = compat_find_data("sysctl_perf_event_paranoid"))
 #else
 #define perf_allow_kernel_prepare()
-#ifdef PERF_ALLOW_KERNEL_ATTR
-#define perf_allow_kernel()	perf_allow_kernel(NULL)
+#ifndef PERF_ALLOW_KERNEL_ATTR
+#define perf_allow_kernel(attr)	perf_allow_kernel()
 #endif
 #endif
 

@@ -50,7 +50,7 @@ int uncore_check_attr(struct perf_event *event)
 	 * end with the permission as well, not with "not supported".
 	 */
 	if (attr->exclude_user || attr->exclude_kernel || attr->exclude_hv || attr->exclude_idle)
-		return uncore_refuse(event, perf_allow_kernel() ?: -EOPNOTSUPP,
+		return uncore_refuse(event, perf_allow_kernel(attr) ?: -EOPNOTSUPP,
 				     "cannot tell who caused an event");
 	/* perf sets exclude_guest unasked; only -EINVAL makes it try again without. */
 	if (attr->exclude_host || attr->exclude_guest)

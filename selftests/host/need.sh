@@ -13,7 +13,7 @@ trap 'rm -rf "$DIR"' EXIT
 
 # A path with what each Debian has, and make.
 mkdir -p "$DIR"/{bare,headers,kernel/include/generated}
-for p in bash sh make sed uname install cp rm mkdir cat dirname find; do
+for p in bash sh make sed grep uname install cp rm mkdir cat dirname find; do
 	ln -s "$(command -v $p)" "$DIR/bare/"
 done
 # A compiler that finds no header, and dkms.
@@ -58,11 +58,17 @@ for release in 5.10.0-30-amd64 6.0.12-1-amd64; do
 	ktap "make for $release" says "$PATH" \
 		"the modules are for Linux 6.1 and later, and this is $release" all KDIR="$with"
 done
+for release in 7.4.0-1-amd64 6.20-amd64 6.1; do
+	release $release
+	ktap "make dkms-install for $release" says "$DIR/headers:$PATH" \
+		"dkms builds for Linux 6.1 to 7.3, and this is $release; make install tries any" dkms-install KDIR="$with"
+done
 enough() {
 	local k
 	for k in 6.1.0-99-amd64 6.11-amd64 6.19.0-rc1 7.3.4+deb13-rt-amd64 7.4.0-rc1; do
 		release $k
 		make -s -C "$TOP" KDIR="$with" modules || return
+		[ $k = 7.4.0-rc1 ] || (cd "$TOP" && RELEASE=$k KDIR=$with PATH=$DIR/headers:$PATH tools/need dkms) || return
 	done
 }
 elsewhere() {
@@ -73,10 +79,16 @@ ktap "kernels that they may be for" enough
 ktap "a compiler with an option, libraries elsewhere" elsewhere
 # For those that run a kernel of its time.
 hwcheck() {
-	make -s -C "$TOP" hwcheck OUTPUT="$DIR/hwcheck" KDIR=/lib/modules/2.6.32-71.el6/build &&
-		"$DIR/hwcheck/hwcheck" --list
+	make -s -C "$TOP" hwcheck OUTPUT="$DIR/hwcheck" KDIR="$1" 2>/dev/null | tee "$DIR/out" &&
+		grep -qx "no hwcheck_nmi.ko, which --pmi needs: $2" "$DIR/out" && "$DIR/hwcheck/hwcheck" --list
 }
-ktap "make hwcheck without headers" hwcheck
+none=/lib/modules/2.6.32-71.el6/build
+ktap "make hwcheck without headers" hwcheck $none "no kernel headers in $none"
+release 3.10.0-1160.el7.x86_64
+printf 'modules:\n\tfalse\n' >"$DIR/kernel/Makefile"
+ktap "make hwcheck for a kernel that its module is not for" hwcheck "$with" \
+	"it does not build for 3.10.0-1160.el7.x86_64"
+ktap "make hwcheck without a compiler" says "$DIR/bare" "$run gcc libc6-dev" hwcheck KDIR="$with"
 
 # uninstall STATUS LEFT ARGUMENT...: make ends so, and the modules of these kernels are left.
 uninstall() {

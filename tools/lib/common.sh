@@ -53,8 +53,8 @@ apt_get() {
 	local log=$1 lock next=$SECONDS end=$((SECONDS + 1800))
 	shift
 	while ! DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get -y "$@" >"$log" 2>&1 </dev/null; do
-		# Another error than that it is held will not go away.
-		lock=$(sed -n 's/^E: Could not get lock \(.* held by .*\)/\1/p' "$log")
+		# Another error than that it is held (11, EAGAIN) will not go away.
+		lock=$(sed -n '/ held by \|(11: /s/^E: Could not get lock //p' "$log")
 		[ -n "$lock" ] || return 1
 		[ $SECONDS -lt $end ] || die "waited half an hour for $lock"
 		[ $SECONDS -lt $next ] || { say "waiting for $lock"; next=$((SECONDS + 60)); }
