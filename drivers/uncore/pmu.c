@@ -34,8 +34,8 @@ void uncore_pmu_init(void)
  * uncore_check_attr() - what no uncore PMU can do
  * @event: the event
  *
- * Return: 0; -EOPNOTSUPP for what needs a core, -EINVAL for an event of a task, -EACCES for an event
- * of user space where the user may count nothing else.
+ * Return: 0; -EOPNOTSUPP for what needs a core, -EINVAL for an event of a task, -EACCES for an
+ * event of user space where the user may count nothing else.
  */
 int uncore_check_attr(struct perf_event *event)
 {
@@ -50,7 +50,7 @@ int uncore_check_attr(struct perf_event *event)
 	 * end with the permission as well, not with "not supported".
 	 */
 	if (attr->exclude_user || attr->exclude_kernel || attr->exclude_hv || attr->exclude_idle)
-		return uncore_refuse(event, perf_allow_kernel(attr) ?: -EOPNOTSUPP,
+		return uncore_refuse(event, perf_allow_kernel(&event->attr) ?: -EOPNOTSUPP,
 				     "cannot tell who caused an event");
 	/* perf sets exclude_guest unasked; only -EINVAL makes it try again without. */
 	if (attr->exclude_host || attr->exclude_guest)
