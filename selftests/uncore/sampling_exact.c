@@ -56,8 +56,11 @@ static void start(void)
 	lost_open();
 }
 
-/* All that is there samples for so long; no overflow happens on the way in or out. */
-static void run_gated(unsigned int us)
+/*
+ * All that is there samples for so long, and again until there were so many overflows; none
+ * happens on the way in or out.
+ */
+static void run_gated(unsigned int us, uint64_t overflows)
 {
 	int i;
 
@@ -65,7 +68,10 @@ static void run_gated(unsigned int us)
 	for (i = 0; i < num_rings; i++)
 		perf_enable(rings[i].fd);
 	gates_open();
-	sleep_us(us);
+	i = 0;
+	do {
+		sleep_us(us);
+	} while (all_overflows() < overflows && ++i < 20);
 	gates_close();
 	for (i = 0; i < num_rings; i++)
 		perf_disable(rings[i].fd);
@@ -106,7 +112,7 @@ static void sample_one(const char *pmu, const char *event, uint64_t period, int 
 	snprintf(name, sizeof(name), "%s%s", event, options);
 	snprintf(what, sizeof(what), "%s/%s/ every %llu on CPU %d", pmu, name, (ull)period, cpu);
 	r = sampling_open(pmu, name, period, cpu, 64);
-	run_gated(us);
+	run_gated(us, 0);
 	ring_drain(r, check_sample, &p);
 	count = perf_value(r->fd);
 	truth = box_truth(cpu, SYN_EVENTS, pmu);
@@ -456,7 +462,7 @@ static void all_kinds_at_once(void)
 		}
 	}
 	silicon_clear();
-	run_gated(8000);
+	run_gated(8000, 1001);
 	b = check_books("all kinds of boxes");
 	for (i = 0; i < num_rings; i++)
 		ktap_check(rings[i].samples > 4, "%s/%s/: %llu samples", kinds[i % KINDS].pmu,
@@ -477,7 +483,7 @@ static void all_counters_of_a_box(void)
 		sampling_open("xeon7500_cbox_1", "trans_maf", period[i], package_cpu(0), 32);
 	for (i = 0; i < 6; i++)
 		sampling_open("xeon7500_cbox_6", "trans_maf", period[i], package_cpu(0), 32);
-	run_gated(8000);
+	run_gated(8000, 1001);
 	b = check_books("twelve counters");
 	for (i = 0; i < 12; i++)
 		count += perf_value(rings[i].fd);
@@ -526,7 +532,7 @@ static void multiplexed(void)
 	for (i = 0; i < 12; i++)
 		sampling_open("xeon7500_cbox_5", "occupancy_maf", 600000 + i, package_cpu(0), 64);
 	took = clock_ns();
-	run_gated(150000);
+	run_gated(150000, 0);
 	took = clock_ns() - took;
 	b = check_books_taken("twelve events on six counters", 6 * (took / 4000000 + 1));
 	for (i = 0; i < 12; i++)
