@@ -28,7 +28,6 @@
 #define NOBODY		65534
 #define MOST		256	/* events of a box without CAP_PERFMON */
 #define CAP_PERFMON_NR	38
-#define FEW_NS		50000	/* to enable and to disable what counts */
 #define CLOCK		"xeon7500_wbox", "uncore_clock"
 
 /* ---- a process that has given up its privileges, and does what it is told ---- */
@@ -901,9 +900,9 @@ static void hotplug(void)
 static void frozen_by(bool is_user, const char *event, uint64_t period)
 {
 	struct perf_event_attr attr;
-	struct perf_count c;
+	struct perf_count c, others[COUNTED];
 	struct holder freezer;
-	uint64_t ran, freezes;
+	uint64_t scaled, wanted;
 	int cpu, i;
 
 	start(HOLD);
@@ -919,22 +918,21 @@ static void frozen_by(bool is_user, const char *event, uint64_t period)
 	holder_disable(&freezer);
 	disable_counted(fds);
 	c = perf_count(fds[0]);
-	ran = open_ns();
-	freezes = msr_read(cpu, SYN_FREEZES);
-	ktap_note("period %llu: %llu freezes, ran for %llu of %llu ns, could for %llu", (ull)period,
-		  (ull)freezes, (ull)c.running, (ull)c.enabled, (ull)ran);
-	ktap_check(freezes > 100, "%llu freezes", (ull)freezes);
+	scaled = (unsigned __int128)c.value * c.enabled / (c.running ?: 1);
+	wanted = cycles_of(c.enabled);
+	ktap_note("period %llu: %llu freezes, ran for %llu of %llu ns, %llu cycles, scaled %llu of %llu",
+		  (ull)period, (ull)msr_read(cpu, SYN_FREEZES), (ull)c.running, (ull)c.enabled,
+		  (ull)c.value, (ull)scaled, (ull)wanted);
+	ktap_check(msr_read(cpu, SYN_FREEZES) > 100, "%llu freezes", (ull)msr_read(cpu, SYN_FREEZES));
 	ktap_check(c.running <= c.enabled);
-	/*
-	 * The overflow stops the package, and only the handler knows of it: on the way are some
-	 * 200 to 370 instructions of one nanosecond each. All of the package had the same.
-	 */
+	ktap_check(c.running * 20 < c.enabled || within(scaled, wanted, wanted / 20),
+		   "scaled %llu cycles, there were %llu; ran for %llu of %llu ns", (ull)scaled,
+		   (ull)wanted, (ull)c.running, (ull)c.enabled);
+	/* All of the package had the same. */
 	for (i = 0; i < COUNTED; i++) {
-		uint64_t running = perf_count(fds[i]).running;
-
-		ktap_check(running + FEW_NS >= ran && running <= ran + 400 * freezes + FEW_NS,
-			   "%s: ran for %llu ns, could for %llu", counted[i].pmu, (ull)running,
-			   (ull)ran);
+		others[i] = perf_count(fds[i]);
+		check_running("frozen", counted[i].pmu, others[i],
+			      open_ns(), 5);
 	}
 	check_counts("frozen", fds, 0);
 }
