@@ -199,7 +199,7 @@ void uncore_box_go_on(struct uncore_box *box, u32 counters)
 
 	for_each_uncore_bit(idx, box->waits & counters)
 		uncore_stopwatch_run(&to_uncore_event(box->counter[idx].event)->waits, false,
-				     &uncore_box_package(box)->held);
+				     local_clock(), &uncore_box_package(box)->held);
 	box->waits &= ~counters;
 }
 
@@ -274,7 +274,7 @@ static void uncore_box_lost(struct uncore_box *box)
 	pr_err("%s %u no longer answers; its events have stopped\n", box->type->name,
 	       box->instance);
 	uncore_box_go_on(box, ~0U);
-	uncore_stopwatch_run(&box->gone, true, &uncore_box_package(box)->held);
+	uncore_stopwatch_run(&box->gone, true, local_clock(), &uncore_box_package(box)->held);
 	box->due = 0;
 	for_each_used_counter(idx, box)
 		uncore_event_no_start(box->counter[idx].event);

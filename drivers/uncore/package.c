@@ -82,9 +82,14 @@ static u32 uncore_package_wanted_ctl(struct uncore_package *pkg)
 
 static void uncore_package_set_ctl(struct uncore_package *pkg, u32 ctl)
 {
+	u64 now;
+
 	pkg->global_ctl = ctl;
 	wrmsrq(U_MSR_PMON_GLOBAL_CTL, ctl);
-	uncore_stopwatch_run(&pkg->held, uncore_package_is_held(pkg), NULL);
+	now = local_clock();
+	if (ctl & U_GLOBAL_CTL_EN_ALL)
+		pkg->go_ns = now;
+	uncore_stopwatch_run(&pkg->held, uncore_package_is_held(pkg), now, NULL);
 }
 
 /** uncore_package_write_ctl() - write U_GLOBAL_CTL as it is to be, whatever it was */
@@ -115,7 +120,7 @@ void uncore_package_apply(struct uncore_package *pkg, unsigned long boxes)
 	if (ctl != pkg->global_ctl)
 		uncore_package_set_ctl(pkg, ctl);
 	else
-		uncore_stopwatch_run(&pkg->held, uncore_package_is_held(pkg), NULL);
+		uncore_stopwatch_run(&pkg->held, uncore_package_is_held(pkg), local_clock(), NULL);
 }
 
 /**

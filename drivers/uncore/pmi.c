@@ -286,7 +286,8 @@ static void uncore_event_wait(struct uncore_box *box, const struct pmu *pmu,
 	if (!c)
 		return;
 	box->waits |= BIT(c - box->counter);
-	uncore_stopwatch_run(&to_uncore_event(event)->waits, true, &uncore_box_package(box)->held);
+	uncore_stopwatch_run(&to_uncore_event(event)->waits, true, local_clock(),
+			     &uncore_box_package(box)->held);
 }
 
 /* What is due waits for the watch, with its whole group, so that the counts stay together. */
@@ -437,16 +438,19 @@ static bool uncore_is_frozen(const struct uncore_package *pkg)
 	return !(ctl & U_GLOBAL_CTL_EN_ALL);
 }
 
-/* The hardware has frozen the package some time before the NMI got here, or is about to. */
+/*
+ * @frozen: the hardware has done it, some time before the NMI got here, but not before en_all was
+ * last written. It may have done it within that write.
+ */
 static void uncore_freeze(struct uncore_package *pkg, bool frozen)
 {
-	u64 now = local_clock(), ago = min(pkg->pmi.latency_ns, now - pkg->pmi.last_ns);
+	u64 since = max(local_clock() - pkg->pmi.latency_ns, pkg->go_ns);
 
 	pkg->hold.frozen = true;
-	if (!frozen)
+	if (frozen)
+		uncore_stopwatch_run(&pkg->held, true, since, NULL);
+	else
 		uncore_package_write_ctl(pkg);
-	else if (!(pkg->held & UNCORE_STARTED))
-		WRITE_ONCE(pkg->held, (now - ago - pkg->held) | UNCORE_STARTED);
 }
 
 /* One pass. Returns whether another one is needed. */
@@ -688,7 +692,7 @@ void uncore_pmi_overdue(struct uncore_package *pkg, struct uncore_box *box)
 	box->due |= due;
 	/* What is read with the samples is of this moment. */
 	if (pkg->global_ctl & U_GLOBAL_CTL_FRZ_ALL && !pkg->hold.frozen)
-		uncore_freeze(pkg, false);
+		uncore_freeze(pkg, uncore_is_frozen(pkg));
 	else
 		uncore_package_apply(pkg, BIT(uncore_box_id(box)));
 	for_each_uncore_bit(idx, due) {

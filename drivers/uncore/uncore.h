@@ -56,13 +56,10 @@ static inline u64 uncore_stopwatch_ns(u64 watch, u64 at)
 }
 
 /* @held: a second one, or NULL. While that runs this one stands */
-static inline void uncore_stopwatch_run(u64 *watch, bool run, const u64 *held)
+static inline void uncore_stopwatch_run(u64 *watch, bool run, u64 now, const u64 *held)
 {
-	u64 now;
-
 	if (run == !!(*watch & UNCORE_STARTED))
 		return;
-	now = local_clock();
 	now -= (held ? uncore_stopwatch_ns(*held, now) : 0) + (*watch & ~UNCORE_STARTED);
 	WRITE_ONCE(*watch, run ? now | UNCORE_STARTED : max_t(s64, now, 0));
 }
@@ -235,7 +232,7 @@ enum uncore_pmi_state {
  * @pending: NMIs that found an overflow to handle and their own CPU in the lock
  * @delivering: samples are being given to perf
  * @busy_ns: time in the handler since the watch last came
- * @latency_ns: from an overflow to our handler, as the self-test has found it
+ * @latency_ns: from an overflow to our handler, the least that the self-test has found
  * @claims: NMIs to claim until @claim_until, though they have nothing left to handle
  * @claim_until: ns
  * @last_ns: when the handler was last done, or an NMI was last left pending
@@ -265,6 +262,7 @@ struct uncore_pmi {
  * @due: boxes that the handler has to look at again
  * @global_ctl: what was last written to U_GLOBAL_CTL
  * @ticks: of the timer, since the package was last idle
+ * @go_ns: when en_all was last written; a freeze is not dated before it
  * @hold: what keeps it from counting
  * @held: how long it was kept from counting, a stopwatch
  * @timer: the watch, see pmi.c
@@ -282,6 +280,7 @@ struct uncore_package {
 	unsigned long due;
 	u32 global_ctl;
 	unsigned int ticks;
+	u64 go_ns;
 	struct uncore_hold hold;
 	u64 held;
 	struct hrtimer timer;
