@@ -43,7 +43,8 @@ struct run {
 	bool too_long;		/* the line that is being read */
 	int lines, whole;	/* lines of this interval, and of a whole one */
 	double time, done;	/* of this interval and of the last one; NAN for none */
-	bool begins, told;	/* perf does not count yet; it was told to end */
+	bool begins;		/* perf does not count yet */
+	double told;		/* when it was told to end, or 0 */
 	double deadline;	/* until when it is waited for; INFINITY for always */
 	int failed;		/* a status */
 };
@@ -187,8 +188,8 @@ static int begin(struct run *run)
 static void stop_perf(struct run *run)
 {
 	if (run->perf.pid && !run->told) {
-		run->told = true;
-		run->deadline = now() + run->session->world->patience / 1e3;
+		run->told = now();
+		run->deadline = run->told + run->session->world->patience / 1e3;
 		kill(run->perf.pid, SIGINT);
 	}
 }
@@ -322,11 +323,13 @@ static bool read_count(struct run *run, const json_t *line, const char *event)
 /*
  * Behind a gate events do not run, as the driver has it, and it makes no difference how long
  * perf takes to set up: what was not multiplexed ran for the same time. That is the whole, unless
- * another gate or a freeze held it back: then the gates were open for longer than a slow machine
- * explains. Between two intervals nothing stops; there perf knows best what share it was.
+ * another gate or a freeze held it back. Then the gates were open for longer, and by more than
+ * the time between them: perf closes the first one after it is told to end, and the second one
+ * before it prints. Between two intervals nothing stops; there perf knows best what share it was.
  */
-static void set_shares(struct session *session)
+static void set_shares(const struct run *run, double end)
 {
+	struct session *session = run->session;
 	const struct plan *plan = &session->plan;
 	int package, i;
 
@@ -341,7 +344,7 @@ static void set_shares(struct session *session)
 			else if (!plan->counter[i]->pmu->core)
 				whole = fmax(whole, one->seconds);
 		}
-		if (isfinite(open) && whole < open - 0.005)
+		if (isfinite(open) && run->told && whole < open - (end - run->told))
 			whole = open;
 		for (i = 0; whole && i < plan->num_counters; i++) {
 			struct reading *one = &plan->counter[i]->reading[package];
@@ -361,7 +364,7 @@ static void done(struct run *run)
 	int i;
 
 	if (session->plan.num_counters && (isnan(run->done) || !run->time))
-		set_shares(session);
+		set_shares(run, before);
 	/* Of the last result there is nothing left. */
 	free_from(run->mark);
 	if (!run->failed)
