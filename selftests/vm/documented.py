@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The commands of the documentation, run as they are printed.
 
-README.md, Documentation/ and the head comments of the drivers show commands that a reader
+README.md, CONTRIBUTING.md, Documentation/ and the head comments of the drivers show commands that a reader
 pastes. Each line of an indented block, and of a ``` block that names no language, is a
 command or a comment (# ...); so is a line in a head comment that begins with a tab and one
 of HEAD_COMMANDS. A line that ends in a backslash goes on. There is no prompt, and no prose
@@ -140,7 +140,7 @@ def is_for_host(command):
 
 
 def pages():
-    return ['README.md', *sorted(glob.glob('Documentation/*.md', root_dir=vm.TOP))]
+    return ['README.md', 'CONTRIBUTING.md', *sorted(glob.glob('Documentation/*.md', root_dir=vm.TOP))]
 
 
 def collect():
