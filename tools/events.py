@@ -14,8 +14,8 @@ import re
 import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
-sys.path.insert(0, os.path.join(TOP, 'selftests', 'vm'))
-import conformance  # pylint: disable=wrong-import-position
+sys.path.insert(0, os.path.join(TOP, 'tools', 'lib'))
+import spec  # pylint: disable=wrong-import-position
 
 PAGES = {'ubox': 'interrupts, locks, errors', 'cbox': 'last-level cache slices',
          'sbox': 'between ring and system interface', 'bbox': 'home agents',
@@ -49,15 +49,15 @@ def encoding(want):
 
 def names(model):
     """{kind: {name: (description, scale, doubtful, encoding, counters, note)}}"""
-    conformance.use_model(model)
-    return {kind: {name: (description(name, want), want.scale or '', conformance.is_inferred(want.event),
+    spec.use_model(model)
+    return {kind: {name: (description(name, want), want.scale or '', spec.is_inferred(want.event),
                           *encoding(want), plain(want.event.get('note')))
-                   for name, want in conformance.WANTED[box].items()}
-            for kind, box in conformance.KINDS.items()}
+                   for name, want in spec.WANTED[box].items()}
+            for kind, box in spec.KINDS.items()}
 
 
 def page():
-    first, second = (names(model) for model, _ in conformance.MODELS.values())
+    first, second = (names(model) for model, _ in spec.MODELS.values())
     print('# Events\n')
     print('Made from `spec/` by `tools/events.py`. What the events are for and how their fields work')
     print('is on the page of each box. Scale: perf multiplies by it. A name with `?` is one whose')

@@ -3,8 +3,10 @@
 import os
 import re
 import subprocess
+import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(TOP, 'tools', 'lib'))
 SOAK = bool(os.environ.get('SOAK'))
 # As in selftests/run: without page table isolation, unless it is asked for.
 PTI = () if os.environ.get('PTI') == 'on' else ('--append', 'pti=off')

@@ -11,18 +11,16 @@ occur any more.
 KERNELS: 6.1 6.12 newest
 TIER: once
 """
-import json
 import os
 import re
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-import conformance
 import vm
 from ktap import Ktap, note
+from spec import events_of, sysfs_name
 
-SPEC = os.path.join(vm.TOP, 'spec', 'xeon7500')
 ALL = (1 << 64) - 1
 U_CTL = 0xc00
 
@@ -71,15 +69,6 @@ class Row:
                          ','.join(f'{h:x}:{a:x}:{n}' for h, a, n in self.packets)))
 
 
-def spec(name, model):
-    """The events of a box that the model has, as they are on it."""
-    with open(os.path.join(SPEC, f'events_{name}.json'), encoding='utf-8') as f:
-        events = json.load(f)
-    return [{**e, **e.get('by_model', {}).get(model, {})}
-            for e in (events if isinstance(events, list) else events['events'])
-            if model in e.get('models', [model])]
-
-
 def packet(box, inst, num, mc=0, opcode=0, vn=0, rds=0, hnid=0, rnid=0, dnid=0, addr=0, out=False):
     """As SYN_PKT_* of synthetic.h."""
     header = (SYN_BOX[box] | inst << 4 | mc << 8 | opcode << 12 | vn << 17 | rds << 19 |
@@ -91,7 +80,7 @@ def packet(box, inst, num, mc=0, opcode=0, vn=0, rds=0, hnid=0, rnid=0, dnid=0, 
 
 def evsel_rows(model, name, box):
     """Boxes whose control registers hold code and unit mask: both drivers say it alike."""
-    for e in spec(name, model):
+    for e in events_of(name, model):
         if e['code'] == 'fixed' or e['name'] == 'TO_R_PROG_EV':
             continue
         code = int(e['code'], 16)
@@ -155,7 +144,7 @@ B_PARTS = {'ADDR': (0, 44, 'addr'), 'MSG_IN': (44, 4, 'msg_in'), 'MSG_OUT': (48,
 
 
 def bbox_rows(model):
-    for e in spec('b', model):
+    for e in events_of('b', model):
         code, counter = int(e['code'], 16), e['counters'][0]
         terms = f'event={code:#x},counter={counter}'
         if not e['name'].endswith('_MATCH'):
@@ -224,7 +213,7 @@ def mbox_event_rows(model, e, inst):
         for reg, _, mask in fields:
             vals.setdefault(reg, 0)
             care[reg] = care.get(reg, 0) | mask
-        ours = conformance.sysfs_name('M', e['name'], m and m['name'])
+        ours = sysfs_name('M', e['name'], m and m['name'])
         for field, val in (m['set'].items() if m else ()):
             reg, lo, _ = m_field(model, field)
             if val == '0xNN':
@@ -253,7 +242,7 @@ def mbox_event_rows(model, e, inst):
 
 
 def mbox_rows(model):
-    for e in spec('m', model):
+    for e in events_of('m', model):
         yield from mbox_event_rows(model, e, 0)
         if e['name'] in ('FVC_EV2', 'DSP_FILL', 'DRAM_MISC'):
             yield from mbox_event_rows(model, e, 1)
@@ -284,7 +273,7 @@ def r_regs(port):
 
 
 def rbox_rows(model):
-    events = spec('r', model)
+    events = events_of('r', model)
     for port in range(8):
         half, p = divmod(port, 4)
         iperf, qlx, xbr = r_regs(port)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The commands of the documentation, run as they are printed.
 
-README.md, Documentation/ and the head comments of the drivers show commands that a reader
+README.md, CONTRIBUTING.md, Documentation/ and the head comments of the drivers show commands that a reader
 pastes. Each line of an indented block, and of a ``` block that names no language, is a
 command or a comment (# ...); so is a line in a head comment that begins with a tab and one
 of HEAD_COMMANDS. A line that ends in a backslash goes on. There is no prompt, and no prose
@@ -15,6 +15,8 @@ a status other than 0, prints one of BAD_TEXTS, or records no sample.
 
 What begins with "make", "tools/" or "selftests/" is for the developer's machine. See
 on_host() for what is run of it and what is only looked at, and why.
+
+A ```c block compiles by itself, or stands in the file that it names: ```c drivers/uncore/cbox.c.
 
 That commands which do not work fail is tried as well: WRONG. make soak has all of it with each
 perf, and on newest.
@@ -105,6 +107,12 @@ def page_commands(text):
             begun = ''
 
 
+def c_blocks(text):
+    """(line number, file that is named or '', code) of a page in Markdown."""
+    for found in re.finditer(r'^ *```c *(\S*)\n(.*?)^ *```$', text, re.M | re.S):
+        yield text.count('\n', 0, found.start()) + 1, found.group(1), found.group(2)
+
+
 def head_commands(text):
     """(line number, command) of the comment at the head of a C file."""
     start = text.index('/*\n')
@@ -131,15 +139,18 @@ def is_for_host(command):
     return command.startswith(('make ', 'make\n', 'tools/', 'selftests/')) or command == 'make'
 
 
+def pages():
+    return ['README.md', 'CONTRIBUTING.md', *sorted(glob.glob('Documentation/*.md', root_dir=vm.TOP))]
+
+
 def collect():
     """{machine or 'host': {command: 'where, where'}}, in the order of the pages."""
     found = {}
-    pages = ['README.md', *sorted(glob.glob('Documentation/*.md', root_dir=vm.TOP))]
     heads = sorted(glob.glob('drivers/*/*.c', root_dir=vm.TOP))
-    for path in pages + heads:
+    for path in pages() + heads:
         with open(os.path.join(vm.TOP, path), encoding='utf-8') as f:
             text = f.read()
-        for number, command in (page_commands if path in pages else head_commands)(text):
+        for number, command in (page_commands if path.endswith('.md') else head_commands)(text):
             place = found.setdefault('host' if is_for_host(command) else machine_of(path), {})
             place[command] = ', '.join(filter(None, [place.get(command), f'{path}:{number}']))
     return found
@@ -302,6 +313,29 @@ def on_host(command, directory):
     return wrong
 
 
+def wrong_c(name, code):
+    """What is wrong with a block of C that names a file, or none."""
+    if name:
+        try:
+            with open(os.path.join(vm.TOP, name), encoding='utf-8') as f:
+                return [] if code in f.read() else [f'{name} has other lines']
+        except OSError as error:
+            return [str(error)]
+    done = subprocess.run(['gcc', '-fsyntax-only', '-w', '-x', 'c', '-I', 'tools/silicon/model', '-'],
+                          cwd=vm.TOP, input=code, stderr=subprocess.PIPE, encoding='utf-8', check=False)
+    return done.stderr.splitlines()
+
+
+def test_c(ktap):
+    for path in pages():
+        with open(os.path.join(vm.TOP, path), encoding='utf-8') as f:
+            for number, name, code in c_blocks(f.read()):
+                ktap.result(f'{path}:{number}: C {"in " + name if name else "by itself"}', wrong_c(name, code))
+    ktap.result('C that does not compile is noticed', [] if wrong_c('', 'int a = "b"') else ['it is not'])
+    ktap.result('C that is not in the file is noticed',
+                [] if wrong_c('drivers/uncore/cbox.c', '\t{ "llc_misses",\t0x15,\n') else ['it is not'])
+
+
 def test_host(ktap, commands, directory):
     put_file(directory, 'mytest', '#!/bin/sh\nexec perf record -o /root/perf.data true\n')
     for command, where in commands.items():
@@ -325,6 +359,7 @@ def main():
         machine = re.search(r'--machine (\w+)', options)
         if options.startswith('tools/vm/run ') and inner.startswith('perf '):
             found[machine.group(1) if machine else 'xeon7500'].setdefault(inner, where)
+    test_c(ktap)
     with tempfile.TemporaryDirectory() as directory:
         test_host(ktap, host, directory)
         for on in ways:

@@ -20,9 +20,9 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-import conformance
 import vm
 from ktap import Ktap, note
+from spec import sysfs_name
 
 DRAWS = 10000 if vm.SOAK else 1000
 PACKAGES = 2
@@ -63,7 +63,7 @@ def line(instances, identity, package, instance, us):
         box, name = event.split()
         for place in places(instances, identity, instance):
             number = f'_{place}' if box in instances else ''
-            words.append(f'xeon7500_{box.lower()}box{number}/{conformance.sysfs_name(box, name)}')
+            words.append(f'xeon7500_{box.lower()}box{number}/{sysfs_name(box, name)}')
     return f'{package} {us} {" ".join(words)}\n'
 
 
