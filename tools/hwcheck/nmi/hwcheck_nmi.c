@@ -174,7 +174,8 @@ static int hwcheck_armed(struct hwcheck_run *run, const struct cpumask *cpus)
 	}
 	usleep_range(SETTLE_US, 2 * SETTLE_US);
 	hwcheck_counts(run, false);
-	hwcheck_write(first, U_CTL, 0);
+	if (done)
+		hwcheck_write(first, U_CTL, 0);
 	/* Take what is pending while STATUS still says PMI. */
 	on_each_cpu_mask(cpus, hwcheck_listen, run, 1);
 	usleep_range(SETTLE_US, 2 * SETTLE_US);
