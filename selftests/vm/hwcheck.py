@@ -250,7 +250,7 @@ def test_in_the_way(ktap, bench):
         'the time limit': ('/t/hwcheck --pmi --limit 1 --report /tmp/r; ls /run', '^not ok .*time limit'),
         'two that are killed at once': (
             '/t/hwcheck --pmi --report /tmp/r >/dev/null & sleep 0.4; killall -STOP hwcheck; killall -9 hwcheck; '
-            'sleep 0.2; /t/hwcheck --count; cp /run/hwcheck.saved /tmp/s; ', '^1..0 # SKIP .*hwcheck --restore /run/hwcheck.saved'),
+            'sleep 0.2; /t/hwcheck --count; cp /run/hwcheck.saved /tmp/s', '^1..0 # SKIP .*hwcheck --restore /run/hwcheck.saved'),
         'a broken file': ('sed -i s/0xd10/0xc00/ /run/hwcheck.saved; /t/hwcheck --restore /run/hwcheck.saved 2>&1',
                           'is not what hwcheck has saved'),
         'an old file': ('sed s/^boot./boot\\ 0/ /tmp/s >/tmp/old; /t/hwcheck --restore /tmp/old 2>&1',

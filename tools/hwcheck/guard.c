@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Two processes. The child experiments and puts registers back after each experiment. The parent
- * waits and puts back what a child that died has left. Signals of the terminal reach the parent
+ * Two processes. The child experiments and puts registers back, after each experiment and in the
+ * end. The parent waits, and puts back what a child that died has left. Signals of the terminal reach the parent
  * alone and make it end the child; a child whose parent has died ends likewise. Only where both
  * are killed at once something is left: the file says what was there, and --restore puts it back.
  */
@@ -66,21 +66,21 @@ const char *guard_begin(const char *path)
 	return why;
 }
 
-/* Everything as it was; the file is needed no longer. */
-static bool put_all_back(bool unlink_file)
+/* Everything as it was, but where another program counts by now; the file is needed no longer. */
+static bool put_all_back(void)
 {
 	const char *bad, *worst = NULL;
 	unsigned int p;
 
 	for (p = 0; p < num_packages; p++) {
-		bad = restore(&packages[p]);
+		bad = shared->taken[p] ? NULL : restore(&packages[p]);
 		drain(&packages[p]);
 		if (bad) {
 			say("# %s", bad);
 			worst = bad;
 		}
 	}
-	if (!worst && unlink_file)
+	if (!worst)
 		unlink(saved_path);
 	return !worst;
 }
@@ -105,9 +105,7 @@ static void __attribute__((noreturn)) child(pid_t parent)
 		ended = SIGTERM;
 	else
 		run_all();
-	if (getppid() != parent)
-		put_all_back(true);
-	_exit(0);
+	_exit(!put_all_back());
 }
 
 static double now(void)
@@ -165,7 +163,8 @@ const char *guard_run(unsigned int limit_s)
 		early = "no second process can be started";
 	else if (WIFSIGNALED(status) && !early)
 		early = "the process that experiments was killed";
-	if (!put_all_back(true) && !*shared->restore_failed)
+	if ((pid < 0 || !WIFEXITED(status) || WEXITSTATUS(status)) && !put_all_back() &&
+	    !*shared->restore_failed)
 		snprintf(shared->restore_failed, sizeof(shared->restore_failed), "see above");
 	return early;
 }
@@ -232,7 +231,7 @@ int restore_from(const char *path)
 	}
 	saved_path = path;
 	level = LEVEL_PMI;
-	if (!put_all_back(true))
+	if (!put_all_back())
 		return 1;
 	printf("%u packages are as they were, %s is removed\n", num_packages, path);
 	return 0;

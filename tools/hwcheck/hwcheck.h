@@ -177,6 +177,7 @@ void clear_all(void);
 struct shared {
 	unsigned int lines, failures, done, wanted;
 	char restore_failed[160];
+	bool taken[PACKAGES_MAX];	/* another program has begun to use it */
 	struct result results[PACKAGES_MAX][EXPERIMENTS_MAX];
 };
 

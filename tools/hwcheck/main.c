@@ -321,6 +321,7 @@ void run_all(void)
 			if (!wanted(nth(n)))
 				continue;
 			bad = other_owner(pkg);
+			shared->taken[pkg - packages] = bad;
 			if (bad || ended)
 				break;
 			snprintf(eta, sizeof(eta), "%u of %u, %.0f s left", shared->done + 1, shared->wanted,
@@ -444,7 +445,7 @@ static const char *not_here(void)
 
 static int run(int argc, char **argv, const char *path, const char *saved, unsigned int limit)
 {
-	unsigned int p, n, missing;
+	unsigned int p, n, missing[PACKAGES_MAX];
 	const char *why;
 	double begin;
 	char text[128];
@@ -463,32 +464,37 @@ static int run(int argc, char **argv, const char *path, const char *saved, unsig
 		why = "this is no question of this machine";
 	if (why)
 		return skip(why);
+	for (p = 0; p < num_packages; p++)
+		missing[p] = save(&packages[p]);
+	for (p = 0; !why && level > LEVEL_READ && p < num_packages; p++)
+		why = other_owner(&packages[p]);
+	if (why)
+		return skip(why);
 	why = report_open(path);
 	if (why)
 		return wrong("the report cannot be written: ", why);
 	begin = seconds();
-	for (p = 0; p < num_packages; p++) {
-		missing = save(&packages[p]);
-		snprintf(text, sizeof(text), "package %d: %u of %u registers can be read", packages[p].id,
-			 packages[p].num_saved, packages[p].num_saved + missing);
-		line(packages[p].num_saved, text, NULL);
-	}
 	for (n = 0; n < num_experiments(); n++)
 		shared->wanted += num_packages * wanted(nth(n));
 	if (!report_write(argc, argv, 0))
 		return 1;
 	if (level > LEVEL_READ) {
-		for (p = 0; !why && p < num_packages; p++)
-			why = other_owner(&packages[p]);
-		if (!why)
-			why = guard_begin(saved);
-		for (p = 0; !why && p < num_packages; p++) {
-			why = write_refused(&packages[p]);
-			if (why)
-				unlink(saved);
-		}
+		why = guard_begin(saved);
 		if (why)
 			return skip(why);
+		for (p = 0; !why && p < num_packages; p++)
+			why = write_refused(&packages[p]);
+		if (why) {
+			unlink(saved);
+			return skip(why);
+		}
+	}
+	for (p = 0; p < num_packages; p++) {
+		snprintf(text, sizeof(text), "package %d: %u of %u registers can be read", packages[p].id,
+			 packages[p].num_saved, packages[p].num_saved + missing[p]);
+		line(packages[p].num_saved, text, NULL);
+	}
+	if (level > LEVEL_READ) {
 		say("# %u experiments on %u packages; registers as they were: %s; Ctrl-C ends it", shared->wanted,
 		    num_packages, saved);
 		why = guard_run(limit);

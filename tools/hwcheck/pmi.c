@@ -107,7 +107,7 @@ static struct seen overflows(unsigned int flags, unsigned int mask)
 		}
 		rd(U_CTL);	/* ends here if a signal has come */
 		if (ioctl(nmi_fd(), HWCHECK_RUN, &run))
-			undetermined("hwcheck_nmi.ko: %s", errno == EINVAL ? "a CPU is offline" : strerror(errno));
+			undetermined("hwcheck_nmi.ko: %s", errno == EINVAL ? "a CPU of the package has come or gone" : strerror(errno));
 		if (!run.overflowed)
 			undetermined("S-Box 0 does not count clocks");
 		seen.listened &= run.listened == run.num_cpus;

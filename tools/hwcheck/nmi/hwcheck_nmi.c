@@ -194,7 +194,8 @@ static int hwcheck_armed(struct hwcheck_run *run, const struct cpumask *cpus)
 
 static bool hwcheck_sane(const struct hwcheck_run *run, struct cpumask *cpus)
 {
-	unsigned int i;
+	unsigned int i, cpu;
+	int package;
 
 	if (!run->num_cpus || run->num_cpus > HWCHECK_CPUS || run->num_writes > HWCHECK_WRITES ||
 	    run->limit_us > HWCHECK_LIMIT_US || run->flags & ~7U || run->pad ||
@@ -205,12 +206,16 @@ static bool hwcheck_sane(const struct hwcheck_run *run, struct cpumask *cpus)
 			return false;
 	}
 	for (i = 0; i < run->num_cpus; i++) {
-		u32 cpu = run->cpu[i].cpu;
-
-		if (cpu >= nr_cpu_ids || !cpu_online(cpu) ||
-		    topology_physical_package_id(cpu) != topology_physical_package_id(run->cpu[0].cpu))
+		if (run->cpu[i].cpu >= nr_cpu_ids)
 			return false;
-		cpumask_set_cpu(cpu, cpus);
+		cpumask_set_cpu(run->cpu[i].cpu, cpus);
+	}
+	/* All CPUs of one package that are online, and no other. */
+	package = topology_physical_package_id(run->cpu[0].cpu);
+	for_each_possible_cpu(cpu) {
+		if (cpumask_test_cpu(cpu, cpus) !=
+		    (cpu_online(cpu) && topology_physical_package_id(cpu) == package))
+			return false;
 	}
 	return true;
 }
