@@ -62,7 +62,7 @@ const struct experiment *nth(unsigned int n);
 struct package {
 	int id;
 	unsigned int num_cpus, num_saved;
-	int cpu[PACKAGE_CPUS];
+	int cpu[PACKAGE_CPUS], core[PACKAGE_CPUS], apic[PACKAGE_CPUS];
 	struct { uint32_t msr; uint64_t val; } saved[REGISTERS_MAX];
 };
 
@@ -202,7 +202,6 @@ void __attribute__((format(printf, 1, 2))) say(const char *text, ...);	/* stdout
 void say_now(const struct experiment *e, const char *eta);
 bool report_write(int argc, char **argv, double seconds);
 void read_line(const char *path, char *to, size_t size);
-long topology(int cpu, const char *what);
 
 /* ---- pmi.c ---- */
 const char *nmi_module_missing(void);

@@ -154,31 +154,37 @@ static const char *other_driver(void)
 /* The packages and their CPUs that are online, or why they cannot be had. */
 static const char *find_packages(void)
 {
+	FILE *f = fopen("/proc/cpuinfo", "re");
+	int cpu = -1, id = -1, core = -1, apic;
 	static char why[160];
-	char path[64], text[16];
-	unsigned int i;
-	int cpu;
+	char line[512], online[64];
+	struct package *p;
 
-	for (cpu = 0; cpu < 4096; cpu++) {
-		long id = topology(cpu, "physical_package_id");
-
-		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
-		read_line(path, text, sizeof(text));
-		if (*text == '0' && level == LEVEL_PMI) {
-			snprintf(why, sizeof(why), "CPU %d is offline, --pmi wants all: echo 1 >%s", cpu, path);
-			return why;
-		}
-		if (id < 0 || *text == '0')
-			continue;
-		for (i = 0; i < num_packages && packages[i].id != id; i++)
-			;
-		if (i == PACKAGES_MAX || packages[i].num_cpus == PACKAGE_CPUS)
-			return "more packages or CPUs than hwcheck knows";
-		num_packages += i == num_packages;
-		packages[i].id = id;
-		packages[i].cpu[packages[i].num_cpus++] = cpu;
+	read_line("/sys/devices/system/cpu/present", why, sizeof(why) - 64);
+	read_line("/sys/devices/system/cpu/online", online, sizeof(online));
+	if (level == LEVEL_PMI && strcmp(why, online)) {
+		strcat(why, " are there, --pmi wants all online");
+		return why;
 	}
-	return NULL;
+	while (f && fgets(line, sizeof(line), f)) {
+		sscanf(line, "processor : %d", &cpu);
+		sscanf(line, "physical id : %d", &id);
+		sscanf(line, "core id : %d", &core);
+		if (sscanf(line, "apicid : %d", &apic) != 1)
+			continue;
+		for (p = packages; p < packages + num_packages && p->id != id; p++)
+			;
+		if (p == packages + PACKAGES_MAX || p->num_cpus == PACKAGE_CPUS)
+			return "more packages or CPUs than hwcheck knows";
+		num_packages += p == packages + num_packages;
+		p->id = id;
+		p->cpu[p->num_cpus] = cpu;
+		p->core[p->num_cpus] = core;
+		p->apic[p->num_cpus++] = apic;
+	}
+	if (f)
+		fclose(f);
+	return num_packages ? NULL : "/proc/cpuinfo names no package";
 }
 
 static const char *choose_package(void)

@@ -182,24 +182,6 @@ static void pmi_no_debugctl(void)
 	answer("dropped", "no NMI comes when the bit is set later");
 }
 
-/* The kernel tells the APIC id nowhere but here. */
-static long apic_id(int cpu)
-{
-	long processor = -1, apic = -1;
-	char line[512];
-	FILE *f = fopen("/proc/cpuinfo", "re");
-
-	while (f && fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "processor : %ld", &processor) == 1)
-			continue;
-		if (processor == cpu && sscanf(line, "apicid : %ld", &apic) == 1)
-			break;
-	}
-	if (f)
-		fclose(f);
-	return apic;
-}
-
 static void pmi_core_sel(void)
 {
 	bool by_core = true, by_apic = true;
@@ -214,8 +196,8 @@ static void pmi_core_sel(void)
 		uint64_t got = overflows(HWCHECK_LISTEN, 1u << n).got, core = 0, apic = 0;
 
 		for (i = 0; i < pkg->num_cpus; i++) {
-			core |= (uint64_t)(topology(pkg->cpu[i], "core_id") == n) << i;
-			apic |= (uint64_t)((apic_id(pkg->cpu[i]) & 7) == n) << i;
+			core |= (uint64_t)(pkg->core[i] == (int)n) << i;
+			apic |= (uint64_t)((pkg->apic[i] & 7) == (int)n) << i;
 		}
 		by_core &= got == core;
 		by_apic &= got == apic;

@@ -32,15 +32,6 @@ void read_line(const char *path, char *to, size_t size)
 	fclose(f);
 }
 
-long topology(int cpu, const char *what)
-{
-	char path[96], text[32];
-
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/topology/%s", cpu, what);
-	read_line(path, text, sizeof(text));
-	return *text ? atol(text) : -1;
-}
-
 static FILE *create(const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
@@ -174,23 +165,18 @@ static void facts(int argc, char **argv, double seconds)
 	fact("kernel", uts.release);
 }
 
-/* CPU, package, core and APIC id of each, which /proc/cpuinfo has side by side. */
+/* CPU, package, core and APIC id of each */
 static void cpus(void)
 {
-	long cpu = -1, apic = -1;
-	char line[512], *sep = "";
-	FILE *f = fopen("/proc/cpuinfo", "re");
+	const struct package *p;
+	unsigned int i;
 
 	fprintf(report, "  \"cpus\": [");
-	while (f && fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "processor : %ld", &cpu) == 1 || sscanf(line, "apicid : %ld", &apic) != 1)
-			continue;
-		fprintf(report, "%s[%ld, %ld, %ld, %ld]", sep, cpu, topology(cpu, "physical_package_id"),
-			topology(cpu, "core_id"), apic);
-		sep = ", ";
+	for (p = packages; p < packages + num_packages; p++) {
+		for (i = 0; i < p->num_cpus; i++)
+			fprintf(report, "%s[%d, %d, %d, %d]", p > packages || i ? ", " : "", p->cpu[i], p->id,
+				p->core[i], p->apic[i]);
 	}
-	if (f)
-		fclose(f);
 	fprintf(report, "],\n");
 }
 
