@@ -246,11 +246,15 @@ def test_in_the_way(ktap, bench):
                               '^ok . package 1: m_addr=byte'),
         'no descriptors': ('/t/hwcheck --count --only rst_all --report /tmp/r <&- >&- 2>&-; grep rst_all /tmp/r',
                            '"rst_all": {"answer": "pulse"'),
+        'one package': ('/t/hwcheck --count --only u_codes --package 1', '^ok 1 package 1: .*\n(#.*\n)*ok 2 package 1: u_codes=eight'),
+        'no host name in what is sent': ('hostname secretname; /t/hwcheck --count --only u_codes --report /tmp/r >/dev/null; '
+                                         'grep -c secretname /tmp/r /tmp/r.log', '^/tmp/r:0\n/tmp/r.log:0'),
         'its own load': ('/t/hwcheck --count --only u_codes --load', 'package 1: u_codes=eight'),
         'the time limit': ('/t/hwcheck --pmi --limit 1 --report /tmp/r; ls /run', '^not ok .*time limit'),
         'two that are killed at once': (
             '/t/hwcheck --pmi --report /tmp/r >/dev/null & sleep 0.4; killall -STOP hwcheck; killall -9 hwcheck; '
             'sleep 0.2; /t/hwcheck --count; cp /run/hwcheck.saved /tmp/s', '^1..0 # SKIP .*hwcheck --restore /run/hwcheck.saved'),
+        'the journal of these': ('tail -20 /tmp/r.log', '^# now: package .*\n#   MSR 0x'),
         'a broken file': ('sed -i s/0xd10/0xc00/ /run/hwcheck.saved; /t/hwcheck --restore /run/hwcheck.saved 2>&1',
                           'is not what hwcheck has saved'),
         'an old file': ('sed s/^boot./boot\\ 0/ /tmp/s >/tmp/old; /t/hwcheck --restore /tmp/old 2>&1',
