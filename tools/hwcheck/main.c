@@ -154,11 +154,11 @@ static const char *other_driver(void)
 /* The packages and their CPUs that are online, or why they cannot be had. */
 static const char *find_packages(void)
 {
-	FILE *f = fopen("/proc/cpuinfo", "re");
 	int cpu = -1, id = -1, core = -1, apic;
 	static char why[160];
 	char line[512], online[64];
 	struct package *p;
+	FILE *f;
 
 	read_line("/sys/devices/system/cpu/present", why, sizeof(why) - 64);
 	read_line("/sys/devices/system/cpu/online", online, sizeof(online));
@@ -166,6 +166,7 @@ static const char *find_packages(void)
 		strcat(why, " are there, --pmi wants all online");
 		return why;
 	}
+	f = fopen("/proc/cpuinfo", "re");
 	while (f && fgets(line, sizeof(line), f)) {
 		sscanf(line, "processor : %d", &cpu);
 		sscanf(line, "physical id : %d", &id);
@@ -174,8 +175,10 @@ static const char *find_packages(void)
 			continue;
 		for (p = packages; p < packages + num_packages && p->id != id; p++)
 			;
-		if (p == packages + PACKAGES_MAX || p->num_cpus == PACKAGE_CPUS)
+		if (p == packages + PACKAGES_MAX || p->num_cpus == PACKAGE_CPUS) {
+			fclose(f);
 			return "more packages or CPUs than hwcheck knows";
+		}
 		num_packages += p == packages + num_packages;
 		p->id = id;
 		p->cpu[p->num_cpus] = cpu;
