@@ -475,10 +475,6 @@ static int run(int argc, char **argv, const char *path, const char *saved, unsig
 		return skip(why);
 	for (p = 0; p < num_packages; p++)
 		missing[p] = save(&packages[p]);
-	for (p = 0; !why && level > LEVEL_READ && p < num_packages; p++)
-		why = other_owner(&packages[p]);
-	if (why)
-		return skip(why);
 	why = report_open(path);
 	if (why)
 		return wrong("the report cannot be written: ", why);
@@ -491,6 +487,8 @@ static int run(int argc, char **argv, const char *path, const char *saved, unsig
 		why = guard_begin(saved);
 		if (why)
 			return skip(why);
+		for (p = 0; !why && p < num_packages; p++)
+			why = other_owner(&packages[p]);
 		for (p = 0; !why && p < num_packages; p++)
 			why = write_refused(&packages[p]);
 		if (why) {
