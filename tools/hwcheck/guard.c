@@ -116,10 +116,10 @@ static double now(void)
 	return ts.tv_sec + ts.tv_nsec * 1e-9;
 }
 
-const char *guard_run(unsigned int limit_s)
+const char *guard_run(double limit_s)
 {
 	static const int signals[] = { SIGINT, SIGQUIT, SIGTSTP, SIGTERM, SIGHUP, SIGCHLD };
-	const struct timespec second = { .tv_sec = 1 };
+	const struct timespec tick = { .tv_nsec = 100000000 };
 	double end = now() + limit_s;
 	const char *early = NULL;
 	pid_t pid, parent = getpid();
@@ -138,7 +138,7 @@ const char *guard_run(unsigned int limit_s)
 	if (!pid)
 		child(parent);
 	while (pid > 0) {
-		sig = sigtimedwait(&set, NULL, &second);
+		sig = sigtimedwait(&set, NULL, &tick);
 		if (waitpid(pid, &status, WNOHANG | WUNTRACED) == pid) {
 			if (!WIFSTOPPED(status))
 				break;

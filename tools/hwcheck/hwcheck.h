@@ -193,7 +193,7 @@ void line(bool ok, const char *text, const char *skip);
 /* Why not here, or NULL; the file that has what was read is written and synced. */
 const char *guard_begin(const char *path);
 /* Runs run_all(), then puts back what is not as it was. Returns why it ended early, or NULL. */
-const char *guard_run(unsigned int limit_s);
+const char *guard_run(double limit_s);
 int restore_from(const char *path);
 
 /* ---- report.c ---- */

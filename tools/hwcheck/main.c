@@ -452,7 +452,7 @@ static const char *not_here(void)
 	return why;
 }
 
-static int run(int argc, char **argv, const char *path, const char *saved, unsigned int limit)
+static int run(int argc, char **argv, const char *path, const char *saved, double limit)
 {
 	unsigned int p, n, missing[PACKAGES_MAX];
 	const char *why;
@@ -533,7 +533,8 @@ int main(int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' }, {},
 	};
 	const char *path = "hwcheck.json", *saved = "/run/hwcheck.saved", *from = NULL, *why;
-	unsigned int limit = 300, p;
+	double limit = 300;
+	unsigned int p;
 	bool dry = false;
 	char *end;
 	int opt;
@@ -569,9 +570,9 @@ int main(int argc, char **argv)
 			loads = true;
 			break;
 		case 't':
-			limit = strtoul(optarg, &end, 10);
-			if (end == optarg || *end || !limit || limit > 86400)
-				return wrong("--limit wants 1 to 86400 seconds, not ", optarg);
+			limit = strtod(optarg, &end);
+			if (end == optarg || *end || !(limit >= 0.1 && limit <= 86400))
+				return wrong("--limit wants 0.1 to 86400 seconds, not ", optarg);
 			break;
 		case 'R':
 			path = optarg;
