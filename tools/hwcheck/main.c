@@ -510,7 +510,7 @@ static int run(int argc, char **argv, const char *path, const char *saved, doubl
 		line(false, why, NULL);
 	if (*shared->restore_failed) {
 		say("# %s", shared->restore_failed);
-		line(false, "registers are as they were, nobody else uses them", NULL);
+		line(false, "registers are as they were, and no other program uses them", NULL);
 		if (!access(saved, F_OK))
 			say("# what they were is in %s: hwcheck --restore %s", saved, saved);
 	}

@@ -32,13 +32,13 @@ const char *nmi_not_safe(void)
 		read_line(path, text, sizeof(text));
 		if (!atoi(text))
 			continue;
-		snprintf(why, sizeof(why), "an NMI that nobody claims stops this machine: "
-			 "sysctl kernel.%s=0 first (--despite-panic runs it nevertheless)", panics[i]);
+		snprintf(why, sizeof(why), "an unclaimed NMI panics this machine: sysctl kernel.%s=0 first "
+			 "(--despite-panic runs it nevertheless)", panics[i]);
 		return why;
 	}
 	if (access("/sys/module/hpwdt", F_OK))
 		return NULL;
-	return "an NMI that nobody claims stops this machine: rmmod hpwdt first (--despite-panic runs it nevertheless)";
+	return "an unclaimed NMI panics this machine: rmmod hpwdt first (--despite-panic runs it nevertheless)";
 }
 
 static int nmi_fd(void)
