@@ -20,7 +20,7 @@
 
 #define HEAD	"hwcheck-saved 1"
 
-static const char *saved_path;
+static const char *saved_path = SAVED;
 static char why[512];
 
 /* Registers of a machine that has been started since are as after reset. */
@@ -30,19 +30,17 @@ static void boot_id(char *to, size_t size)
 }
 
 /* The descriptor stays open: the lock says that one of the two processes lives. */
-const char *guard_begin(const char *path)
+const char *guard_begin(void)
 {
-	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int fd = open(SAVED, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	unsigned int p, i;
 	char boot[64];
 	FILE *f;
 
 	if (fd < 0 && errno == EEXIST) {
-		fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-		snprintf(why, sizeof(why), flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK ?
-			 "another hwcheck runs (%s)" :
-			 "a hwcheck was killed before it could put back what it wrote: hwcheck --restore %s", path);
-		return why;
+		fd = open(SAVED, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+		return flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK ? "another hwcheck runs (" SAVED ")" :
+		       "a hwcheck was killed before it could put back what it wrote: hwcheck --restore " SAVED;
 	}
 	f = fd < 0 || flock(fd, LOCK_EX | LOCK_NB) ? NULL : fdopen(fd, "w");
 	if (f) {
@@ -55,14 +53,12 @@ const char *guard_begin(const char *path)
 					(unsigned long long)packages[p].saved[i].val);
 		}
 		fputs("end\n", f);
-		if (!fflush(f) && !fsync(fd)) {
-			saved_path = path;
+		if (!fflush(f) && !fsync(fd))
 			return NULL;
-		}
 	}
-	snprintf(why, sizeof(why), "%s, where the registers are saved first: %s", path, strerror(errno));
+	snprintf(why, sizeof(why), SAVED ", where the registers are saved first: %s", strerror(errno));
 	if (fd >= 0)
-		unlink(path);
+		unlink(SAVED);
 	return why;
 }
 

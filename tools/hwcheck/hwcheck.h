@@ -190,8 +190,9 @@ void run_all(void);
 void line(bool ok, const char *text, const char *skip);
 
 /* ---- guard.c ---- */
-/* Why not here, or NULL; the file that has what was read is written and synced. */
-const char *guard_begin(const char *path);
+#define SAVED	"/run/hwcheck.saved"
+/* Why not here, or NULL; SAVED has what was read, and is synced. */
+const char *guard_begin(void);
 /* Runs run_all(), then puts back what is not as it was. Returns why it ended early, or NULL. */
 const char *guard_run(double limit_s);
 int restore_from(const char *path);

@@ -397,7 +397,6 @@ static int usage(FILE *f)
 		"  --load            makes traffic, on an idle machine\n"
 		"  --limit SECONDS   ends it then (300)\n"
 		"  --report FILE     JSON (hwcheck.json), and FILE.log\n"
-		"  --saved FILE      what registers were (/run/hwcheck.saved), while it runs\n"
 		"  --restore FILE    puts that back, after both processes were killed\n"
 		"  --despite-panic   also where an unknown NMI panics\n"
 		"  --hypervisor      also in a virtual machine\n");
@@ -452,7 +451,7 @@ static const char *not_here(void)
 	return why;
 }
 
-static int run(int argc, char **argv, const char *path, const char *saved, double limit)
+static int run(int argc, char **argv, const char *path, double limit)
 {
 	unsigned int p, n, missing[PACKAGES_MAX];
 	const char *why;
@@ -484,7 +483,7 @@ static int run(int argc, char **argv, const char *path, const char *saved, doubl
 	if (!report_write(argc, argv, 0))
 		return 1;
 	if (level > LEVEL_READ) {
-		why = guard_begin(saved);
+		why = guard_begin();
 		if (why)
 			return skip(why);
 		for (p = 0; !why && p < num_packages; p++)
@@ -492,7 +491,7 @@ static int run(int argc, char **argv, const char *path, const char *saved, doubl
 		for (p = 0; !why && p < num_packages; p++)
 			why = write_refused(&packages[p]);
 		if (why) {
-			unlink(saved);
+			unlink(SAVED);
 			return skip(why);
 		}
 	}
@@ -502,8 +501,8 @@ static int run(int argc, char **argv, const char *path, const char *saved, doubl
 		line(packages[p].num_saved, text, NULL);
 	}
 	if (level > LEVEL_READ) {
-		say("# %u experiments on %u packages; registers as they were: %s; Ctrl-C ends it", shared->wanted,
-		    num_packages, saved);
+		say("# %u experiments on %u packages; registers as they were: " SAVED "; Ctrl-C ends it",
+		    shared->wanted, num_packages);
 		why = guard_run(limit);
 	}
 	if (why)
@@ -511,8 +510,8 @@ static int run(int argc, char **argv, const char *path, const char *saved, doubl
 	if (*shared->restore_failed) {
 		say("# %s", shared->restore_failed);
 		line(false, "registers are as they were, and no other program uses them", NULL);
-		if (!access(saved, F_OK))
-			say("# what they were is in %s: hwcheck --restore %s", saved, saved);
+		if (!access(SAVED, F_OK))
+			say("# what they were is in " SAVED ": hwcheck --restore " SAVED);
 	}
 	if (!report_write(argc, argv, seconds() - begin))
 		shared->failures++;
@@ -528,11 +527,10 @@ int main(int argc, char **argv)
 		{ "dry-run", no_argument, NULL, 'd' }, { "only", required_argument, NULL, 'o' },
 		{ "package", required_argument, NULL, 'P' }, { "load", no_argument, NULL, 'L' },
 		{ "limit", required_argument, NULL, 't' }, { "report", required_argument, NULL, 'R' },
-		{ "saved", required_argument, NULL, 's' }, { "restore", required_argument, NULL, 'b' },
-		{ "despite-panic", no_argument, NULL, 'D' }, { "hypervisor", no_argument, NULL, 'H' },
-		{ "help", no_argument, NULL, 'h' }, {},
+		{ "restore", required_argument, NULL, 'b' }, { "despite-panic", no_argument, NULL, 'D' },
+		{ "hypervisor", no_argument, NULL, 'H' }, { "help", no_argument, NULL, 'h' }, {},
 	};
-	const char *path = "hwcheck.json", *saved = "/run/hwcheck.saved", *from = NULL, *why;
+	const char *path = "hwcheck.json", *from = NULL, *why;
 	double limit = 300;
 	unsigned int p;
 	bool dry = false;
@@ -577,9 +575,6 @@ int main(int argc, char **argv)
 		case 'R':
 			path = optarg;
 			break;
-		case 's':
-			saved = optarg;
-			break;
 		case 'b':
 			from = optarg;
 			break;
@@ -604,7 +599,7 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	if (!from)
-		return run(argc, argv, path, saved, limit);
+		return run(argc, argv, path, limit);
 	why = not_here();
 	if (!why)
 		why = find_packages();

@@ -140,7 +140,7 @@ static void facts(int argc, char **argv, double seconds)
 	fact("machine", machine_e7 ? "westmereex" : "xeon7500");
 	/* Names of files are the owner's. */
 	for (i = 1; (int)i < argc; i++) {
-		if (!strncmp(argv[i], "--report", 8) || !strncmp(argv[i], "--saved", 7)) {
+		if (!strncmp(argv[i], "--rep", 5)) {
 			i += !strchr(argv[i], '=');
 			continue;
 		}
