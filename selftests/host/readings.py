@@ -203,16 +203,40 @@ experiments = text_of('tools/hwcheck/count.c') + text_of('tools/hwcheck/pmi.c')
 ktap.result('hwcheck has the experiments', wrong_experiments(rows, experiments))
 tells('the check of hwcheck', wrong_experiments(rows, experiments.replace('"rst_all"', '"rst_some"')),
       'one that is missing')
-ktap.result('the page and the header are fresh',
-            [*fresh('--page', 'Documentation/readings.md'), *fresh('--header', 'tools/silicon/model/readings.h')])
+ktap.result('the page and the headers are fresh',
+            [*fresh('--page', 'Documentation/readings.md'), *fresh('--header', 'tools/silicon/model/readings.h'),
+             *fresh('--hwcheck', 'tools/hwcheck/expected.h')])
 ktap.result('what the model cannot be is refused', [
     *refused('no_such=1', 'there are ' + sorted(known)[0]), *refused('rst_all=wave', 'pulse, level'),
     *refused('rst_all', 'pulse, level'), *refused('rst_all=pulse,rst_all=level', 'two answers'),
-    *refused('m_fvid=any_1', 'cannot be'), *refused('@/nowhere', 'no report'),
+    *refused('m_fvid=any_1', 'cannot be'), *refused('@/nowhere', 'no report'), *refused('@/dev/null', 'no report'),
     *refused('cbox_sides=by_eight', 'no doubt of', 'xeon7500')])
-with tempfile.NamedTemporaryFile('w', suffix='.json') as f:
-    json.dump({'readings': {'rst_all': {'answer': 'level'}, 'cond': {'answer': 'undetermined'}}}, f)
-    f.flush()
-    taken = tool.parse('@' + f.name, 'xeon7500')
-ktap.result('of a report what it has found is taken', [] if taken == {'rst_all': 'level'} else [str(taken)])
+
+
+def of(report):
+    """A report, as a file."""
+    path = f'{directory}/{len(os.listdir(directory))}.json'
+    with open(path, 'w', encoding='utf-8') as f:
+        f.write(report if isinstance(report, str) else json.dumps(report))
+    return '@' + path
+
+
+def answers(**rows):
+    return {name: {'answer': answer} for name, answer in rows.items()}
+
+
+with tempfile.TemporaryDirectory() as directory:
+    taken = tool.parse(of({'machine': 'xeon7500', 'readings': answers(
+        rst_all='level', cond='undetermined', refreeze='not run')}), 'xeon7500')
+    ktap.result('of a report what it has found is taken', [] if taken == {'rst_all': 'level'} else [str(taken)])
+    newer = of({'readings': answers(rst_all='level', of_tomorrow='yes')})
+    done = subprocess.run([TOOL, newer], capture_output=True, encoding='utf-8', check=False)
+    ktap.result('a reading of a newer report is left out, with a word',
+                [] if done.stdout == 'rst_all=level\n' and re.fullmatch(
+                    r'readings: of_tomorrow .*\n', done.stderr) else [done.stdout, done.stderr])
+    broken = ('', '[]', '{', '7', '{"readings": []}', '{"readings": {"cond": 7}}', '[' * 10**5, '\0',
+              '{"readings": {"cond": {"answer": {}}}}')
+    ktap.result('a broken report is one line', [w for text in broken for w in refused(of(text), 'no report of hwcheck')])
+    ktap.result('the report of another machine is refused', refused(
+        of({'machine': 'westmereex', 'readings': {}}), 'add --machine westmereex', 'xeon7500'))
 sys.exit(ktap.end())

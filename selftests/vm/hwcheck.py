@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""hwcheck finds out what the virtual silicon has been made to be.
+"""hwcheck finds out what the virtual silicon has been made to be, and leaves it as it was.
 
 The silicon is made combinations of the readings' answers, each of them at least once where it
 can be found out; soak has each alone and more combinations. Each experiment has to find the
-answer, or to say that it cannot know. It writes what it announces, leaves all registers as they
-were, and the silicon is the machine of its report. Elsewhere, and beside another owner, it does
-nothing.
+answer, or to say that it cannot know; the NMI watchdog runs, and once perf. It writes what it
+announces, and the silicon is the machine of its report. Killed at any moment and in any way, with
+a CPU that goes meanwhile, it leaves all registers as they were. Elsewhere, and beside another
+owner, it does nothing.
 
 KERNELS: 6.1 6.12 newest
 TIER: once
@@ -29,7 +30,7 @@ from ktap import Ktap, note
 
 sys.dont_write_bytecode = True
 TOOL = f'{vm.TOP}/tools/readings'
-MACHINE = ['--sockets', '2', '--cores', '2', '--icount', '--append', 'nmi_watchdog=0']
+MACHINE = ['--sockets', '2', '--cores', '2', '--icount']
 # Kinds of violation in synthetic.h, by the names hwcheck announces them with.
 RULES = {'read_only': 1, 'rst_all': 9, 'locked': 11, 'undefined': 6}
 
@@ -45,25 +46,31 @@ def load_tool():
 tool = load_tool()
 
 
-def readings(machine):
+# They set pmi_en with no core selected.
+PMI_EN = {'pmi_while_ov', 'freeze_latency', 'refreeze', 'cond', 'w_fixed_pmi', 'w_erratum', 'w_erratum_which'}
+
+
+def readings(machine, models=('all',)):
     """{name: answers} that the model of it can be and hwcheck can look for, the first one first."""
     return {r['name']: list(r['answers']) for r in tool.load().values()
-            if r['model'] == 'all' and machine in tool.machines(r) and
+            if r['model'] in models and machine in tool.machines(r) and
             r.get('experiment', {}).get('level') in ('count', 'pmi')}
 
 
 def first_of(machine):
     """What the silicon is when nobody has asked for anything."""
-    return {name: answers[0] for name, answers in readings(machine).items()}
+    return {name: answers[0] for name, answers in readings(machine, ('all', 'first')).items()}
 
 
 def cannot_know(name, planted):
-    """Where "undetermined" is the right answer."""
+    """Where "undetermined" is the right answer, or "not run"."""
+    if name in PMI_EN and planted['debugctl_13'] == 'needless' and planted['pmi_mask_0'] == 'ignored':
+        return 'not run'
     if name == 'pmi_while_ov':
         return planted['summary_clear'] == 'or'
     if name == 'pmi_no_debugctl':
         return planted['debugctl_13'] != 'present'
-    if name == 'pmi_core_sel':
+    if name in ('pmi_core_sel', 'pmi_mask_0'):
         return planted['debugctl_13'] == 'stuck'
     if name.startswith('w_erratum') and planted['w_invert'] == 'above' and planted['w_erratum'] != 'every':
         # Only the fixed counter has a clock.
@@ -108,10 +115,11 @@ def judge(planted, run, machine):
     wrong = [f'status {run["status"]}'] * (run['status'] != 0) + run['changed']
     everything = {**first_of(machine), **planted}
     for name, answer in everything.items():
-        row = report['readings'].get(name, {'answer': 'nothing', 'evidence': ''})
-        want = 'undetermined' if cannot_know(name, everything) else answer
+        row = report['readings'].get(name, {'answer': 'nothing', 'packages': []})
+        unknown = cannot_know(name, everything)
+        want = unknown if unknown == 'not run' else 'undetermined' if unknown else answer
         if row['answer'] != want:
-            wrong.append(f'{name} is {answer}, found {row["answer"]}: {row["evidence"]}')
+            wrong.append(f'{name} is {answer}, found {row["answer"]}: {row["packages"]}')
     announced = {RULES[b] for row in report['readings'].values() for b in row['breaks']}
     if run['violations'] - announced:
         wrong.append(f'violations of kinds {run["violations"] - announced}')
@@ -127,7 +135,7 @@ def parse(text):
         fields = dict(re.findall(r'^(status|violations|writes)(.*)$', head, re.M))
         yield {'status': int(fields['status']), 'writes': int(fields['writes']),
                'violations': {int(k) for k in fields['violations'].split()},
-               'changed': re.findall(r'^changed .*$', head, re.M),
+               'changed': re.findall(r'^changed.*$', head, re.M),
                'output': re.findall(r'^# .*$', head, re.M), 'report': report}
 
 
@@ -158,13 +166,17 @@ class Bench:
         return vm.run('--kernel', self.kernel, '--driver', driver, *options, *puts, '--', 'sh', '-c',
                       command)[0]
 
-    def rows(self, machine, planted, level, options=()):
-        """One run of hwcheck for each of planted."""
+    def rows(self, machine, planted, level, options=(), kills=0, before=''):
+        """One run of hwcheck for each of planted; with kills, so many for each way to kill it."""
         with open(f'{self.directory}/lines', 'w', encoding='utf-8') as f:
             f.writelines(','.join(f'{n}={a}' for n, a in p.items()) + '\n' for p in planted)
+        command, rounds = f'./hwcheck {level} --report /tmp/report', ''
+        if kills:
+            command, rounds = f'exec {command}', kills
+        else:
+            command += ' >/tmp/out 2>&1'
         text = self.boot([*MACHINE, '--machine', machine, *options],
-                         'insmod /t/hwcheck_nmi.ko && cd /t && ./guest lines '
-                         f'"./hwcheck {level} --report /tmp/report >/tmp/out 2>&1"')
+                         f'insmod /t/hwcheck_nmi.ko && cd /t && {before} ./guest lines "{command}" {rounds}')
         return list(parse(text))
 
 
@@ -220,24 +232,87 @@ POKE = 'printf "{}" | dd of=/dev/cpu/0/msr bs=8 oflag=seek_bytes seek=$(({})) 2>
 
 
 def test_in_the_way(ktap, bench):
-    """It ends where another owner counts, and where it is told to, with all put back."""
-    text = bench.boot(['--cores', '1'], 'modprobe msr 2>/dev/null; '
-                      + POKE.format(r'\1\0\0\0\0\0\0\0', '0x395') + '; '
-                      + POKE.format(r'\0\0\0\200\0\0\0\0', '0xc80') + '; /t/hwcheck --count; true')
-    ktap.result(f'{bench.kernel}: a fixed counter of another owner ends it',
-                [] if re.search('^# .*0x395', text, re.M) and re.search('^not ok 2 ', text, re.M)
-                else text.splitlines()[-5:])
+    """What holds it back, and what a machine does meanwhile. One boot."""
+    steps = {
+        'a locked msr driver': ('echo off >/sys/module/msr/parameters/allow_writes; /t/hwcheck --count; '
+                                'echo on >/sys/module/msr/parameters/allow_writes', '^1..0 # SKIP .*allow_writes=on'),
+        'a panic at unknown NMIs': ('echo 1 >/proc/sys/kernel/unknown_nmi_panic; /t/hwcheck --pmi',
+                                    '^1..0 # SKIP .*sysctl kernel.unknown_nmi_panic=0'),
+        'and --count does without what may send one': (
+            '/t/hwcheck --count --only cond; echo 0 >/proc/sys/kernel/unknown_nmi_panic', r'cond # SKIP not run'),
+        'a CPU that is offline': ('echo 0 >/sys/devices/system/cpu/cpu3/online; /t/hwcheck --pmi',
+                                  '^1..0 # SKIP 0-3 are there, --pmi wants all online'),
+        'but --count works': ('/t/hwcheck --count --only m_addr; echo 1 >/sys/devices/system/cpu/cpu3/online',
+                              '^ok . package 1: m_addr=byte'),
+        'no descriptors': ('/t/hwcheck --count --only rst_all --report /tmp/r <&- >&- 2>&-; grep rst_all /tmp/r',
+                           '"rst_all": {"answer": "pulse"'),
+        'one package': ('/t/hwcheck --count --only u_codes --package 1', '^ok 1 package 1: .*\n(#.*\n)*ok 2 package 1: u_codes=eight'),
+        'no host name in what is sent': ('hostname secretname; /t/hwcheck --count --only u_codes --report /tmp/r >/dev/null; '
+                                         'grep -c secretname /tmp/r /tmp/r.log', '^/tmp/r:0\n/tmp/r.log:0'),
+        'its own load': ('/t/hwcheck --count --only u_codes --load', 'package 1: u_codes=eight'),
+        'the time limit': ('/t/hwcheck --pmi --limit 0.3 --report /tmp/r; ls /run', '^not ok .*time limit'),
+        'two that are killed at once': (
+            '/t/hwcheck --pmi --report /tmp/r >/dev/null & sleep 0.4; killall -STOP hwcheck; killall -9 hwcheck; '
+            'sleep 0.2; /t/hwcheck --count; cp /run/hwcheck.saved /tmp/s', '^1..0 # SKIP .*hwcheck --restore /run/hwcheck.saved'),
+        'the journal of these': ('tail -20 /tmp/r.log', '^# now: package .*\n#   MSR 0x'),
+        'a broken file': ('sed -i s/0xd10/0xc00/ /run/hwcheck.saved; /t/hwcheck --restore /run/hwcheck.saved 2>&1',
+                          'is not what hwcheck has saved'),
+        'an old file': ('sed s/^boot./boot\\ 0/ /tmp/s >/tmp/old; /t/hwcheck --restore /tmp/old 2>&1',
+                        'last start of the machine'),
+        'the right file': ('cp /tmp/s /run/hwcheck.saved; /t/hwcheck --restore /run/hwcheck.saved; ls /run/',
+                           '^2 packages are as they were'),
+        'a dump button is heard': (POKE.format(r'\0\0\1\0\0\0\0\0', '0x53500011') + '; sleep 0.1; dmesg | tail -n 5',
+                                   'for unknown reason'),
+        'a fixed counter of another owner': (
+            POKE.format(r'\1\0\0\0\0\0\0\0', '0x395') + '; ' + POKE.format(r'\0\0\0\200\0\0\0\0', '0xc80') +
+            '; /t/hwcheck --count', '^1..0 # SKIP .*0x395'),
+    }
+    text = bench.boot(MACHINE, 'mkdir -p /run; cd /tmp; insmod /t/hwcheck_nmi.ko; modprobe msr 2>/dev/null; ' +
+                      ''.join(f'echo @@; {command}; ' for command, _ in steps.values()) + 'true')
+    for name, (_, want), part in zip(steps, steps.values(), text.split('@@\n')[1:]):
+        ktap.result(f'{bench.kernel}: {name}', [] if re.search(want, part, re.M) else
+                    [f'not said: {want}', *part.splitlines()[-8:]])
+
+
+def test_kills(ktap, bench):
+    """Registers are as before within a second, under each answer of the questions about PMIs."""
+    planted = [{}, {'pmi_no_debugctl': 'kept', 'pmi_mask_0': 'ignored'},
+               {'debugctl_13': 'needless', 'pmi_core_sel': 'apic_id'}]
+    if vm.SOAK:
+        names = ('debugctl_13', 'pmi_no_debugctl', 'pmi_mask_0', 'pmi_core_sel')
+        known = readings('xeon7500')
+        planted = [dict(zip(names, p)) for p in itertools.product(*(known[n] for n in names))]
+    runs = bench.rows('xeon7500', planted, '--pmi', kills=200 // len(planted) + 1 if vm.SOAK else 1)
+    for combination, run in itertools.zip_longest(planted, runs):
+        wrong = ['no run'] if not run else run['changed']
+        if run and run['violations'] - set(RULES.values()):
+            wrong.append(f'violations {run["violations"]}')
+        ktap.result(f'{bench.kernel}: killed at any moment ({combination})', wrong)
+        for text in run['output'] if run else []:
+            note(text)
+
+
+def test_offline(ktap, bench):
+    """The first CPU of a package goes in the middle."""
+    script = ('./hwcheck --count --report /tmp/report >/tmp/out 2>&1 & sleep 0.3; '
+              'echo 0 >/sys/devices/system/cpu/cpu2/online; wait $!; '
+              's=$?; echo 1 >/sys/devices/system/cpu/cpu2/online; exit $s\n')
     with open(f'{bench.directory}/stop', 'w', encoding='utf-8') as f:
-        f.write('./hwcheck --count >/tmp/out 2>&1 & sleep 0.3; kill -$1 $!; sleep 3; '
-                'kill -CONT $!; wait $!; true\n')
+        f.write(script)
     with open(f'{bench.directory}/lines', 'w', encoding='utf-8') as f:
         f.write('\n')
-    signals = ['INT', 'QUIT', 'TSTP']
-    text = bench.boot(MACHINE, f'cd /t && for s in {" ".join(signals)}; do ./guest lines "sh ./stop $s"; done')
-    for sig, run in itertools.zip_longest(signals, parse(text)):
-        ktap.result(f'{bench.kernel}: SIG{sig} ends it between two experiments',
-                    run['changed'] + ([] if '# # interrupted' in run['output'] else run['output'][-5:])
-                    if run else ['no run'])
+    run = next(parse(bench.boot(MACHINE, 'cd /t && ./guest lines "sh ./stop"')), None)
+    ktap.result(f'{bench.kernel}: a CPU that goes offline', ['no run'] if not run else
+                run['changed'] + ([] if run['status'] == 0 else run['output'][-8:]))
+
+
+def test_perf(ktap, bench):
+    """perf interrupts as well: no answer is wrong. Undetermined is none."""
+    planted = [{}, *combinations('xeon7500', True)[1:]]
+    runs = bench.rows('xeon7500', planted, '--pmi', before='{ perf record -a -o /tmp/perf.data -F 2000 sleep 1000 >/dev/null 2>&1 & } && sleep 3 &&')
+    for combination, run in itertools.zip_longest(planted, runs):
+        wrong = [w for w in judge(combination, run, 'xeon7500') if 'found undetermined' not in w] if run else ['no run']
+        ktap.result(f'{bench.kernel}: beside perf record -a', wrong)
 
 
 def test_no_control(ktap, bench):
@@ -268,6 +343,9 @@ def main():
                         ['no result'] * (not any(' ok 1' in o for o in read['output'])))
             test_refusals(ktap, bench)
             test_in_the_way(ktap, bench)
+            test_kills(ktap, bench)
+            test_offline(ktap, bench)
+            test_perf(ktap, bench)
             test_no_control(ktap, bench)
     return ktap.end()
 

@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <x86intrin.h>
 
 #include "hwcheck.h"
 
@@ -165,10 +166,10 @@ static void status_write(void)
 
 	clear_all();
 	plain_overflow();
-	if (!try_wr(package_cpu, S0 + STATUS, 0) || !try_wr(package_cpu, S0 + STATUS, 0))
+	if (!try_wr(S0 + STATUS, 0) || !try_wr(S0 + STATUS, 0))
 		undetermined("a write raises #GP");
 	after_0 = rd(S0 + STATUS) & 1;
-	if (!try_wr(package_cpu, S0 + STATUS, 1))
+	if (!try_wr(S0 + STATUS, 1))
 		undetermined("a write of 1 raises #GP");
 	after_1 = rd(S0 + STATUS) & 1;
 	if (after_0 && after_1)
@@ -337,9 +338,6 @@ static uint64_t in_million(uint32_t ctr, uint64_t clocks)
 	return (rd(ctr) * 1000000 + clocks - 1) / clocks;
 }
 
-#define B0		0xc20
-#define B0_MATCH	0xe45
-#define B0_MASK		0xe46
 #define B_ADDR		0x00000fffffffffffull
 #define B_MSG_IN_MATCH	1u		/* on counter 1 */
 
@@ -391,9 +389,6 @@ static void b_match_parts(void)
 	answer("all", "no messages at an address there is not, %llu in all", any);
 }
 
-#define S0_MM_CFG	0xe48
-#define S0_MATCH	0xe49
-#define S0_MASK		0xe4a
 #define S_MM_EN		(1ull << 63)
 #define S_RESET_OCC	(1ull << 17)
 
@@ -493,10 +488,6 @@ static void to_r_full(void)
 	undetermined("%llu, %llu, both %llu", n[0], n[1], n[2]);
 }
 
-#define M0		0xca0
-#define M0_MM_CFG	0xe54
-#define M0_MATCH	0xe55
-#define M0_MASK		0xe56
 #define M_MM_EN		(1ull << 63)
 #define M_DRAM_CMD	(0x0aull << 9)
 #define M_WRAP		(1ull << 6)
@@ -555,7 +546,7 @@ static void m_lock(void)
 	bool ok;
 
 	wr(M0_MM_CFG, M_MM_EN);
-	ok = try_wr(package_cpu, M0_MATCH, old ^ 0x40);
+	ok = try_wr(M0_MATCH, old ^ 0x40);
 	wr(M0_MM_CFG, 0);
 	if (!ok)
 		answer("gp", "a write raises #GP");
@@ -566,9 +557,6 @@ static void m_lock(void)
 
 /* ---- R ---- */
 
-#define R0		0xe00
-#define R0_IPERF0	0xe04
-#define R0_IPERF1	0xe24
 #define IPERF_SENT	(1ull << 31)
 #define IPERF_NULL_IDLE	(1ull << 30)
 
@@ -743,34 +731,92 @@ static void w_erratum_which(void)
 	answer(which[counted], "event counter %u, fixed %u", counted & 1, counted >> 1);
 }
 
+/* Uncore clocks for one of the time stamp counter in a while: at least and at most. */
+static void clock_window(bool busy, double *least, double *most)
+{
+	unsigned long long before, on, off, after;
+	double n;
+
+	wr(W_FIXED_CTL, 0);
+	wr(W_FIXED, 2);
+	wr(W_FIXED_CTL, 1);
+	wr(W, W_FIXED_BIT);
+	before = __rdtsc();
+	wr(U_CTL, U_EN_ALL);
+	on = __rdtsc();
+	if (!busy)
+		wait_us(20000);
+	while (busy && __rdtsc() - on < 20000000)
+		;
+	off = __rdtsc();
+	wr(U_CTL, 0);
+	after = __rdtsc();
+	n = rd(W_FIXED) - 2;
+	*least = n / (after - before);
+	*most = n / (off - on);
+}
+
+static void uncore_clock(void)
+{
+	double least = 0, most = 1e9, low, high;
+	int i;
+
+	for (i = 0; i < 6; i++) {
+		clock_window(i & 1, &low, &high);
+		least = low > least ? low : least;
+		most = high < most ? high : most;
+	}
+	if (!least || least > 1.01 * most)
+		answer("changes", "idle and busy, clocks of one of the TSC: %.6f and %.6f", most, least);
+	if (least > most)
+		undetermined("idle and busy, clocks of one of the TSC: %.6f and %.6f", most, least);
+	answer("fixed", "idle and busy, clocks of one of the TSC: %.6f to %.6f", least, most);
+}
+
+static void m_mask_width(void)
+{
+	unsigned long long val;
+
+	wr(M0_MASK, M_MASK_ALL);
+	val = rd(M0_MASK);
+	if (val != M_MASK_ALL && val != M_MASK_ALL >> 1)
+		undetermined("%#llx reads back as %#llx", M_MASK_ALL, val);
+	answer(val == M_MASK_ALL ? "28" : "27", "%#llx reads back as %#llx", M_MASK_ALL, val);
+}
+
+#define PMIS	(MAY_S0 | MAY_PMI_EN)
+
 /* In this order: some need to know what others have found. */
-const struct experiment experiments[] = {
-	{ "c_invert", LEVEL_COUNT, true, true, 0, "C-Box 0, W-Box", c_invert },
-	{ "s_invert", LEVEL_COUNT, true, true, 0, "S-Box 0, W-Box", s_invert },
-	{ "w_invert", LEVEL_COUNT, true, true, 0, "W-Box", w_invert },
-	{ "summary_clear", LEVEL_COUNT, true, true, 0, "S-Box 0", summary_clear },
-	{ "pmi_while_ov", LEVEL_COUNT, true, true, 0, "S-Box 0", pmi_while_ov },
-	{ "status_write", LEVEL_COUNT, true, true, BREAKS_READ_ONLY, "S-Box 0", status_write },
-	{ "rst_all", LEVEL_COUNT, true, true, BREAKS_RST_ALL, "S-Box 0, all counters", rst_all },
-	{ "rst_all_start", LEVEL_COUNT, true, true, BREAKS_RST_ALL, "S-Box 0, all counters",
+const struct experiment count_experiments[] = {
+	{ "c_invert", LEVEL_COUNT, true, true, 0, MAY_C0 | MAY_W, NULL, c_invert },
+	{ "s_invert", LEVEL_COUNT, true, true, 0, MAY_S0 | MAY_W, NULL, s_invert },
+	{ "w_invert", LEVEL_COUNT, true, true, 0, MAY_W, NULL, w_invert },
+	{ "summary_clear", LEVEL_COUNT, true, true, 0, MAY_S0, NULL, summary_clear },
+	{ "pmi_while_ov", LEVEL_COUNT, true, true, 0, PMIS, "summary_clear", pmi_while_ov },
+	{ "status_write", LEVEL_COUNT, true, true, BREAKS_READ_ONLY, MAY_S0 | MAY_STATUS, NULL,
+	  status_write },
+	{ "rst_all", LEVEL_COUNT, true, true, BREAKS_RST_ALL, MAY_S0 | MAY_RST, NULL, rst_all },
+	{ "rst_all_start", LEVEL_COUNT, true, true, BREAKS_RST_ALL, MAY_S0 | MAY_RST, NULL,
 	  rst_all_start },
-	{ "freeze_latency", LEVEL_COUNT, true, true, 0, "S-Box 0", freeze_latency },
-	{ "refreeze", LEVEL_COUNT, true, true, 0, "S-Boxes 0 and 1", refreeze },
-	{ "cond", LEVEL_COUNT, true, true, 0, "S-Box 0", cond },
-	{ "cbox_sides", LEVEL_COUNT, false, true, 0, "all C-Boxes", cbox_sides },
-	{ "u_codes", LEVEL_COUNT, true, true, 0, "U_MSR_PMON_EV_SEL", u_codes },
-	{ "b_mask", LEVEL_COUNT, true, true, 0, "B-Box 0, its match, W-Box", b_mask },
-	{ "b_match_parts", LEVEL_COUNT, true, true, 0, "B-Box 0, its match, W-Box", b_match_parts },
-	{ "s_codes", LEVEL_COUNT, true, false, 0, "S-Box 0, W-Box", s_codes },
-	{ "s_match", LEVEL_COUNT, true, true, 0, "S-Box 0, its match, W-Box", s_match },
-	{ "to_r_full", LEVEL_COUNT, true, true, BREAKS_UNDEFINED, "S-Box 0", to_r_full },
-	{ "m_mask", LEVEL_COUNT, true, true, 0, "M-Box 0, its match, W-Box", m_mask },
-	{ "m_addr", LEVEL_COUNT, true, true, 0, "M-Box 0, its match, W-Box", m_addr },
-	{ "m_lock", LEVEL_COUNT, true, true, BREAKS_LOCKED, "M-Box 0, its match", m_lock },
-	{ "flits_sent", LEVEL_COUNT, true, true, 0, "R-Box left, IPERF of port 0", flits_sent },
-	{ "w_fixed_pmi", LEVEL_COUNT, true, true, 0, "W-Box", w_fixed_pmi },
-	{ "w_erratum", LEVEL_COUNT, true, true, 0, "W-Box, S-Box 0", w_erratum },
-	{ "w_erratum_which", LEVEL_COUNT, true, true, 0, "W-Box, S-Box 0", w_erratum_which },
+	{ "freeze_latency", LEVEL_COUNT, true, true, 0, PMIS, NULL, freeze_latency },
+	{ "refreeze", LEVEL_COUNT, true, true, 0, PMIS | MAY_S1, NULL, refreeze },
+	{ "cond", LEVEL_COUNT, true, true, 0, PMIS, NULL, cond },
+	{ "cbox_sides", LEVEL_COUNT, false, true, 0, MAY_C_ALL, NULL, cbox_sides },
+	{ "u_codes", LEVEL_COUNT, true, true, 0, MAY_U_SEL, NULL, u_codes },
+	{ "b_mask", LEVEL_COUNT, true, true, 0, MAY_B0 | MAY_W, NULL, b_mask },
+	{ "b_match_parts", LEVEL_COUNT, true, true, 0, MAY_B0 | MAY_W, "b_mask", b_match_parts },
+	{ "s_codes", LEVEL_COUNT, true, false, 0, MAY_S0 | MAY_W, NULL, s_codes },
+	{ "s_match", LEVEL_COUNT, true, true, 0, MAY_S0 | MAY_S0_MATCH | MAY_W, NULL, s_match },
+	{ "to_r_full", LEVEL_COUNT, true, true, BREAKS_UNDEFINED, MAY_S0, NULL, to_r_full },
+	{ "m_mask", LEVEL_COUNT, true, true, 0, MAY_M0 | MAY_W, NULL, m_mask },
+	{ "m_addr", LEVEL_COUNT, true, true, 0, MAY_M0 | MAY_W, "m_mask", m_addr },
+	{ "m_lock", LEVEL_COUNT, true, true, BREAKS_LOCKED, MAY_M0, NULL, m_lock },
+	{ "m_mask_width", LEVEL_COUNT, true, true, 0, MAY_M0, NULL, m_mask_width },
+	{ "flits_sent", LEVEL_COUNT, true, true, 0, MAY_R0, NULL, flits_sent },
+	{ "w_fixed_pmi", LEVEL_COUNT, true, true, 0, MAY_W | MAY_PMI_EN, NULL, w_fixed_pmi },
+	{ "w_erratum", LEVEL_COUNT, true, true, 0, PMIS | MAY_W, NULL, w_erratum },
+	{ "w_erratum_which", LEVEL_COUNT, true, true, 0, PMIS | MAY_W, NULL, w_erratum_which },
+	{ "uncore_clock", LEVEL_COUNT, true, true, 0, MAY_W, NULL, uncore_clock },
 };
 
-const unsigned int num_experiments = sizeof(experiments) / sizeof(experiments[0]);
+const unsigned int num_count_experiments = ARRAY_SIZE(count_experiments);

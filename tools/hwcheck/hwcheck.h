@@ -3,8 +3,10 @@
  * hwcheck: finds out on a real Xeon 7500 or E7 what no manual settles, see
  * Documentation/hwcheck.md.
  *
- *	main.c		who may run it and where, the order of things, the report
- *	msr.c		registers: access that survives #GP, putting all of them back
+ *	main.c		options, who may run it and where, the order of things
+ *	guard.c		two processes: one experiments, the other puts back what that one leaves
+ *	msr.c		registers: access, which ones an experiment may write, putting them back
+ *	report.c	the journal, the report, what the owner is told
  *	count.c		experiments that need no interrupt
  *	pmi.c		those that do, with hwcheck_nmi.ko
  */
@@ -14,6 +16,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
 enum level { LEVEL_NONE, LEVEL_READ, LEVEL_COUNT, LEVEL_PMI };
 
@@ -25,39 +30,75 @@ enum {
 	BREAKS_UNDEFINED = 8,	/* selects what the manual calls undefined */
 };
 
+/* What an experiment may write, see the table in msr.c; all may let the package count. */
+enum {
+	MAY_C0 = 1, MAY_C_ALL = 2, MAY_S0 = 4, MAY_S1 = 8, MAY_W = 0x10, MAY_B0 = 0x20,
+	MAY_S0_MATCH = 0x40, MAY_M0 = 0x80, MAY_R0 = 0x100, MAY_U_SEL = 0x200, MAY_STATUS = 0x400,
+	MAY_RST = 0x800,	/* rst_all */
+	MAY_PMI_EN = 0x1000,	/* pmi_en and frz_all, with no core selected */
+	MAY_PMI = 0x2000,	/* and with cores selected */
+};
+
 struct experiment {
 	const char *name;	/* of the reading in spec/readings.json */
 	enum level level;
 	bool x7500, e7;		/* where there is this doubt */
-	unsigned int breaks;
-	const char *touches;	/* besides U_MSR_PMON_GLOBAL_CTL and OVF_CTL */
+	unsigned int breaks, may;
+	const char *needs;	/* another one, whose answer it uses; or NULL */
 	void (*run)(void);
 };
 
-extern const struct experiment experiments[];
-extern const unsigned int num_experiments;
+extern const struct experiment pmi_experiments[], count_experiments[];
+extern const unsigned int num_count_experiments, num_pmi_experiments;
+unsigned int num_experiments(void);
+const struct experiment *nth(unsigned int n);
 
-/* The machine. */
+/* ---- the machine ---- */
+#define PACKAGES_MAX	32
+#define PACKAGE_CPUS	64
+#define REGISTERS_MAX	400
+#define EXPERIMENTS_MAX	48
+
+struct package {
+	int id;
+	unsigned int num_cpus, num_saved;
+	int cpu[PACKAGE_CPUS], core[PACKAGE_CPUS], apic[PACKAGE_CPUS];
+	struct { uint32_t msr; uint64_t val; } saved[REGISTERS_MAX];
+};
+
+extern struct package packages[PACKAGES_MAX], *pkg;	/* pkg: the one that is looked at */
+extern unsigned int num_packages;
 extern bool machine_e7;
-extern int package_cpu;		/* the CPU all accesses are made on */
 
 /* ---- an experiment says how it went; both end it ---- */
+struct result {
+	enum { NOT_RUN, UNDETERMINED, ANSWERED } state;
+	char what[24];
+	char evidence[512];
+};
+
 void __attribute__((noreturn, format(printf, 2, 3))) answer(const char *what, const char *evidence,
 							    ...);
 void __attribute__((noreturn, format(printf, 1, 2))) undetermined(const char *why, ...);
 /* What another one has found on this package, or NULL. */
 const char *found(const char *name);
 
-/* ---- registers of the package; #GP ends the experiment undetermined ---- */
+/* ---- registers of the package; what cannot be accessed ends the experiment undetermined ---- */
 uint64_t rd(uint32_t msr);
 void wr(uint32_t msr, uint64_t val);
-bool try_rd(int cpu, uint32_t msr, uint64_t *val);
-bool try_wr(int cpu, uint32_t msr, uint64_t val);
+bool try_wr(uint32_t msr, uint64_t val);	/* false: #GP */
+bool may_write(const struct experiment *e, uint32_t msr, uint64_t val);
+void show_writes(FILE *f, const struct experiment *e);	/* every register and its bits */
 
-unsigned int registers_readable(unsigned int *all);
-const char *other_owner(void);	/* what another owner has enabled, or NULL */
-void save(void);
-const char *restore(void);	/* what could not be put back, or NULL */
+/* 0 or an errno; EIO is #GP. By way of any CPU of the package that is online. */
+int read_msr(const struct package *p, uint32_t msr, uint64_t *val);
+int write_msr(const struct package *p, uint32_t msr, uint64_t val);
+int read_msr_of(int cpu, uint32_t msr, uint64_t *val);
+const char *write_refused(const struct package *p);	/* why the kernel lets none be written */
+
+unsigned int save(struct package *p);		/* how many cannot be read */
+const char *other_owner(const struct package *p);	/* what another owner has enabled, or NULL */
+const char *restore(const struct package *p);	/* what could not be put back, or NULL */
 
 void wait_us(unsigned int us);
 
@@ -94,12 +135,33 @@ void wait_us(unsigned int us);
 #define W_FIXED_BIT	(1ull << 31)
 #define M48		((1ull << 48) - 1)
 
+#define B0		0xc20
+#define B0_MATCH	0xe45
+#define B0_MASK		0xe46
+#define S0_MM_CFG	0xe48
+#define S0_MATCH	0xe49
+#define S0_MASK		0xe4a
+#define M0		0xca0
+#define M0_MM_CFG	0xe54
+#define M0_MATCH	0xe55
+#define M0_MASK		0xe56
+#define R0		0xe00
+#define R0_IPERF0	0xe04
+#define R0_IPERF1	0xe24
+
 #define INVERT		(1ull << 23)
 #define THRESH(n)	((uint64_t)(n) << 24)
 /* Of the W-Box; no event adds 255 in a clock. */
 #define W_CLOCKS	(0x04ull | 1ull << 8 | INVERT | THRESH(255))
 
-/* Counter 0 of an S-Box counts clocks and overflows after n; undetermined if it cannot. */
+#define DEBUGCTL	0x1d9
+#define DEBUGCTL_PMI	(1ull << 13)
+
+/* ---- what most experiments do, in msr.c ---- */
+
+/* A select with which counter 0 of an S-Box counts clocks; undetermined if none does. */
+uint64_t s_clock(void);
+/* It counts them and overflows after n. */
 void arm(uint32_t box, unsigned int n, uint64_t pmi_en);
 /*
  * Let the package run for a while, and with it the fixed counter of the W-Box, which counts the
@@ -111,10 +173,40 @@ bool overflow(uint32_t box, uint64_t u_ctl);
 /* Clear all that can be up: of the two S-Boxes and of the U-Box. */
 void clear_all(void);
 
-/* pmi.c */
-extern const struct experiment pmi_experiments[];
-extern const unsigned int num_pmi_experiments;
+/* ---- main.c: what both processes share ---- */
+struct shared {
+	unsigned int lines, failures, done, wanted;
+	char restore_failed[160];
+	bool taken[PACKAGES_MAX];	/* another program has begun to use it */
+	struct result results[PACKAGES_MAX][EXPERIMENTS_MAX];
+};
+
+extern struct shared *shared;
+extern enum level level;
+extern bool wanted(const struct experiment *e);
+extern volatile int ended;	/* a signal has told this process to end */
+bool experiment_may(uint32_t msr, uint64_t val);
+void run_all(void);
+void line(bool ok, const char *text, const char *skip);
+
+/* ---- guard.c ---- */
+#define SAVED	"/run/hwcheck.saved"
+/* Why not here, or NULL; SAVED has what was read, and is synced. */
+const char *guard_begin(void);
+/* Runs run_all(), then puts back what is not as it was. Returns why it ended early, or NULL. */
+const char *guard_run(double limit_s);
+int restore_from(const char *path);
+
+/* ---- report.c ---- */
+const char *report_open(const char *path);	/* what is wrong, or NULL */
+void __attribute__((format(printf, 1, 2))) say(const char *text, ...);	/* stdout and journal */
+void say_now(const struct experiment *e, const char *eta);
+bool report_write(int argc, char **argv, double seconds);
+void read_line(const char *path, char *to, size_t size);
+
+/* ---- pmi.c ---- */
 const char *nmi_module_missing(void);
-void pmi_end(void);	/* after each of them */
+const char *nmi_not_safe(void);	/* what an unknown NMI would do here, or NULL */
+void drain(const struct package *p);	/* takes a PMI that is pending; nothing without the module */
 
 #endif

@@ -11,44 +11,42 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "hwcheck.h"
 
 #define KSFT_SKIP	4
-#define PACKAGES_MAX	8
-#define RESULTS_MAX	64
 
 bool machine_e7;
-int package_cpu;
+struct package packages[PACKAGES_MAX], *pkg;
+unsigned int num_packages;
+struct shared *shared;
+enum level level;
+volatile int ended;
 
-static const char *only;
-static bool under_hypervisor;
+static const char *only, *asked_package;
+static bool under_hypervisor, despite_panic, loads;
 
 /* ---- results ---- */
 
-struct result {
-	char what[24];		/* "" undetermined */
-	char evidence[200];
-};
-
-static struct result results[PACKAGES_MAX][RESULTS_MAX];
-static struct result *current;
-static unsigned int package;
+static const struct experiment *current;
+static struct result *result;
 static jmp_buf done;
 
 void answer(const char *what, const char *evidence, ...)
 {
 	va_list args;
 
-	snprintf(current->what, sizeof(current->what), "%s", what);
+	snprintf(result->what, sizeof(result->what), "%s", what);
 	va_start(args, evidence);
-	vsnprintf(current->evidence, sizeof(current->evidence), evidence, args);
+	vsnprintf(result->evidence, sizeof(result->evidence), evidence, args);
 	va_end(args);
+	result->state = ANSWERED;
 	longjmp(done, 1);
 }
 
@@ -56,66 +54,65 @@ void undetermined(const char *why, ...)
 {
 	va_list args;
 
-	current->what[0] = 0;
 	va_start(args, why);
-	vsnprintf(current->evidence, sizeof(current->evidence), why, args);
+	vsnprintf(result->evidence, sizeof(result->evidence), why, args);
 	va_end(args);
+	result->state = ended ? NOT_RUN : UNDETERMINED;
 	longjmp(done, 1);
 }
 
-static unsigned int num_all(void)
+#define FIRST_PMI	2	/* of pmi_experiments[], before those that count */
+
+unsigned int num_experiments(void)
 {
-	return num_experiments + num_pmi_experiments;
+	return num_count_experiments + num_pmi_experiments;
 }
 
-static const struct experiment *nth(unsigned int n)
+const struct experiment *nth(unsigned int n)
 {
-	return n < num_experiments ? &experiments[n] : &pmi_experiments[n - num_experiments];
+	if (n < FIRST_PMI)
+		return &pmi_experiments[n];
+	n -= FIRST_PMI;
+	return n < num_count_experiments ? &count_experiments[n] :
+					   &pmi_experiments[FIRST_PMI + n - num_count_experiments];
+}
+
+static int number(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; name && i < num_experiments(); i++) {
+		if (!strcmp(nth(i)->name, name))
+			return i;
+	}
+	return -1;
 }
 
 const char *found(const char *name)
 {
-	unsigned int i;
+	const struct result *r = &shared->results[pkg - packages][number(name)];
 
-	for (i = 0; i < num_all(); i++) {
-		if (!strcmp(nth(i)->name, name))
-			return *results[package][i].what ? results[package][i].what : NULL;
-	}
-	return NULL;
+	return r->state == ANSWERED ? r->what : NULL;
+}
+
+/* Of --only, and what it needs. */
+bool wanted(const struct experiment *e)
+{
+	const char *name = only;
+
+	if (e->level > level || !(machine_e7 ? e->e7 : e->x7500))
+		return false;
+	while (name && strcmp(name, e->name))
+		name = nth(number(name))->needs;
+	return !only || name;
+}
+
+bool experiment_may(uint32_t msr, uint64_t val)
+{
+	return may_write(current, msr, val);
 }
 
 /* ---- where we are ---- */
-
-static void read_line(const char *path, char *to, size_t size)
-{
-	FILE *f = fopen(path, "re");
-
-	*to = 0;
-	if (!f)
-		return;
-	if (fgets(to, size, f))
-		to[strcspn(to, "\n")] = 0;
-	fclose(f);
-}
-
-/* The value of a line "name : value" of /proc/cpuinfo. */
-static void cpuinfo(const char *name, char *to, size_t size)
-{
-	FILE *f = fopen("/proc/cpuinfo", "re");
-	char line[256], *colon;
-
-	*to = 0;
-	while (f && fgets(line, sizeof(line), f)) {
-		colon = strchr(line, ':');
-		if (!colon || strncmp(line, name, strlen(name)) || strlen(colon) < 3)
-			continue;
-		snprintf(to, size, "%s", colon + 2);
-		to[strcspn(to, "\n")] = 0;
-		break;
-	}
-	if (f)
-		fclose(f);
-}
 
 /* Why not here, or NULL. */
 static const char *wrong_machine(void)
@@ -143,7 +140,7 @@ static const char *other_driver(void)
 	char path[96];
 	size_t i;
 
-	for (i = 0; i < sizeof(devices) / sizeof(devices[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(devices); i++) {
 		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s", devices[i]);
 		if (access(path, F_OK))
 			continue;
@@ -154,249 +151,255 @@ static const char *other_driver(void)
 	return NULL;
 }
 
-/* The first CPU of each package that is online. */
-static unsigned int find_packages(int *first)
+/* The packages and their CPUs that are online, or why they cannot be had. */
+static const char *find_packages(void)
 {
-	long seen[PACKAGES_MAX] = { 0 };
-	unsigned int n = 0, i;
-	int cpu;
+	int cpu = -1, id = -1, core = -1, apic;
+	static char why[160];
+	char line[512], online[64];
+	struct package *p;
+	FILE *f;
 
-	for (cpu = 0; cpu < 4096 && n < PACKAGES_MAX; cpu++) {
-		char path[96], text[32];
-		long id;
-
-		snprintf(path, sizeof(path),
-			 "/sys/devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
-		read_line(path, text, sizeof(text));
-		if (!*text)
+	read_line("/sys/devices/system/cpu/present", why, sizeof(why) - 64);
+	read_line("/sys/devices/system/cpu/online", online, sizeof(online));
+	if (level == LEVEL_PMI && strcmp(why, online)) {
+		strcat(why, " are there, --pmi wants all online");
+		return why;
+	}
+	f = fopen("/proc/cpuinfo", "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		sscanf(line, "processor : %d", &cpu);
+		sscanf(line, "physical id : %d", &id);
+		sscanf(line, "core id : %d", &core);
+		if (sscanf(line, "apicid : %d", &apic) != 1)
 			continue;
-		id = atol(text);
-		for (i = 0; i < n && seen[i] != id; i++)
+		for (p = packages; p < packages + num_packages && p->id != id; p++)
 			;
-		if (i < n)
-			continue;
-		seen[n] = id;
-		first[n++] = cpu;
+		if (p == packages + PACKAGES_MAX || p->num_cpus == PACKAGE_CPUS) {
+			fclose(f);
+			return "more packages or CPUs than hwcheck knows";
+		}
+		num_packages += p == packages + num_packages;
+		p->id = id;
+		p->cpu[p->num_cpus] = cpu;
+		p->core[p->num_cpus] = core;
+		p->apic[p->num_cpus++] = apic;
 	}
-	return n;
+	if (f)
+		fclose(f);
+	return num_packages ? NULL : "/proc/cpuinfo names no package";
 }
 
-/* ---- the report ---- */
-
-static void json_string(FILE *f, const char *text)
+static const char *choose_package(void)
 {
-	putc('"', f);
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			putc('\\', f);
-		if ((unsigned char)*text >= ' ')
-			putc(*text, f);
-	}
-	putc('"', f);
-}
-
-static void json_fact(FILE *f, const char *name, const char *val)
-{
-	fprintf(f, "  \"%s\": ", name);
-	json_string(f, val);
-	fputs(",\n", f);
-}
-
-static const char * const breaks[] = { "read_only", "rst_all", "locked", "undefined" };
-
-/* What all packages say together: of those that say something, all the same. */
-static const char *together(unsigned int n, unsigned int packages, char *evidence, size_t size)
-{
-	const char *what = "";
 	unsigned int i;
 
-	*evidence = 0;
-	for (i = 0; i < packages; i++) {
-		const struct result *r = &results[i][n];
-
-		if (*evidence)
-			snprintf(evidence + strlen(evidence), size - strlen(evidence), "; ");
-		snprintf(evidence + strlen(evidence), size - strlen(evidence), "%s", r->evidence);
-		if (*what && *r->what && strcmp(what, r->what))
-			return "undetermined";
-		if (*r->what)
-			what = r->what;
-	}
-	return *what ? what : "undetermined";
-}
-
-static bool belongs(const struct experiment *e, enum level level)
-{
-	return e->level <= level && (machine_e7 ? e->e7 : e->x7500) && (!only || !strcmp(only, e->name));
-}
-
-static int report(const char *path, enum level level, unsigned int packages)
-{
-	static const struct { const char *name, *file; } files[] = {
-		{ "bios", "/sys/class/dmi/id/bios_version" },
-		{ "product", "/sys/class/dmi/id/product_name" },
-	};
-	static const char * const from_cpuinfo[] = { "model name", "model", "stepping", "microcode" };
-	unsigned int n, i, b;
-	const char *sep = "";
-	struct utsname uts;
-	char text[900];
-	FILE *f = fopen(path, "we");
-
-	if (!f) {
-		fprintf(stderr, "hwcheck: %s: %s\n", path, strerror(errno));
-		return 1;
-	}
-	fprintf(f, "{\n");
-	json_fact(f, "machine", machine_e7 ? "westmereex" : "xeon7500");
-	for (i = 0; i < sizeof(from_cpuinfo) / sizeof(from_cpuinfo[0]); i++) {
-		cpuinfo(from_cpuinfo[i], text, sizeof(text));
-		json_fact(f, from_cpuinfo[i], text);
-	}
-	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		read_line(files[i].file, text, sizeof(text));
-		json_fact(f, files[i].name, text);
-	}
-	uname(&uts);
-	json_fact(f, "kernel", uts.release);
-	fprintf(f, "  \"packages\": %u,\n  \"readings\": {", packages);
-	for (n = 0; n < num_all(); n++) {
-		const struct experiment *e = nth(n);
-		const char *what, *sep_rule = "";
-
-		if (!belongs(e, level) || level < LEVEL_COUNT)
+	for (i = 0; asked_package && i < num_packages; i++) {
+		if (packages[i].id != atoi(asked_package))
 			continue;
-		what = together(n, packages, text, sizeof(text));
-		fprintf(f, "%s\n    \"%s\": {\"answer\": \"%s\", \"confidence\": \"%s\", \"breaks\": [",
-			sep, e->name, what, !strcmp(what, "undetermined") ? "none" : "seen");
-		for (b = 0; b < sizeof(breaks) / sizeof(breaks[0]); b++) {
-			if (e->breaks >> b & 1) {
-				fprintf(f, "%s\"%s\"", sep_rule, breaks[b]);
-				sep_rule = ", ";
-			}
-		}
-		fprintf(f, "], \"evidence\": ");
-		json_string(f, text);
-		fputs("}", f);
-		sep = ",";
+		packages[0] = packages[i];
+		num_packages = 1;
+		return NULL;
 	}
-	fprintf(f, "\n  }\n}\n");
-	if (fclose(f)) {
-		fprintf(stderr, "hwcheck: %s: %s\n", path, strerror(errno));
-		return 1;
-	}
-	return 0;
+	return asked_package ? "there is no such package (physical id in /proc/cpuinfo)" : NULL;
 }
 
 /* ---- running ---- */
 
-static int failures;
-static unsigned int num_lines;
-
-static void line(bool ok, const char *text, const char *skip)
+void line(bool ok, const char *text, const char *skip)
 {
-	printf("%sok %u %s%s%s\n", ok ? "" : "not ", ++num_lines, text, skip ? " # SKIP " : "",
-	       skip ? skip : "");
-	failures += !ok;
+	say("%sok %u %s%s%s", ok ? "" : "not ", ++shared->lines, text, skip ? " # SKIP " : "",
+	    skip ? skip : "");
+	shared->failures += !ok;
 }
 
-static void run_one(unsigned int n)
+static double seconds(void)
 {
-	const struct experiment * const volatile e = nth(n);	/* longjmp() comes back here */
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec + ts.tv_nsec * 1e-9;
+}
+
+/* Where a PMI that should not come could do harm: why one may, or NULL. */
+static const char *pmi_may_come(const struct experiment *e)
+{
+	static char why[128];
+	const char *bit;
+	unsigned int i;
+	uint64_t val;
+
+	if (!(e->may & MAY_PMI_EN))
+		return NULL;
+	for (i = 0; i < pkg->num_cpus; i++) {
+		if (read_msr_of(pkg->cpu[i], DEBUGCTL, &val) || !(val & DEBUGCTL_PMI))
+			continue;
+		snprintf(why, sizeof(why), "IA32_DEBUGCTL bit 13 is on, on CPU %d", pkg->cpu[i]);
+		return why;
+	}
+	if (level < LEVEL_PMI)
+		return despite_panic ? NULL : nmi_not_safe();
+	bit = only ? NULL : found("debugctl_13");
+	if (bit && bit[0] == 'n' && (!found("pmi_mask_0") || found("pmi_mask_0")[0] != 'n'))
+		return "with no core selected NMIs may come, and bit 13 does not keep them out";
+	return NULL;
+}
+
+static const char *run_one(unsigned int n)
+{
 	const char *bad;
 	char text[128];
 
-	current = &results[package][n];
-	save();
-	if (!setjmp(done))
-		e->run();
-	try_wr(package_cpu, U_CTL, 0);
-	bad = restore();
-	if (e->level == LEVEL_PMI)
-		pmi_end();
-	if (*current->what)
-		snprintf(text, sizeof(text), "package %u: %s=%s", package, e->name, current->what);
-	else
-		snprintf(text, sizeof(text), "package %u: %s", package, e->name);
-	printf("# %s\n", current->evidence);
-	if (bad)
-		printf("# %s\n", bad);
-	line(!bad, text, *current->what || bad ? NULL : "undetermined");
-}
-
-/* One that came meanwhile ends it between two experiments, with all put back. */
-static const int held_signals[] = { SIGINT, SIGQUIT, SIGTSTP, SIGTERM, SIGHUP };
-
-#define NUM_HELD	(sizeof(held_signals) / sizeof(held_signals[0]))
-
-static bool interrupted(void)
-{
-	bool any = false;
-	sigset_t pending;
-	size_t i;
-
-	sigpending(&pending);
-	for (i = 0; i < NUM_HELD; i++)
-		any |= sigismember(&pending, held_signals[i]) == 1;
-	return any;
-}
-
-static void hold_signals(void)
-{
-	sigset_t set;
-	size_t i;
-
-	sigemptyset(&set);
-	for (i = 0; i < NUM_HELD; i++)
-		sigaddset(&set, held_signals[i]);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-}
-
-/* Returns why it cannot go on, or NULL. */
-static const char *run_package(enum level level)
-{
-	unsigned int n, all, good;
-	const char *why;
-	cpu_set_t set;
-	char text[96];
-
-	CPU_ZERO(&set);
-	CPU_SET(package_cpu, &set);
-	sched_setaffinity(0, sizeof(set), &set);
-	good = registers_readable(&all);
-	snprintf(text, sizeof(text), "package %u: %u of %u registers can be read", package, good, all);
-	line(good, text, NULL);
-	why = other_owner();
-	for (n = 0; !why && level >= LEVEL_COUNT && n < num_all(); n++) {
-		if (!belongs(nth(n), level))
-			continue;
-		if (interrupted())
-			return "interrupted";
-		run_one(n);
-		why = other_owner();
+	current = nth(n);
+	result = &shared->results[pkg - packages][n];
+	bad = pmi_may_come(current);
+	if (bad) {
+		snprintf(result->evidence, sizeof(result->evidence), "%s", bad);
+	} else if (!setjmp(done)) {
+		current->run();
 	}
-	return why;
+	bad = restore(pkg);
+	if (current->may & MAY_PMI_EN)
+		drain(pkg);
+	snprintf(text, sizeof(text), "package %d: %s%s%s", pkg->id, current->name,
+		 result->state == ANSWERED ? "=" : "", result->what);
+	say("# %s", result->evidence);
+	line(!bad, text, bad || result->state == ANSWERED ? NULL :
+	     result->state == NOT_RUN ? "not run" : "undetermined");
+	return bad;
 }
 
-static void list(void)
+/* Reads and writes memory of this package and of the next one. */
+static void __attribute__((noreturn)) load(unsigned int p, int cpu, pid_t parent)
 {
+	const size_t size = 32 << 20;
+	cpu_set_t set;
+	char *from;
+	size_t i;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	signal(SIGTERM, SIG_DFL);
+	CPU_ZERO(&set);
+	CPU_SET(packages[(p + (cpu & 1)) % num_packages].cpu[0], &set);
+	sched_setaffinity(0, sizeof(set), &set);
+	from = malloc(size);
+	if (from)
+		memset(from, 1, size);
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+	if (nice(19) < 0)
+		_exit(1);
+	while (from && getppid() == parent) {
+		for (i = 0; i < size; i += 64)
+			((volatile char *)from)[i]++;
+	}
+	_exit(0);
+}
+
+static void start_loads(void)
+{
+	pid_t parent = getpid();
+	unsigned int p, i;
+
+	for (p = 0; p < num_packages; p++) {
+		for (i = 0; i < packages[p].num_cpus; i++) {
+			if (!fork())
+				load(p, packages[p].cpu[i], parent);
+		}
+	}
+}
+
+/* In a process of its own, see guard.c. What cannot be put back ends it. */
+void run_all(void)
+{
+	double begin = seconds();
+	const char *bad = NULL;
+	cpu_set_t set;
+	unsigned int n, i;
+	char eta[64];
+
+	if (loads)
+		start_loads();
+	for (pkg = packages; pkg < packages + num_packages; pkg++) {
+		CPU_ZERO(&set);
+		for (i = 0; i < pkg->num_cpus; i++)
+			CPU_SET(pkg->cpu[i], &set);
+		sched_setaffinity(0, sizeof(set), &set);
+		for (n = 0; n < num_experiments(); n++) {
+			if (!wanted(nth(n)))
+				continue;
+			bad = other_owner(pkg);
+			shared->taken[pkg - packages] = bad;
+			if (bad || ended)
+				break;
+			snprintf(eta, sizeof(eta), "%u of %u, %.0f s left", shared->done + 1, shared->wanted,
+				 (seconds() - begin) / (shared->done + 0.1) * (shared->wanted - shared->done));
+			say_now(nth(n), shared->done ? eta : "the first");
+			bad = run_one(n);
+			if (bad)
+				break;
+			shared->done++;
+		}
+		if (bad) {
+			snprintf(shared->restore_failed, sizeof(shared->restore_failed), "%s", bad);
+			return;
+		}
+	}
+}
+
+/* ---- what the owner asks for ---- */
+
+static const char *danger(const struct experiment *e)
+{
+	if (e->may & MAY_PMI)
+		return "interrupts all CPUs of the package by NMIs, which hwcheck_nmi.ko takes";
+	if (e->may & MAY_RST)
+		return "clears all counters of the package, which are put back";
+	if (e->may & MAY_PMI_EN)
+		return "asks for an interrupt with no core selected: if the CPU ignores that, an NMI that the kernel logs";
+	if (e->breaks)
+		return "breaks a rule of the manual, because that is the question: #GP or no effect";
+	return "counters count: none is known";
+}
+
+static void list(bool writes)
+{
+	static const char * const levels[] = { "", "", "count", "pmi" };
+	const struct experiment *e;
 	unsigned int n;
 
-	for (n = 0; n < num_all(); n++)
-		printf("--%s %-18s %s\n", nth(n)->level == LEVEL_PMI ? "pmi  " : "count", nth(n)->name,
-		       nth(n)->touches);
+	for (n = 0; n < num_experiments(); n++) {
+		e = nth(n);
+		if (e->level > level || (only && !wanted(e)))
+			continue;
+		printf("--%-5s %-16s %s%s%s%s\n", levels[e->level], e->name,
+		       e->e7 && e->x7500 ? "" : e->e7 ? "E7 only; " : "7500 only; ", e->needs ? "after " : "",
+		       e->needs ? e->needs : "", e->needs ? "; " : "");
+		if (writes) {
+			printf("#   danger: %s\n", danger(e));
+			show_writes(stdout, e);
+		}
+	}
 }
 
 static int usage(FILE *f)
 {
 	fprintf(f, "usage: hwcheck --read|--count|--pmi [OPTION...]\n"
-		"  --read          which registers there are; writes nothing\n"
-		"  --count         and experiments with counters; no interrupt\n"
-		"  --pmi           and with interrupts; wants hwcheck_nmi.ko\n"
-		"  --list          what the experiments touch\n"
-		"  --only NAME     this experiment only\n"
-		"  --report FILE   JSON (hwcheck.json)\n"
-		"  --hypervisor    also in a virtual machine\n");
+		"       hwcheck --list | --restore FILE\n"
+		"  --read            reads all registers; writes nothing\n"
+		"  --count           and experiments with counters\n"
+		"  --pmi             and with interrupts; wants hwcheck_nmi.ko\n"
+		"  --list            the experiments\n"
+		"  --dry-run         every register and bit they write; touches nothing\n"
+		"  --only NAME       this experiment, and those it needs\n"
+		"  --package N       this package only (physical id)\n"
+		"  --load            makes traffic, on an idle machine\n"
+		"  --limit SECONDS   ends it then (300)\n"
+		"  --report FILE     JSON (hwcheck.json), and FILE.log\n"
+		"  --restore FILE    puts that back, after both processes were killed\n"
+		"  --despite-panic   also where an unknown NMI panics\n"
+		"  --hypervisor      also in a virtual machine\n");
 	return f == stdout ? 0 : 2;
 }
 
@@ -406,73 +409,203 @@ static int skip(const char *why)
 	return KSFT_SKIP;
 }
 
+static int wrong(const char *what, const char *arg)
+{
+	fprintf(stderr, "hwcheck: %s%s\n", what, arg);
+	return 2;
+}
+
+/* Why --only asks for nothing, or NULL. */
+static const char *wrong_only(void)
+{
+	static const char * const need[] = { "", "", "--only: this experiment needs --count or --pmi: ",
+					     "--only: this experiment needs --pmi: " };
+	int n = number(only);
+
+	if (!only)
+		return NULL;
+	return n < 0 ? "no such experiment, --list has them: " :
+	       nth(n)->level > level ? need[nth(n)->level] : NULL;
+}
+
+/* Also after an undetermined write nothing is open as 0, 1 or 2 that is not the owner's. */
+static void open_standard(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDWR);
+	} while (fd >= 0 && fd <= 2);
+	if (fd > 2)
+		close(fd);
+}
+
+static const char *not_here(void)
+{
+	const char *why = wrong_machine();
+
+	if (!why)
+		why = other_driver();
+	if (!why && access("/dev/cpu/0/msr", level == LEVEL_READ ? R_OK : R_OK | W_OK))
+		why = "/dev/cpu/0/msr cannot be opened: be root, modprobe msr allow_writes=on";
+	return why;
+}
+
+static int run(int argc, char **argv, const char *path, double limit)
+{
+	unsigned int p, n, missing[PACKAGES_MAX];
+	const char *why;
+	double begin;
+	char text[128];
+
+	printf("KTAP version 1\n");
+	why = not_here();
+	if (!why && level == LEVEL_PMI)
+		why = nmi_module_missing();
+	if (!why && level == LEVEL_PMI && !despite_panic)
+		why = nmi_not_safe();
+	if (!why)
+		why = find_packages();
+	if (!why)
+		why = choose_package();
+	if (!why && only && !wanted(nth(number(only))))
+		why = "this is no question of this machine";
+	if (why)
+		return skip(why);
+	for (p = 0; p < num_packages; p++)
+		missing[p] = save(&packages[p]);
+	why = report_open(path);
+	if (why)
+		return wrong("the report cannot be written: ", why);
+	begin = seconds();
+	for (n = 0; n < num_experiments(); n++)
+		shared->wanted += num_packages * wanted(nth(n));
+	if (!report_write(argc, argv, 0))
+		return 1;
+	if (level > LEVEL_READ) {
+		why = guard_begin();
+		if (why)
+			return skip(why);
+		for (p = 0; !why && p < num_packages; p++)
+			why = other_owner(&packages[p]);
+		for (p = 0; !why && p < num_packages; p++)
+			why = write_refused(&packages[p]);
+		if (why) {
+			unlink(SAVED);
+			return skip(why);
+		}
+	}
+	for (p = 0; p < num_packages; p++) {
+		snprintf(text, sizeof(text), "package %d: %u of %u registers can be read", packages[p].id,
+			 packages[p].num_saved, packages[p].num_saved + missing[p]);
+		line(packages[p].num_saved, text, NULL);
+	}
+	if (level > LEVEL_READ) {
+		say("# %u experiments on %u packages; registers as they were: " SAVED "; Ctrl-C ends it",
+		    shared->wanted, num_packages);
+		why = guard_run(limit);
+	}
+	if (why)
+		line(false, why, NULL);
+	if (*shared->restore_failed) {
+		say("# %s", shared->restore_failed);
+		line(false, "registers are as they were, and no other program uses them", NULL);
+		if (!access(SAVED, F_OK))
+			say("# what they were is in " SAVED ": hwcheck --restore " SAVED);
+	}
+	if (!report_write(argc, argv, seconds() - begin))
+		shared->failures++;
+	say("1..%u", shared->lines);
+	return shared->failures ? 1 : 0;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "read", no_argument, NULL, 'r' }, { "count", no_argument, NULL, 'c' },
 		{ "pmi", no_argument, NULL, 'p' }, { "list", no_argument, NULL, 'l' },
-		{ "only", required_argument, NULL, 'o' }, { "report", required_argument, NULL, 'R' },
+		{ "dry-run", no_argument, NULL, 'd' }, { "only", required_argument, NULL, 'o' },
+		{ "package", required_argument, NULL, 'P' }, { "load", no_argument, NULL, 'L' },
+		{ "limit", required_argument, NULL, 't' }, { "report", required_argument, NULL, 'R' },
+		{ "restore", required_argument, NULL, 'b' }, { "despite-panic", no_argument, NULL, 'D' },
 		{ "hypervisor", no_argument, NULL, 'H' }, { "help", no_argument, NULL, 'h' }, {},
 	};
-	const char *path = "hwcheck.json", *why;
-	int opt, first[PACKAGES_MAX];
-	enum level level = LEVEL_NONE;
-	unsigned int packages;
+	const char *path = "hwcheck.json", *from = NULL, *why;
+	double limit = 300;
+	unsigned int p;
+	bool dry = false;
+	char *end;
+	int opt;
 
+	open_standard();
+	setvbuf(stdout, NULL, _IOLBF, 0);
 	while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (opt) {
 		case 'r':
-			level = LEVEL_READ;
-			break;
 		case 'c':
-			level = LEVEL_COUNT;
-			break;
 		case 'p':
-			level = LEVEL_PMI;
+			if (level != LEVEL_NONE)
+				return wrong("one of --read, --count and --pmi", "");
+			level = opt == 'r' ? LEVEL_READ : opt == 'c' ? LEVEL_COUNT : LEVEL_PMI;
 			break;
 		case 'l':
-			list();
+			level = LEVEL_PMI;
+			list(false);
 			return 0;
+		case 'd':
+			dry = true;
+			break;
 		case 'o':
 			only = optarg;
+			break;
+		case 'P':
+			asked_package = optarg;
+			strtoul(optarg, &end, 10);
+			if (end == optarg || *end)
+				return wrong("--package wants a number, not ", optarg);
+			break;
+		case 'L':
+			loads = true;
+			break;
+		case 't':
+			limit = strtod(optarg, &end);
+			if (end == optarg || *end || !(limit >= 0.1 && limit <= 86400))
+				return wrong("--limit wants 0.1 to 86400 seconds, not ", optarg);
 			break;
 		case 'R':
 			path = optarg;
 			break;
+		case 'b':
+			from = optarg;
+			break;
+		case 'D':
+			despite_panic = true;
+			break;
 		case 'H':
 			under_hypervisor = true;
 			break;
-		case 'h':
-			return usage(stdout);
 		default:
-			return usage(stderr);
+			return usage(opt == 'h' ? stdout : stderr);
 		}
 	}
-	if (level == LEVEL_NONE || optind != argc)
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (shared == MAP_FAILED || optind != argc || (level == LEVEL_NONE) == !from)
 		return usage(stderr);
-	setvbuf(stdout, NULL, _IOLBF, 0);
-	printf("KTAP version 1\n");
-	why = wrong_machine();
+	why = wrong_only();
+	if (why)
+		return wrong(why, only);
+	if (dry) {
+		list(true);
+		return 0;
+	}
+	if (!from)
+		return run(argc, argv, path, limit);
+	why = not_here();
 	if (!why)
-		why = other_driver();
-	if (!why && access("/dev/cpu/0/msr", level == LEVEL_READ ? R_OK : R_OK | W_OK))
-		why = "/dev/cpu/0/msr cannot be opened: be root, modprobe msr allow_writes=on";
-	if (!why && level == LEVEL_PMI)
-		why = nmi_module_missing();
+		why = find_packages();
 	if (why)
 		return skip(why);
-	hold_signals();
-	packages = find_packages(first);
-	for (package = 0; package < packages; package++) {
-		package_cpu = first[package];
-		why = run_package(level);
-		if (why)
-			break;
-	}
-	if (why) {
-		printf("# %s\n", why);
-		line(false, "nobody else is in the way", NULL);
-	}
-	printf("1..%u\n", num_lines);
-	return report(path, level, packages) || failures;
+	for (p = 0; p < num_packages; p++)
+		save(&packages[p]);
+	return restore_from(from);
 }

@@ -1,225 +1,184 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Experiments that let overflows interrupt. hwcheck_nmi.ko takes the NMIs and counts them for
- * each CPU while it is armed.
+ * Experiments that let overflows interrupt. hwcheck_nmi.ko does each overflow as a whole: what
+ * it arms it has disarmed when the call returns.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "hwcheck.h"
+#include "nmi/hwcheck_nmi.h"
 
-#define NMI_ARMED	"/sys/module/hwcheck_nmi/parameters/armed"
-#define NMI_COUNTS	"/sys/module/hwcheck_nmi/parameters/nmis"
-#define DEBUGCTL	0x1d9
-#define DEBUGCTL_PMI	(1ull << 13)
-#define CPUS_MAX	64
+#define DEVICE	"/dev/hwcheck_nmi"
 
 const char *nmi_module_missing(void)
 {
-	return access(NMI_ARMED, W_OK) ? "hwcheck_nmi.ko is not loaded" : NULL;
+	return access(DEVICE, R_OK) ? "hwcheck_nmi.ko is not loaded" : NULL;
 }
 
-/* ---- the CPUs of this package ---- */
-
-static struct {
-	int cpu;
-	unsigned int core, apic;
-	uint64_t debugctl;
-	bool debugctl_there;
-} cpus[CPUS_MAX];
-static unsigned int num_cpus;
-
-static long topology(int cpu, const char *what)
+const char *nmi_not_safe(void)
 {
-	char path[96];
-	long val = -1;
-	FILE *f;
+	static const char * const panics[] = { "unknown_nmi_panic", "panic_on_unrecovered_nmi" };
+	static char why[160];
+	char path[64], text[16];
+	size_t i;
 
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/topology/%s", cpu, what);
-	f = fopen(path, "re");
-	if (!f)
-		return -1;
-	if (fscanf(f, "%ld", &val) != 1)
-		val = -1;
-	fclose(f);
-	return val;
-}
-
-/* The kernel tells the APIC id nowhere but here. */
-static long apic_id(int cpu)
-{
-	long processor = -1, apic = -1;
-	char line[512];
-	FILE *f = fopen("/proc/cpuinfo", "re");
-
-	while (f && fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "processor : %ld", &processor) == 1)
+	for (i = 0; i < ARRAY_SIZE(panics); i++) {
+		snprintf(path, sizeof(path), "/proc/sys/kernel/%s", panics[i]);
+		read_line(path, text, sizeof(text));
+		if (!atoi(text))
 			continue;
-		if (processor == cpu && sscanf(line, "apicid : %ld", &apic) == 1)
-			break;
+		snprintf(why, sizeof(why), "an unclaimed NMI panics this machine: sysctl kernel.%s=0 first "
+			 "(--despite-panic runs it nevertheless)", panics[i]);
+		return why;
 	}
-	if (f)
-		fclose(f);
-	return apic;
+	if (access("/sys/module/hpwdt", F_OK))
+		return NULL;
+	return "an unclaimed NMI panics this machine: rmmod hpwdt first (--despite-panic runs it nevertheless)";
 }
 
-static void find_cpus(void)
+static int nmi_fd(void)
 {
-	long package = topology(package_cpu, "physical_package_id");
-	int cpu;
+	static int fd = -1;
 
-	num_cpus = 0;
-	for (cpu = 0; cpu < 4096 && num_cpus < CPUS_MAX; cpu++) {
-		if (topology(cpu, "physical_package_id") != package)
-			continue;
-		cpus[num_cpus].cpu = cpu;
-		cpus[num_cpus].core = topology(cpu, "core_id");
-		cpus[num_cpus].apic = apic_id(cpu);
-		num_cpus++;
-	}
+	if (fd < 0)
+		fd = open(DEVICE, O_RDWR | O_CLOEXEC);
+	return fd;
 }
 
-/* ---- NMIs ---- */
-
-static bool write_text(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	bool ok = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-
-	if (fd >= 0)
-		close(fd);
-	return ok;
-}
-
-/* Bit n: the n-th CPU of the package has had one since the module was armed. */
-static uint64_t nmis(void)
-{
-	char text[4096] = "", *at = text;
-	uint64_t set = 0;
-	unsigned int i;
-	FILE *f = fopen(NMI_COUNTS, "re");
-	int cpu;
-
-	if (!f || !fgets(text, sizeof(text), f)) {
-		if (f)
-			fclose(f);
-		undetermined("the module does not tell");
-	}
-	fclose(f);
-	for (cpu = 0; *at && *at != '\n'; cpu++) {
-		unsigned long n = strtoul(at, &at, 10);
-
-		for (i = 0; i < num_cpus; i++)
-			set |= (uint64_t)(n && cpus[i].cpu == cpu) << i;
-		while (isspace((unsigned char)*at) && *at != '\n')
-			at++;
-	}
-	return set;
-}
-
-/* Bit 13 on all CPUs of the package; is it on, or off, everywhere? */
-static bool listen(bool on)
-{
-	unsigned int i, as_wanted = 0;
-	uint64_t val;
-
-	for (i = 0; i < num_cpus; i++) {
-		if (!try_rd(cpus[i].cpu, DEBUGCTL, &val))
-			continue;
-		val = on ? val | DEBUGCTL_PMI : val & ~DEBUGCTL_PMI;
-		try_wr(cpus[i].cpu, DEBUGCTL, val);
-		as_wanted += try_rd(cpus[i].cpu, DEBUGCTL, &val) && !!(val & DEBUGCTL_PMI) == on;
-	}
-	return as_wanted == num_cpus;
-}
-
-static void begin(void)
+static void fill(struct hwcheck_run *run, const struct package *p, unsigned int flags)
 {
 	unsigned int i;
 
-	find_cpus();
-	for (i = 0; i < num_cpus; i++)
-		cpus[i].debugctl_there = try_rd(cpus[i].cpu, DEBUGCTL, &cpus[i].debugctl);
-	if (!num_cpus)
-		undetermined("the CPUs of the package cannot be found");
+	memset(run, 0, sizeof(*run));
+	run->flags = flags;
+	run->box = S0;
+	run->limit_us = HWCHECK_LIMIT_US / 2;
+	run->num_cpus = p->num_cpus;
+	for (i = 0; i < p->num_cpus; i++)
+		run->cpu[i].cpu = p->cpu[i];
 }
 
-/* All that has been changed here. Nothing overflows any more. */
-void pmi_end(void)
+void drain(const struct package *p)
 {
-	unsigned int i;
+	struct hwcheck_run run;
 
-	for (i = 0; i < num_cpus; i++) {
-		if (cpus[i].debugctl_there)
-			try_wr(cpus[i].cpu, DEBUGCTL, cpus[i].debugctl);
-	}
-	wait_us(1000);
-	write_text(NMI_ARMED, "0");
-	num_cpus = 0;
+	fill(&run, p, HWCHECK_LISTEN | HWCHECK_DRAIN);
+	if (level == LEVEL_PMI && !nmi_module_missing())
+		ioctl(nmi_fd(), HWCHECK_RUN, &run);
 }
 
-/* One overflow that interrupts the cores of this mask: which CPUs got an NMI? */
-static uint64_t one_pmi(unsigned int mask)
+/* What overflows have shown of each CPU, bit n for the n-th of the package. */
+struct seen {
+	uint64_t got, late;	/* an NMI; one after bit 13 was set late */
+	unsigned int unclaimed;	/* NMIs left to the kernel */
+	bool listened;		/* bit 13 was as wanted on all of them */
+};
+
+/*
+ * An overflow that interrupts the cores of this mask, until each CPU has been seen in three where
+ * the core PMU did not interrupt as well, which perf or the NMI watchdog lets it do.
+ */
+static struct seen overflows(unsigned int flags, unsigned int mask)
 {
+	struct hwcheck_write writes[] = {
+		{ S0 + SEL(0), 0, 0 }, { S0 + CTR(0), 0, M48 + 1 - 2000 },
+		{ S0 + SEL(0), 0, s_clock() | EN | PMI_EN }, { S0, 0, 1 },
+		{ U_CTL, 0, U_EN_ALL | U_CORE_SEL(mask) },
+	};
+	unsigned int clean[PACKAGE_CPUS] = { 0 }, got[PACKAGE_CPUS] = { 0 }, late[PACKAGE_CPUS] = { 0 };
+	struct seen seen = { .listened = true };
+	uint64_t unsure = ~0ull;
+	struct hwcheck_run run;
+	unsigned int i, tries;
+
 	clear_all();
-	if (!write_text(NMI_ARMED, "1"))
-		undetermined("the module cannot be armed: %s", strerror(errno));
-	arm(S0, 2000, PMI_EN);
-	if (!overflow(S0, U_CORE_SEL(mask)))
-		undetermined("S-Box 0 does not count clocks");
-	wait_us(1000);
-	wr(U_CTL, 0);
-	return nmis();
+	for (tries = 0; unsure && tries < 50; tries++) {
+		fill(&run, pkg, flags);
+		run.num_writes = ARRAY_SIZE(writes);
+		memcpy(run.write, writes, sizeof(writes));
+		for (i = 0; i < ARRAY_SIZE(writes); i++) {
+			if (!experiment_may(writes[i].msr, writes[i].val))
+				undetermined("MSR 0x%x is not announced: a fault of hwcheck", writes[i].msr);
+		}
+		rd(U_CTL);	/* ends here if a signal has come */
+		if (ioctl(nmi_fd(), HWCHECK_RUN, &run))
+			undetermined("hwcheck_nmi.ko: %s", errno == EINVAL ? "a CPU of the package has come or gone" : strerror(errno));
+		if (!run.overflowed)
+			undetermined("S-Box 0 does not count clocks");
+		seen.listened &= run.listened == run.num_cpus;
+		unsure = 0;
+		for (i = 0; i < run.num_cpus; i++) {
+			seen.unclaimed += run.cpu[i].other;
+			if (!run.cpu[i].core && clean[i] < 3) {
+				clean[i]++;
+				got[i] += run.cpu[i].ours > run.cpu[i].late;
+				late[i] += run.cpu[i].late;
+			}
+			unsure |= (uint64_t)(clean[i] < 3) << i;
+		}
+	}
+	for (i = 0; i < pkg->num_cpus; i++) {
+		seen.got |= (uint64_t)(got[i] == 3) << i;
+		seen.late |= (uint64_t)(late[i] == 3) << i;
+		unsure |= (uint64_t)(got[i] % 3 || late[i] % 3) << i;
+	}
+	if (unsure)
+		undetermined("three overflows do not agree, or other NMIs hide them, on CPUs %#llx: end perf, sysctl kernel.nmi_watchdog=0; left to the kernel: %u",
+			     (unsigned long long)unsure, seen.unclaimed);
+	return seen;
 }
 
 #define ALL_CORES	0xff
 
 static void debugctl_13(void)
 {
-	uint64_t with, without;
-	bool on;
+	struct seen with = overflows(HWCHECK_LISTEN, ALL_CORES), without = overflows(0, ALL_CORES);
+	unsigned long long cpus = with.got;
 
-	begin();
-	on = listen(true);
-	with = one_pmi(ALL_CORES);
-	if (on && !with)
-		undetermined("bit 13 can be set, but no NMI comes");
-	listen(false);
-	without = one_pmi(ALL_CORES);
-	if (on && !without)
-		answer("present", "NMIs come with the bit (CPUs %#llx), and none without",
-		       (unsigned long long)with);
-	if (on)
-		undetermined("bit 13 can be set, and NMIs come without");
-	if (with && without)
-		answer("needless", "bit 13 cannot be set, and NMIs come (CPUs %#llx)",
-		       (unsigned long long)with);
-	if (!with && !without)
+	if (!without.listened)
+		undetermined("bit 13 cannot be cleared");
+	if (with.listened && with.got && !without.got)
+		answer("present", "NMIs come with the bit (CPUs %#llx), and none without", cpus);
+	if (with.listened)
+		undetermined("bit 13 can be set, NMIs with it: CPUs %#llx, without: %#llx", cpus,
+			     (unsigned long long)without.got);
+	if (with.got && without.got)
+		answer("needless", "bit 13 cannot be set, and NMIs come (CPUs %#llx)", cpus);
+	if (!with.got && !without.got)
 		answer("stuck", "bit 13 cannot be set, and no NMI comes");
 	undetermined("bit 13 cannot be set, and NMIs come sometimes");
+}
+
+static void pmi_mask_0(void)
+{
+	const char *bit = found("debugctl_13");
+	unsigned long long cpus;
+
+	if (!bit || bit[0] == 's')
+		undetermined("needs PMIs");
+	cpus = overflows(HWCHECK_LISTEN, 0).got;
+	if (cpus)
+		answer("ignored", "with no core selected NMIs come (CPUs %#llx)", cpus);
+	answer("none", "with no core selected no NMI comes");
 }
 
 static void pmi_no_debugctl(void)
 {
 	const char *bit = found("debugctl_13");
-	uint64_t late;
+	struct seen seen;
 
 	if (!bit || bit[0] != 'p')
 		undetermined("needs bit 13 of IA32_DEBUGCTL");
-	begin();
-	listen(false);
-	if (one_pmi(ALL_CORES))
+	seen = overflows(HWCHECK_LATE, ALL_CORES);
+	if (seen.got)
 		undetermined("an NMI has come while the bit was 0");
-	listen(true);
-	wait_us(1000);
-	late = nmis();
-	if (late)
-		answer("kept", "an NMI comes with the bit (CPUs %#llx)", (unsigned long long)late);
+	if (seen.late)
+		answer("kept", "an NMI comes with the bit (CPUs %#llx)", (unsigned long long)seen.late);
 	answer("dropped", "no NMI comes when the bit is set later");
 }
 
@@ -227,25 +186,21 @@ static void pmi_core_sel(void)
 {
 	bool by_core = true, by_apic = true;
 	const char *bit = found("debugctl_13");
-	uint64_t any = 0, core[8], apic[8];
-	char table[128] = "";
+	char table[256] = "";
+	uint64_t any = 0;
 	unsigned int i, n;
 
 	if (!bit || bit[0] == 's')
 		undetermined("needs PMIs");
-	begin();
-	listen(true);
 	for (n = 0; n < 8; n++) {
-		uint64_t got = one_pmi(1u << n);
+		uint64_t got = overflows(HWCHECK_LISTEN, 1u << n).got, core = 0, apic = 0;
 
-		core[n] = 0;
-		apic[n] = 0;
-		for (i = 0; i < num_cpus; i++) {
-			core[n] |= (uint64_t)(cpus[i].core == n) << i;
-			apic[n] |= (uint64_t)((cpus[i].apic & 7) == n) << i;
+		for (i = 0; i < pkg->num_cpus; i++) {
+			core |= (uint64_t)(pkg->core[i] == (int)n) << i;
+			apic |= (uint64_t)((pkg->apic[i] & 7) == (int)n) << i;
 		}
-		by_core &= got == core[n];
-		by_apic &= got == apic[n];
+		by_core &= got == core;
+		by_apic &= got == apic;
 		any |= got;
 		snprintf(table + strlen(table), sizeof(table) - strlen(table), " %llx",
 			 (unsigned long long)got);
@@ -258,11 +213,14 @@ static void pmi_core_sel(void)
 	answer(by_core ? "core_id" : "apic_id", "CPUs by bit:%s", table);
 }
 
+#define ALL	(MAY_S0 | MAY_PMI)
+
+/* The first two come before those of count.c, which may depend on them. */
 const struct experiment pmi_experiments[] = {
-	{ "debugctl_13", LEVEL_PMI, true, true, 0, "S-Box 0, IA32_DEBUGCTL of all CPUs", debugctl_13 },
-	{ "pmi_no_debugctl", LEVEL_PMI, true, true, 0, "S-Box 0, IA32_DEBUGCTL of all CPUs",
-	  pmi_no_debugctl },
-	{ "pmi_core_sel", LEVEL_PMI, true, true, 0, "S-Box 0, IA32_DEBUGCTL of all CPUs", pmi_core_sel },
+	{ "debugctl_13", LEVEL_PMI, true, true, 0, ALL, NULL, debugctl_13 },
+	{ "pmi_mask_0", LEVEL_PMI, true, true, 0, ALL, "debugctl_13", pmi_mask_0 },
+	{ "pmi_no_debugctl", LEVEL_PMI, true, true, 0, ALL, "debugctl_13", pmi_no_debugctl },
+	{ "pmi_core_sel", LEVEL_PMI, true, true, 0, ALL, "debugctl_13", pmi_core_sel },
 };
 
-const unsigned int num_pmi_experiments = sizeof(pmi_experiments) / sizeof(pmi_experiments[0]);
+const unsigned int num_pmi_experiments = ARRAY_SIZE(pmi_experiments);

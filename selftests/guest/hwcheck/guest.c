@@ -4,14 +4,22 @@
  * tells what it left behind.
  *
  *	guest LINES COMMAND
+ *	guest LINES COMMAND ROUNDS
+ *
+ * The second kills COMMAND, ROUNDS times in each way there is, and says what is as it was not.
  *
  * A line is NAME=ANSWER,... and may be empty. Printed for each: "@@ line", "violations" by
  * kind, "writes" of uncore registers, "changed" registers, "status", the output of COMMAND
  * as "# ..." lines, and the report (/tmp/report) behind "report".
  */
+#include <dirent.h>
+#include <pty.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/klog.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "model.h"
@@ -23,6 +31,7 @@
 #define PACKAGES_MAX	8
 
 static uint64_t before[PACKAGES_MAX][REGISTERS];
+static uint64_t debugctl[64];
 static bool hole[REGISTERS];	/* found once: looking there is a violation */
 static int cpus;
 static int cpu_of[PACKAGES_MAX], packages;
@@ -98,10 +107,10 @@ static void show(const char *path, const char *prefix)
 		fclose(f);
 }
 
-static void one(char *line, const char *command)
+static void begin(char *line)
 {
-	unsigned int i, kind;
-	int cpu, p, status;
+	unsigned int i;
+	int cpu, p;
 
 	printf("@@ %s\n", line);
 	for (cpu = 0; cpu < cpus; cpu++)
@@ -112,45 +121,188 @@ static void one(char *line, const char *command)
 		for (i = 0; i < REGISTERS; i++)
 			before[p][i] = value(i, cpu_of[p]);
 	}
+	for (cpu = 0; cpu < cpus; cpu++)
+		debugctl[cpu] = msr_read(cpu, 0x1d9);
 	msr_write(0, SYN_CLEAR, 1);
-	remove("/tmp/report");
-	status = system(command);
-	printf("status %d\nviolations", WEXITSTATUS(status));
+}
+
+/* Returns how many. */
+static unsigned int show_changed(const char *when)
+{
+	unsigned int i, changed = 0;
+	int cpu, p;
+
+	for (p = 0; p < packages; p++) {
+		for (i = 0; i < REGISTERS; i++) {
+			uint64_t now = value(i, cpu_of[p]);
+
+			if (now == before[p][i])
+				continue;
+			printf("changed%s: 0x%x of package %d: %#llx, was %#llx\n", when, address(i), p,
+			       (unsigned long long)now, (unsigned long long)before[p][i]);
+			changed++;
+		}
+	}
+	for (cpu = 0; cpu < cpus; cpu++) {
+		if (msr_read(cpu, 0x1d9) == debugctl[cpu])
+			continue;
+		printf("changed%s: IA32_DEBUGCTL of CPU %d\n", when, cpu);
+		changed++;
+	}
+	return changed;
+}
+
+static void show_statistics(void)
+{
+	unsigned int kind;
+
+	printf("violations");
 	for (kind = 0; kind < SYN_V_KINDS; kind++) {
 		if (violations(kind))
 			printf(" %u", kind);
 	}
 	printf("\nwrites %llu\n",
 	       (unsigned long long)msr_read(0, SYN_ACCESS_ALL(SYN_RANGE_UNCORE, 1)));
-	for (p = 0; p < packages; p++) {
-		for (i = 0; i < REGISTERS; i++) {
-			uint64_t now = value(i, cpu_of[p]);
+}
 
-			if (now != before[p][i])
-				printf("changed 0x%x of package %d: %#llx, was %#llx\n",
-				       address(i), p, (unsigned long long)now,
-				       (unsigned long long)before[p][i]);
-		}
-	}
-	for (cpu = 0; cpu < cpus; cpu++) {
-		if (msr_read(cpu, 0x1d9) >> 13 & 1)
-			printf("changed IA32_DEBUGCTL of CPU %d\n", cpu);
-	}
+static void one(char *line, const char *command)
+{
+	int status;
+
+	begin(line);
+	remove("/tmp/report");
+	status = system(command);
+	printf("status %d\n", WEXITSTATUS(status));
+	show_statistics();
+	show_changed("");
 	show("/tmp/out", "# ");
 	printf("report\n");
 	show("/tmp/report", "");
 	fflush(stdout);
 }
 
+/* ---- kills ---- */
+
+#define WAYS	7
+
+static const char * const way_names[WAYS] = { "KILL", "KILL of the other", "QUIT", "TSTP and KILL",
+					      "INT", "TERM", "closed terminal" };
+
+/* Of processes named hwcheck, another one than this: 0 if there is none. */
+static pid_t other_than(pid_t not)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *d;
+	pid_t pid = 0;
+
+	while (!pid && (d = readdir(proc))) {
+		char path[300], comm[32] = "", state = 'Z';
+		FILE *f;
+
+		snprintf(path, sizeof(path), "/proc/%s/stat", d->d_name);
+		f = atoi(d->d_name) ? fopen(path, "r") : NULL;
+		if (!f)
+			continue;
+		if (fscanf(f, "%*d (%31[^)]) %c", comm, &state) == 2 && !strcmp(comm, "hwcheck") &&
+		    state != 'Z' && atoi(d->d_name) != not)
+			pid = atoi(d->d_name);
+		fclose(f);
+	}
+	closedir(proc);
+	return pid;
+}
+
+static unsigned int unknown_nmis(void)
+{
+	static char log[1 << 18];
+	int len = klogctl(3, log, sizeof(log) - 1);
+	unsigned int n = 0;
+	char *at = log;
+
+	log[len < 0 ? 0 : len] = 0;
+	while ((at = strstr(at, "for unknown reason"))) {
+		n++;
+		at++;
+	}
+	return n;
+}
+
+/* Returns whether it was still running. */
+static bool kill_it(unsigned int way, const char *command, unsigned int after_us)
+{
+	static const int first[WAYS] = { SIGKILL, SIGKILL, SIGQUIT, SIGTSTP, SIGINT, SIGTERM, 0 };
+	unsigned int ms;
+	int master;
+	pid_t pid, victim;
+
+	pid = forkpty(&master, NULL, NULL, NULL);
+	if (!pid) {
+		int fd = open("/tmp/out", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+		dup2(fd, 1);
+		dup2(fd, 2);
+		execl("/bin/sh", "sh", "-c", command, NULL);
+		_exit(127);
+	}
+	usleep(after_us);
+	victim = way == 1 ? other_than(pid) : pid;
+	if (victim && first[way])
+		kill(victim, first[way]);
+	if (way == 3) {
+		usleep(rand() % 3000);
+		kill(victim, SIGKILL);
+	}
+	close(master);
+	victim = waitpid(pid, NULL, WNOHANG) ? 0 : victim;
+	for (ms = 0; ms < 1000 && (waitpid(pid, NULL, WNOHANG) == 0 || other_than(0)); ms += 10)
+		usleep(10000);
+	if (ms >= 1000)
+		printf("changed: %s after %u us: it still runs after a second\n", way_names[way], after_us);
+	return victim;
+}
+
+static void kills(char *line, const char *command, unsigned int rounds)
+{
+	unsigned int round, way, alive[WAYS] = { 0 }, nmis = unknown_nmis();
+	char when[80];
+
+	begin(line);
+	for (round = 0; round < rounds; round++) {
+		for (way = 0; way < WAYS; way++) {
+			unsigned int after_us = 30000 + rand() % 1000000;
+
+			alive[way] += kill_it(way, command, after_us);
+			snprintf(when, sizeof(when), " (%s after %u us)", way_names[way], after_us);
+			if (show_changed(when) || !access("/run/hwcheck.saved", F_OK)) {
+				printf("changed: what /run/hwcheck.saved has%s\n", when);
+				show("/tmp/out", "# ");
+				rounds = round;
+				break;
+			}
+		}
+	}
+	printf("status 0\n");
+	show_statistics();
+	nmis = unknown_nmis() - nmis;
+	if (nmis)
+		printf("changed: %u unknown NMIs\n", nmis);
+	for (way = 0; way < WAYS; way++)
+		printf("# while it ran: %u of %u by %s\n", alive[way], rounds, way_names[way]);
+	printf("report\n");
+	fflush(stdout);
+}
+
 int main(int argc, char **argv)
 {
-	FILE *lines = argc == 3 ? fopen(argv[1], "r") : NULL;
+	FILE *lines = argc >= 3 ? fopen(argv[1], "r") : NULL;
 	char line[2048];
 	int cpu;
 
 	if (!lines || silicon_missing())
 		return 2;
 	use();
+	mkdir("/run", 0755);
+	srand(7500);
 	cpus = sysconf(_SC_NPROCESSORS_CONF);
 	if (setjmp(ktap_end))
 		return 1;
@@ -161,7 +313,10 @@ int main(int argc, char **argv)
 	}
 	while (fgets(line, sizeof(line), lines)) {
 		line[strcspn(line, "\n")] = 0;
-		one(line, argv[2]);
+		if (argc > 3)
+			kills(line, argv[2], atoi(argv[3]));
+		else
+			one(line, argv[2]);
 	}
 	return 0;
 }

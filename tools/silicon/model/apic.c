@@ -3,7 +3,7 @@
  * PMIs on their way to the cores: through the local APIC's LVTPC entry, which
  * the delivery masks. An uncore PMI needs IA32_DEBUGCTL bit 13 besides [debugctl_13],
  * is lost without it [pmi_no_debugctl], and goes to every thread of the cores chosen
- * [pmi_core_sel]. Faults can be injected on the way.
+ * [pmi_core_sel], to none if none is [pmi_mask_0]. Faults can be injected on the way.
  */
 #include "silicon.h"
 #include "qemu/timer.h"
@@ -98,6 +98,8 @@ void apic_debugctl_written(CPUState *cs)
 /* Does pmi_core_sel mean this CPU of the package? */
 static bool chosen_by(unsigned int core_mask, const X86CPU *x)
 {
+	if (!core_mask && reading(RD_PMI_MASK_0) == RD_PMI_MASK_0_IGNORED)
+		return true;
 	if (reading(RD_PMI_CORE_SEL) == RD_PMI_CORE_SEL_APIC_ID)
 		return core_mask >> (x->apic_id & 7) & 1;
 	return x->core_id < 8 && (core_mask >> x->core_id & 1);

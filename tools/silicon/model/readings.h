@@ -14,6 +14,7 @@ enum reading {
 	RD_COND,
 	RD_MUST_BE_0,
 	RD_PMI_CORE_SEL,
+	RD_PMI_MASK_0,
 	RD_PMI_NO_DEBUGCTL,
 	RD_DEBUGCTL_13,
 	RD_CBOX_SIDES,
@@ -47,6 +48,7 @@ enum { RD_REFREEZE_PACKAGE, RD_REFREEZE_COUNTER };
 enum { RD_COND_FROZEN, RD_COND_OVERFLOW, RD_COND_NEVER };
 enum { RD_MUST_BE_0_DROPPED, RD_MUST_BE_0_GP };
 enum { RD_PMI_CORE_SEL_CORE_ID, RD_PMI_CORE_SEL_APIC_ID };
+enum { RD_PMI_MASK_0_NONE, RD_PMI_MASK_0_IGNORED };
 enum { RD_PMI_NO_DEBUGCTL_DROPPED, RD_PMI_NO_DEBUGCTL_KEPT };
 enum { RD_DEBUGCTL_13_PRESENT, RD_DEBUGCTL_13_STUCK, RD_DEBUGCTL_13_NEEDLESS };
 enum { RD_CBOX_SIDES_BY_FIVE, RD_CBOX_SIDES_BY_EIGHT };
@@ -87,6 +89,7 @@ static const struct reading_names reading_names[] __attribute__((unused)) = {
 	[RD_COND] = { "cond", { "frozen", "overflow", "never" }, 1 },
 	[RD_MUST_BE_0] = { "must_be_0", { "dropped", "gp" }, 1 },
 	[RD_PMI_CORE_SEL] = { "pmi_core_sel", { "core_id", "apic_id" }, 1 },
+	[RD_PMI_MASK_0] = { "pmi_mask_0", { "none", "ignored" }, 1 },
 	[RD_PMI_NO_DEBUGCTL] = { "pmi_no_debugctl", { "dropped", "kept" }, 1 },
 	[RD_DEBUGCTL_13] = { "debugctl_13", { "present", "stuck", "needless" }, 1 },
 	[RD_CBOX_SIDES] = { "cbox_sides", { "by_five", "by_eight" }, 0 },

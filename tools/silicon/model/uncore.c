@@ -512,7 +512,7 @@ static void counter_overflow(struct counter *c, uint64_t times)
 			apic_count(p->id, SYN_PMI_REFREEZE);
 		}
 	}
-	if (U_CORE_SEL(p->u_ctl))
+	if (U_CORE_SEL(p->u_ctl) || reading(RD_PMI_MASK_0) == RD_PMI_MASK_0_IGNORED)
 		apic_uncore_pmi(p->id, U_CORE_SEL(p->u_ctl));
 }
 

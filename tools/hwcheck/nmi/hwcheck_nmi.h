@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only WITH Linux-syscall-note */
+/*
+ * /dev/hwcheck_nmi: one ioctl is one armed run, from the first register written to the last one
+ * put back. It takes a few milliseconds and cannot be interrupted, so no caller that dies leaves
+ * anything armed.
+ */
+#ifndef HWCHECK_NMI_H
+#define HWCHECK_NMI_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+#define HWCHECK_WRITES		8
+#define HWCHECK_CPUS		64
+#define HWCHECK_LIMIT_US	10000	/* at most, for the overflow */
+
+#define HWCHECK_LISTEN		1	/* IA32_DEBUGCTL bit 13 is 1 from the start */
+#define HWCHECK_LATE		2	/* it is 0, and 1 after the overflow */
+#define HWCHECK_DRAIN		4	/* no overflow: take what an earlier one has left pending */
+
+struct hwcheck_write {
+	__u32 msr, pad;
+	__u64 val;
+};
+
+/* NMIs of one CPU */
+struct hwcheck_cpu {
+	__u32 cpu;	/* in */
+	__u32 ours;	/* out: claimed, at most one */
+	__u32 late;	/* of these: after bit 13 was set late */
+	__u32 core;	/* the core PMU's, or both at once; left to perf */
+	__u32 other;	/* left to the kernel */
+};
+
+struct hwcheck_run {
+	__u32 flags, limit_us;
+	__u32 num_writes, num_cpus;
+	__u32 box;		/* whose STATUS is cleared; counter 0 overflows */
+	__u32 overflowed;	/* out */
+	__u32 listened;		/* out: CPUs whose bit 13 was as wanted */
+	__u32 pad;
+	struct hwcheck_write write[HWCHECK_WRITES];	/* made on the first CPU */
+	struct hwcheck_cpu cpu[HWCHECK_CPUS];		/* all of them of one package */
+};
+
+#define HWCHECK_RUN	_IOWR('h', 0x75, struct hwcheck_run)
+
+#endif

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The journal (FILE.log), which is on the disk before anything is written to a register; the
+ * report (FILE), and what the owner is told of it. No serial number, host name or address.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+#include <x86intrin.h>
+
+#include "expected.h"
+#include "hwcheck.h"
+
+static FILE *journal, *report;
+static unsigned long long tsc_begin;
+
+void read_line(const char *path, char *to, size_t size)
+{
+	FILE *f = fopen(path, "re");
+
+	*to = 0;
+	if (!f)
+		return;
+	if (fgets(to, size, f))
+		to[strcspn(to, "\n")] = 0;
+	fclose(f);
+}
+
+static FILE *create(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
+
+	return fd < 0 ? NULL : fdopen(fd, "w");
+}
+
+const char *report_open(const char *path)
+{
+	static char what[300];
+	char log[256];
+
+	snprintf(log, sizeof(log), "%s.log", path);
+	report = create(path);
+	journal = report ? create(log) : NULL;
+	tsc_begin = __rdtsc();
+	if (journal)
+		return NULL;
+	snprintf(what, sizeof(what), "%s: %s", report ? log : path, strerror(errno));
+	return what;
+}
+
+void say(const char *text, ...)
+{
+	va_list args;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		FILE *f = i ? journal : stdout;
+
+		if (!f)
+			continue;
+		va_start(args, text);
+		vfprintf(f, text, args);
+		va_end(args);
+		putc('\n', f);
+		fflush(f);
+	}
+}
+
+void say_now(const struct experiment *e, const char *eta)
+{
+	say("# now: package %d: %s, %s", pkg->id, e->name, eta);
+	show_writes(journal, e);
+	fflush(journal);
+	fsync(fileno(journal));
+}
+
+static void json_string(FILE *f, const char *text)
+{
+	putc('"', f);
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			putc('\\', f);
+		if ((unsigned char)*text >= ' ' && (unsigned char)*text < 127)
+			putc(*text, f);
+	}
+	putc('"', f);
+}
+
+static void fact(const char *name, const char *val)
+{
+	fprintf(report, "  \"%s\": ", name);
+	json_string(report, val);
+	fputs(",\n", report);
+}
+
+/* The value of a line "name : value" of /proc/cpuinfo. */
+static void cpuinfo(const char *name, char *to, size_t size)
+{
+	FILE *f = fopen("/proc/cpuinfo", "re");
+	char line[256], *colon;
+
+	*to = 0;
+	while (f && fgets(line, sizeof(line), f)) {
+		colon = strchr(line, ':');
+		if (!colon || strncmp(line, name, strlen(name)) || strlen(colon) < 3)
+			continue;
+		snprintf(to, size, "%s", colon + 2);
+		to[strcspn(to, "\n")] = 0;
+		break;
+	}
+	if (f)
+		fclose(f);
+}
+
+static void facts(int argc, char **argv, double seconds)
+{
+	static const struct { const char *name, *file; } files[] = {
+		{ "bios vendor", "/sys/class/dmi/id/bios_vendor" },
+		{ "bios", "/sys/class/dmi/id/bios_version" },
+		{ "bios date", "/sys/class/dmi/id/bios_date" },
+		{ "vendor", "/sys/class/dmi/id/sys_vendor" },
+		{ "product", "/sys/class/dmi/id/product_name" },
+		{ "nmi_watchdog", "/proc/sys/kernel/nmi_watchdog" },
+		{ "load", "/proc/loadavg" },
+		{ "clocksource", "/sys/devices/system/clocksource/clocksource0/current_clocksource" },
+	};
+	static const char * const from_cpuinfo[] = { "model name", "model", "stepping", "microcode" };
+	char text[256] = "";
+	struct utsname uts;
+	time_t t = time(NULL);
+	unsigned int i;
+
+	fact("hwcheck", HWCHECK_VERSION);
+	fact("machine", machine_e7 ? "westmereex" : "xeon7500");
+	/* Names of files are the owner's. */
+	for (i = 1; (int)i < argc; i++) {
+		if (!strncmp(argv[i], "--rep", 5)) {
+			i += !strchr(argv[i], '=');
+			continue;
+		}
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s", *text ? " " : "", argv[i]);
+	}
+	fact("options", text);
+	strftime(text, sizeof(text), "%Y-%m-%d %H:%M UTC", gmtime(&t));
+	fact("date", text);
+	snprintf(text, sizeof(text), "%.1f", seconds);
+	fact("seconds", text);
+	snprintf(text, sizeof(text), "%.0f", seconds > 0 ? (__rdtsc() - tsc_begin) / seconds / 1000 : 0);
+	fact("tsc_khz", text);
+	for (i = 0; i < ARRAY_SIZE(from_cpuinfo); i++) {
+		cpuinfo(from_cpuinfo[i], text, sizeof(text));
+		fact(from_cpuinfo[i], text);
+	}
+	for (i = 0; i < ARRAY_SIZE(files); i++) {
+		read_line(files[i].file, text, sizeof(text));
+		fact(files[i].name, text);
+	}
+	uname(&uts);
+	fact("kernel", uts.release);
+}
+
+/* CPU, package, core and APIC id of each */
+static void cpus(void)
+{
+	const struct package *p;
+	unsigned int i;
+
+	fprintf(report, "  \"cpus\": [");
+	for (p = packages; p < packages + num_packages; p++) {
+		for (i = 0; i < p->num_cpus; i++)
+			fprintf(report, "%s[%d, %d, %d, %d]", p > packages || i ? ", " : "", p->cpu[i], p->id,
+				p->core[i], p->apic[i]);
+	}
+	fprintf(report, "],\n");
+}
+
+static const char * const breaks[] = { "read_only", "rst_all", "locked", "undefined" };
+
+static const char *one(const struct result *r)
+{
+	return r->state == ANSWERED ? r->what : r->state == NOT_RUN ? "not run" : "undetermined";
+}
+
+/* What all packages say together: of those that say something, all the same. */
+static const char *together(unsigned int n)
+{
+	const char *what = NULL;
+	bool tried = false;
+	unsigned int i;
+
+	for (i = 0; i < num_packages; i++) {
+		const struct result *r = &shared->results[i][n];
+
+		tried |= r->state != NOT_RUN;
+		if (r->state != ANSWERED)
+			continue;
+		if (what && strcmp(what, r->what))
+			return "undetermined";
+		what = r->what;
+	}
+	return what ? what : tried ? "undetermined" : "not run";
+}
+
+static void reading(unsigned int n, const char *sep)
+{
+	const struct experiment *e = nth(n);
+	const char *what = together(n), *sep_rule = "";
+	unsigned int i;
+
+	fprintf(report, "%s\n    \"%s\": {\"answer\": \"%s\", \"confidence\": \"%s\", \"breaks\": [", sep,
+		e->name, what, strcmp(what, "undetermined") && strcmp(what, "not run") ? "seen" : "none");
+	for (i = 0; i < ARRAY_SIZE(breaks); i++) {
+		if (e->breaks >> i & 1) {
+			fprintf(report, "%s\"%s\"", sep_rule, breaks[i]);
+			sep_rule = ", ";
+		}
+	}
+	fputs("], \"packages\": [", report);
+	for (i = 0; i < num_packages; i++) {
+		fprintf(report, "%s[%d, \"%s\", ", i ? ", " : "", packages[i].id, one(&shared->results[i][n]));
+		json_string(report, shared->results[i][n].evidence);
+		putc(']', report);
+	}
+	fputs("]}", report);
+}
+
+static void registers(void)
+{
+	unsigned int p, i;
+
+	fprintf(report, "  \"registers\": {");
+	for (p = 0; p < num_packages; p++) {
+		fprintf(report, "%s\n    \"%d\": {", p ? "," : "", packages[p].id);
+		for (i = 0; i < packages[p].num_saved; i++)
+			fprintf(report, "%s\"0x%x\": \"0x%llx\"", i ? ", " : "", packages[p].saved[i].msr,
+				(unsigned long long)packages[p].saved[i].val);
+		fputs("}", report);
+	}
+	fprintf(report, "\n  },\n");
+}
+
+/* How the machine compares with what model and driver take it to be. */
+static void tell_owner(void)
+{
+	unsigned int n, same = 0, asked = 0;
+	size_t i;
+
+	for (n = 0; n < num_experiments(); n++) {
+		const char *what = together(n);
+
+		for (i = 0; i < ARRAY_SIZE(expected) && strcmp(expected[i].name, nth(n)->name); i++)
+			;
+		if (!wanted(nth(n)) || i == ARRAY_SIZE(expected))
+			continue;
+		asked++;
+		same += !strcmp(what, expected[i].first);
+		if (strcmp(what, expected[i].first) && strcmp(what, "undetermined") && strcmp(what, "not run"))
+			say("# different: %s=%s; the driver then: %s", expected[i].name, what, expected[i].driver);
+	}
+	if (asked)
+		say("# as the model in %u of %u", same, asked);
+}
+
+static void write_all(int argc, char **argv, double seconds)
+{
+	const char *sep = "";
+	unsigned int n;
+
+	rewind(report);
+	fputs("{\n", report);
+	facts(argc, argv, seconds);
+	cpus();
+	registers();
+	fprintf(report, "  \"packages\": %u,\n  \"readings\": {", num_packages);
+	for (n = 0; n < num_experiments(); n++) {
+		if (!wanted(nth(n)))
+			continue;
+		reading(n, sep);
+		sep = ",";
+	}
+	fprintf(report, "\n  }\n}\n");
+}
+
+/* Called before the first experiment with 0 seconds, and in the end. */
+bool report_write(int argc, char **argv, double seconds)
+{
+	write_all(argc, argv, seconds);
+	if (fflush(report) || ftruncate(fileno(report), ftell(report)) ||
+	    (fsync(fileno(report)) && errno != EINVAL) || ferror(report)) {
+		fprintf(stderr, "hwcheck: the report: %s\n", strerror(errno));
+		return false;
+	}
+	if (!seconds)
+		return true;
+	if (level > LEVEL_READ)
+		tell_owner();
+	say("# please send the report and its .log, with a line on what the machine was doing, %s",
+	    *REPORT_TO ? "to " REPORT_TO :
+	    "to those you have hwcheck from: this build knows no address (make REPORT_TO=)");
+	return true;
+}
