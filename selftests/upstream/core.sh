@@ -16,10 +16,12 @@ set -u
 PTI=on
 
 sampler=$(build_program pebs_index sampler.c) || { ktap "the program is built" false; ktap_end; }
+make -s -C "$TOP/selftests" OUTPUT="$TOP/build/selftests" "$TOP/build/selftests/core/data_src" ||
+	{ ktap "the test of the data source is built" false; ktap_end; }
 mapfile -t faults < <(grep -v '^nhmex_' "$TOP/Documentation/upstream/series")
 
 declare -A machine=([pebs_index]=goldmont [pebs_address]=silvermont [pebs_weight]=goldmont
-	[slm_offcore]=silvermont [goldmont_mem]=goldmont)
+	[slm_offcore]=silvermont [goldmont_mem]=goldmont [goldmont_data_src]=goldmont)
 
 # What each prints is compared below.
 declare -A command=(
@@ -30,11 +32,13 @@ declare -A command=(
 		perf stat -x, -e "{LLC-store-misses,${E}2,umask=2/}" sleep 1 2>&1 &&
 		perf stat -x, -e "{LLC-load-misses,${E}1,umask=2/}" sleep 1 2>&1'
 	[goldmont_mem]='perf mem record -o p ls / >/dev/null && perf script -i p -F event'
+	[goldmont_data_src]='PATCHED=1 /t/data_src'
 )
 
 # What is seen without the change; more than that it is not as with it.
 declare -A seen=([pebs_index]='^after: 0$' [pebs_address]='5a5a5a5a5a5a5a5a' [pebs_weight]='1515870810'
-	[slm_offcore]='not supported.*LLC-load-misses' [goldmont_mem]='memory events not supported')
+	[slm_offcore]='not supported.*LLC-load-misses' [goldmont_mem]='memory events not supported'
+	[goldmont_data_src]='^not ok .* by the event, fixed period')
 
 # values NAME: the first word of each line.
 values() { sed 's/^ *//; s/[, ].*//' "$DIR/$1.out"; }
@@ -65,10 +69,17 @@ right_goldmont_mem() {
 	grep -q mem-loads "$DIR/$1.out" && grep -q mem-stores "$DIR/$1.out"
 }
 
+# The test of our module, without it.
+right_goldmont_data_src() {
+	cat "$DIR/$1.out"
+	! grep -q '^not ok' "$DIR/$1.out" && grep -q '^ok .* by the event, fixed period' "$DIR/$1.out"
+}
+
 # look NAME FAULT TREE
 look() {
 	vm "$1" --kernel "$3" --perf newest --machine "${machine[$2]}" --cores 2 --driver none \
-		--put "$sampler:/t/sampler" -- sh -c "${command[$2]}"
+		--put "$sampler:/t/sampler" --put "$TOP/build/selftests/core/data_src:/t/data_src" \
+		-- sh -c "${command[$2]}"
 }
 
 gone() { ended "$1" 0 && "right_$2" "$1"; }
