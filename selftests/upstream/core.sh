@@ -85,6 +85,19 @@ look() {
 gone() { ended "$1" 0 && "right_$2" "$1"; }
 there() { ! gone "$1" "$2" && grep -h "${seen[$2]}" "$DIR/$1.out" "$DIR/$1.err" | sort | uniq -c | grep .; }
 
+# perf_tests NAME TREE: perf's own, without any module.
+perf_tests() {
+	vm "$1" --kernel "$2" --perf newest --machine goldmont --cores 1 --icount --driver none \
+		--put "$TOP/selftests/core/perf_tests.sh:/t/perf_tests.sh" -- \
+		env "TRIES=${TRIES:-20}" sh /t/perf_tests.sh list
+}
+
+no_worse() {
+	cat "$DIR/$2.out"
+	ended "$1" 0 && ended "$2" 0 && [ "$(grep -c ' Ok ' "$DIR/$1.out")" -ge 20 ] &&
+		"$TOP/selftests/core/perf_tests.sh" worse "$DIR/$1.out" "$DIR/$2.out"
+}
+
 for kernel in "${KERNELS[@]}"; do
 	for changes in none "${faults[@]}" all; do
 		# shellcheck disable=SC2046 # nothing for "none"
@@ -103,6 +116,8 @@ for kernel in "${KERNELS[@]}"; do
 				;;
 			esac
 		done
+		case $changes in none | all) perf_tests "tests-$changes" "$tree" ;; esac
 	done
+	ktap "$kernel: perf's own tests are no worse with all" no_worse tests-none tests-all
 done
 ktap_end
