@@ -455,6 +455,13 @@ DIFFERENCES = (
      None, refused('filter')),
 )
 
+if PATCHED:
+    DIFFERENCES += (
+        ('reset_occ_cnt for all', 'our change to mainline sets it for every event, not for those of '
+         'occupancy alone: the guide gives it no other meaning', 'mainline',
+         lambda row, field: row.box == 'sbox' and not row.about.get('occupancy') and
+         field == 'ctl' and 1 << 17),
+    )
 # Those that our changes to mainline leave nothing of.
 MENDED = ('W-Box read erratum', 'reset_occ_cnt', 'wrap_mode', 'mask width')
 
