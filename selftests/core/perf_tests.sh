@@ -10,18 +10,12 @@
 # One of them, "PMU events" or "PMU JSON event tests", is about the tables in perf itself. It takes
 # minutes and asks the kernel nothing, so it is left out.
 #
+#	perf_tests.sh list		the verdicts, whatever is loaded
+#	perf_tests.sh worse WAS IS	status 1 if the second of two such lists is worse
+#
 # VM: --machine goldmont --cores 1 --icount
 # KERNELS: 6.1 6.12 newest
 # TIER: soak
-. "$(dirname "$0")/ktap.sh"
-[ -d /sys/bus/event_source/devices/cpu ] || ktap_skip_all "needs the kernel's core PMU"
-lsmod | grep -q '^intel_core_ext ' || modprobe intel_core_ext 2>/dev/null ||
-	ktap_skip_all "needs the module intel_core_ext"
-T=/tmp/perf_tests
-mkdir -p $T
-cd $T || exit 1
-# Else each start of perf looks through all names of the kernel.
-echo 2 >/proc/sys/kernel/kptr_restrict
 
 # best: of many verdicts on stdin for each test and part of one, the best, in the order they came.
 best() {
@@ -35,7 +29,7 @@ best() {
 all() {
 	# Parts are listed, too, as " 6:1: NAME", and run with the whole.
 	perf test list 2>&1 | sed -nE '/: PMU (events|JSON event tests)$/d; s/^ *([0-9]*): .*/\1/p' | while read -r n; do
-		for i in $(seq 20); do
+		for i in $(seq "${TRIES:-20}"); do
 			timeout 20 perf test "$n" 2>&1 </dev/null | sed -n \
 				's/^ *\([0-9.]*\): \(.*[^ ]\) *: *\(Ok\|Skip\|FAILED!\).*/\1 \3 \2/p' >$T/one
 			cat $T/one
@@ -60,10 +54,7 @@ without() {
 }
 
 # Nothing that was Ok is anything else, nothing that was skipped fails.
-with() {
-	modprobe intel_core_ext enforce=1 data_src=1 ds_guard=1 || return 1
-	all $T/with
-	tell $T/with
+not_worse() {
 	awk 'function rank(v) { return v == "Ok" ? 2 : v == "Skip" }
 		FNR == NR { was[$1] = $2; next }
 		$1 in was { seen[$1] }
@@ -76,9 +67,28 @@ with() {
 				}
 			}
 			exit worse
-		}' $T/without $T/with
+		}' "$1" "$2"
 }
 
+with() {
+	modprobe intel_core_ext enforce=1 data_src=1 ds_guard=1 || return 1
+	all $T/with
+	tell $T/with
+	not_worse $T/without $T/with
+}
+
+[ "${1:-}" != worse ] || { not_worse "$2" "$3"; exit; }
+T=/tmp/perf_tests
+mkdir -p $T
+cd $T || exit 1
+# Else each start of perf looks through all names of the kernel.
+echo 2 >/proc/sys/kernel/kptr_restrict
+[ "${1:-}" != list ] || { all $T/list && cat $T/list; exit; }
+
+. "$(dirname "$0")/ktap.sh"
+[ -d /sys/bus/event_source/devices/cpu ] || ktap_skip_all "needs the kernel's core PMU"
+lsmod | grep -q '^intel_core_ext ' || modprobe intel_core_ext 2>/dev/null ||
+	ktap_skip_all "needs the module intel_core_ext"
 ktap "without the module" without
 ktap "with all that it can do" with
 ktap_end

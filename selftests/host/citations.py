@@ -35,7 +35,7 @@ def sources():
         for root, _, files in os.walk(f'{TOP}/{where}'):
             for name in sorted(files):
                 path = os.path.relpath(os.path.join(root, name), TOP)
-                if re.search(r'\.(md|json|metric|c|h|py)$', name) and not path.endswith('citations.json'):
+                if re.search(r'(\.(md|json|metric|c|h|py)|^message)$', name) and not path.endswith('citations.json'):
                     yield path, text_of(path)
 
 

@@ -30,7 +30,7 @@ mainline_clock() {
 
 ktap "mainline's C-Boxes count the truth" mainline_count
 # With shifts checked, as in Debian's 7.3, the kernel complains and the count is 0:
-# Documentation/upstream/nhmex_fixed_ctr_bits.md
+# Documentation/upstream/nhmex_fixed_ctr_bits
 case $(uname -r) in
 6.*) ktap "mainline's uncore clock" mainline_clock ;;
 esac

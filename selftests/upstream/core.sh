@@ -1,0 +1,123 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The faults of the kernel's core PMU: each is there without our changes, and gone with its own
+# alone and with all of them, on a kernel that is built of Debian's source. Our module is not
+# loaded. The first build takes half an hour, each change two minutes.
+#
+# KERNELS: newest
+# TIER: soak
+#
+# shellcheck disable=SC2016 # what is in single quotes is for the guest's shell
+# shellcheck disable=SC2317 # the tests are called by name
+set -u
+. "$(dirname "$0")/../lib/vm.sh"
+# shellcheck disable=SC2034 # vm looks at it
+PTI=on
+
+sampler=$(build_program pebs_index sampler.c) || { ktap "the program is built" false; ktap_end; }
+make -s -C "$TOP/selftests" OUTPUT="$TOP/build/selftests" "$TOP/build/selftests/core/data_src" ||
+	{ ktap "the test of the data source is built" false; ktap_end; }
+mapfile -t faults < <(grep -v '^nhmex_' "$TOP/Documentation/upstream/series")
+
+declare -A machine=([pebs_index]=goldmont [pebs_address]=silvermont [pebs_weight]=goldmont
+	[slm_offcore]=silvermont [goldmont_mem]=goldmont [goldmont_data_src]=goldmont)
+
+# What each prints is compared below.
+declare -A command=(
+	[pebs_index]='/t/sampler below && /t/sampler above'
+	[pebs_address]='perf record -d -c 97 -e cpu/event=0xc4/ppu -o p ls / >/dev/null && perf script -i p -F addr'
+	[pebs_weight]='perf record -W -e cpu/event=0xd0,umask=0x81/pp -o p ls / >/dev/null && perf script -i p -F weight'
+	[slm_offcore]='E=cpu/event=0xb7,offcore_rsp=0x168000000
+		perf stat -x, -e "{LLC-store-misses,${E}2,umask=2/}" sleep 1 2>&1 &&
+		perf stat -x, -e "{LLC-load-misses,${E}1,umask=2/}" sleep 1 2>&1'
+	[goldmont_mem]='perf mem record -o p ls / >/dev/null && perf script -i p -F event'
+	[goldmont_data_src]='PATCHED=1 /t/data_src'
+)
+
+# What is seen without the change; more than that it is not as with it.
+declare -A seen=([pebs_index]='^after: 0$' [pebs_address]='5a5a5a5a5a5a5a5a' [pebs_weight]='1515870810'
+	[slm_offcore]='not supported.*LLC-load-misses' [goldmont_mem]='memory events not supported'
+	[goldmont_data_src]='^not ok .* by the event, fixed period')
+
+# values NAME: the first word of each line.
+values() { sed 's/^ *//; s/[, ].*//' "$DIR/$1.out"; }
+
+# Samples before and after a fault, twice. One is lost; the walk has a few more of its own.
+right_pebs_index() {
+	cat "$DIR/$1.out"
+	[ "$(sed -n 's/^before: //p' "$DIR/$1.out" | awk '$1 >= 200 && $1 < 210' | wc -l)" = 2 ] &&
+		[ "$(sed -n 's/^after: //p' "$DIR/$1.out" | awk '$1 >= 199' | wc -l)" = 2 ]
+}
+
+all_zero() {
+	values "$1" | sort | uniq -c
+	[ "$(values "$1" | sort -u)" = 0 ]
+}
+right_pebs_address() { all_zero "$1"; }
+right_pebs_weight() { all_zero "$1"; }
+
+# Two lines, equal, twice.
+right_slm_offcore() {
+	cat "$DIR/$1.out"
+	values "$1" | awk '!/^[1-9]/ || (NR % 2 == 0 && $1 != last) { bad = 1 } { last = $1 }
+		END { exit bad || NR != 4 }'
+}
+
+right_goldmont_mem() {
+	sort "$DIR/$1.out" | uniq -c
+	grep -q mem-loads "$DIR/$1.out" && grep -q mem-stores "$DIR/$1.out"
+}
+
+# The test of our module, without it.
+right_goldmont_data_src() {
+	cat "$DIR/$1.out"
+	! grep -q '^not ok' "$DIR/$1.out" && grep -q '^ok .* by the event, fixed period' "$DIR/$1.out"
+}
+
+# look NAME FAULT TREE
+look() {
+	vm "$1" --kernel "$3" --perf newest --machine "${machine[$2]}" --cores 2 --driver none \
+		--put "$sampler:/t/sampler" --put "$TOP/build/selftests/core/data_src:/t/data_src" \
+		-- sh -c "${command[$2]}"
+}
+
+gone() { ended "$1" 0 && "right_$2" "$1"; }
+there() { ! gone "$1" "$2" && grep -h "${seen[$2]}" "$DIR/$1.out" "$DIR/$1.err" | sort | uniq -c | grep .; }
+
+# perf_tests NAME TREE: perf's own, without any module.
+perf_tests() {
+	vm "$1" --kernel "$2" --perf newest --machine goldmont --cores 1 --icount --driver none \
+		--put "$TOP/selftests/core/perf_tests.sh:/t/perf_tests.sh" -- \
+		env "TRIES=${TRIES:-20}" sh /t/perf_tests.sh list
+}
+
+no_worse() {
+	cat "$DIR/$2.out"
+	ended "$1" 0 && ended "$2" 0 && [ "$(grep -c ' Ok ' "$DIR/$1.out")" -ge 20 ] &&
+		"$TOP/selftests/core/perf_tests.sh" worse "$DIR/$1.out" "$DIR/$2.out"
+}
+
+for kernel in "${KERNELS[@]}"; do
+	for changes in none "${faults[@]}" all; do
+		# shellcheck disable=SC2046 # nothing for "none"
+		tree=$("$TOP/tools/upstream" kernel "$kernel" $([ $changes = none ] || echo $changes)) ||
+			{ ktap "$kernel: a kernel with the changes: $changes" false; continue; }
+		for fault in "${faults[@]}"; do
+			name=$fault-$changes
+			case $changes in
+			none)
+				look "$name" "$fault" "$tree"
+				ktap "$kernel: $fault: seen without" there "$name" "$fault"
+				;;
+			all | "$fault")
+				look "$name" "$fault" "$tree"
+				ktap "$kernel: $fault: gone with the changes: $changes" gone "$name" "$fault"
+				;;
+			esac
+		done
+		case $changes in none | all) perf_tests "tests-$changes" "$tree" ;; esac
+	done
+	ktap "$kernel: perf's own tests are no worse with all" no_worse tests-none tests-all
+done
+ktap_end
