@@ -5,7 +5,7 @@
  * machine goes off.
  */
 #include "silicon.h"
-#include "closed_form.h"
+#include "base/closed_form.h"
 #include "system/cpu-timers.h"
 
 #define RANGES		18

@@ -3,7 +3,7 @@
  * Synthetic MSRs, see synthetic.h.
  */
 #include "silicon.h"
-#include "uncore.h"
+#include "uncore/uncore.h"
 #include "system/cpu-timers.h"
 
 static uint64_t truth(struct package *p, uint32_t msr)

@@ -9,7 +9,7 @@
 #define UNCORE_H
 
 #include "silicon.h"
-#include "closed_form.h"
+#include "base/closed_form.h"
 #include "spec-tags.inc"
 #include "qemu/timer.h"
 
