@@ -165,14 +165,14 @@ files = [os.path.join(root, name) for where in (*WHERE, 'include', 'selftests')
 ktap.result('every statement of the manuals leads to code and a test', wrong_statements(page, sections, files))
 ktap.result('references that lead nowhere are found', [
     what for section, *cells in (
-        ('2.1.1', 'uncore.c:no_such', 'pmi.c:uncore_freeze', 'nmi.c:counting'),
+        ('2.1.1', 'package.c:no_such', 'pmi.c:uncore_freeze', 'nmi.c:counting'),
         ('2.1.1', 'none.c:freeze', 'pmi.c:uncore_freeze', 'nmi.c:counting'),
-        ('2.1.1', 'uncore.c', 'pmi.c:uncore_freeze', 'nmi.c:counting'),
+        ('2.1.1', 'package.c', 'pmi.c:uncore_freeze', 'nmi.c:counting'),
         ('2.1.1', 'pmi.c:uncore_freeze', 'pmi.c:uncore_freeze', 'nmi.c:counting'),
-        ('2.1.1', 'uncore.c:the', 'pmi.c:uncore_freeze', 'nmi.c:counting'),
-        ('2.1.1', 'uncore.c:freeze', 'pmi.c:uncore_freeze', 'nmi.c:rings'),
+        ('2.1.1', 'package.c:the', 'pmi.c:uncore_freeze', 'nmi.c:counting'),
+        ('2.1.1', 'package.c:freeze', 'pmi.c:uncore_freeze', 'nmi.c:rings'),
         ('2.1.1', '-', '-', '-'),
-        ('2.9.9', 'uncore.c:freeze', 'pmi.c:uncore_freeze', 'nmi.c:counting'))
+        ('2.9.9', 'package.c:freeze', 'pmi.c:uncore_freeze', 'nmi.c:counting'))
     for what in [f'| {section} | x | {" | ".join(cells)} | |']
     if len(list(wrong_statements(what, sections, files))) != (3 if cells == ['-'] * 3 else 1)])
 if MANUALS:

@@ -170,7 +170,7 @@ def tells(name, found, what):
 ktap = Ktap()
 rows = json.loads(text_of('spec/readings.json'))['readings']
 known = {r['name'] for r in rows}
-sources = {p: text_of(p) for p in sorted(glob.glob(f'{MODEL}/*.c'))}
+sources = {p: text_of(p) for p in sorted(glob.glob(f'{MODEL}/*/*.c'))}
 
 ktap.result(f'{len(rows)} readings are complete', wrong_data(rows))
 tells('the check of the data', wrong_data([{**rows[0], 'answers': {'one': 'only'}}]), 'a lone answer')

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "closed_form.h"
+#include "base/closed_form.h"
 #include "ktap.h"
 
 #define ROUNDS	400

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """The names that intel_core_ext adds, as perf in the virtual machine encodes them,
-against the facts in spec/goldmont and spec/silvermont. The driver's tables were written from the manual;
+against the facts in spec/. The driver's tables were written from the manual;
 this test reads only the JSON.
 
 On each kernel one model of each machine, by turns, since the driver's names do not
@@ -136,7 +136,7 @@ def bits(fields):
 
 
 def sandybridge_valid(model, value):
-    o = load('snb.json')['offcore']
+    o = load('core.json', 'sandybridge')['offcore']
     any_bit = bits(f for f in o['supplier_bits'] if f['name'] == 'any')
     if value & ~num(o['linux_valid_mask']['06_' + model.upper()]):
         return False
@@ -200,7 +200,7 @@ def check_products(seen, machine):
 
 
 def sandybridge_names(model):
-    snb = load('snb.json')
+    snb = load('core.json', 'sandybridge')
     store, pdir = snb['precise_store']['event'], snb['pdir']['event']
     names = {store['name'].lower(): ({select(store)}, 0), pdir['name'].lower(): ({select(pdir)}, 0)}
     for name, value in snb['offcore']['published']['06_' + model.upper()].items():

@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The parts of the model and what they owe each other.
+ * The model has four floors. A file calls those of its own floor and of lower ones.
  *
- *	setup.c		what this run was asked for
- *	hooks.c		instructions in: RDMSR, WRMSR, RDPMC, CPUID
- *	stats.c		who accessed what; the trace; JSON at exit
- *	synth.c		synthetic MSRs (synthetic.h), the window for tests
- *	uncore.c, box_*	the uncore of Xeon 7500 and E7, see uncore.h
- *	core*.c		core PMUs of all machines
- *	apic.c		PMIs out, fault injection
- *	nmi.c		NMIs of others
- *	machine.c	the rest that programs read
+ *	top/	hooks.c		instructions in: RDMSR, WRMSR, RDPMC, CPUID
+ *		synth.c		synthetic MSRs (synthetic.h), the window for tests
+ *		report.c	who accessed what; the trace; JSON at exit
+ *		traffic_file.c	what a user wants the uncore to do
+ *		setup.c		what this run was asked for
+ *	core/	core PMUs of all machines, see core.h
+ *	uncore/	the uncore of Xeon 7500 and E7, see uncore.h
+ *	base/	cpu.c		which CPU it is, time, the table of the parts
+ *		blame.c		violations
+ *		apic.c		PMIs out, fault injection
+ *		nmi.c		NMIs of others
+ *		machine.c	the rest that programs read
+ *		readings.c	what no source settles
+ *		closed_form.c	counting over any time without a loop
+ *
+ * core/ and uncore/ know nothing of each other. What top/ wants of them is in the table of
+ * parts; only traffic_file.c calls the uncore.
  */
 #ifndef SILICON_H
 #define SILICON_H
@@ -40,35 +48,60 @@ static inline bool kind_is_ex(enum cpu_kind kind)
 
 unsigned int silicon_package(CPUState *cs);
 
-/* ---- entry points of the parts, called with the BQL held, clock readable ---- */
+/* ---- the parts ---- */
 
 enum msr_rc { MSR_OK, MSR_GP, MSR_PASS };	/* PASS: not mine, let QEMU do it */
 
-enum msr_rc uncore_rdmsr(CPUState *cs, uint32_t msr, uint64_t *val);
-enum msr_rc uncore_wrmsr(CPUState *cs, uint32_t msr, uint64_t val);
-bool uncore_owns(CPUState *cs, uint32_t msr);
-const char *uncore_name(uint32_t msr);		/* NULL: no register there */
-int uncore_box(uint32_t msr);			/* SYN_BOX_*, -1: no register there */
-void uncore_clear_truth(void);
-void uncore_reread(void);			/* a reading has changed */
-void uncore_stats_json(JSONWriter *w);		/* the member "packages" */
+/*
+ * What a part of the model has for those who go through all of them: hooks.c, synth.c and
+ * report.c. NULL: nothing. With the BQL held and the clock readable, but for owns.
+ */
+struct part {
+	/* Registers. */
+	bool (*owns)(CPUState *cs, uint32_t msr);
+	enum msr_rc (*rdmsr)(CPUState *cs, uint32_t msr, uint64_t *val);
+	enum msr_rc (*wrmsr)(CPUState *cs, uint32_t msr, uint64_t val);
+	unsigned int range;			/* SYN_RANGE_*, if the address does not say it */
+	int (*box)(uint32_t msr, const char **name);	/* SYN_BOX_*, -1: no register there */
+	bool (*rdpmc)(CPUState *cs, uint32_t index, uint64_t *val);	/* false: #GP */
+	/* After QEMU's own answer. */
+	void (*cpuid)(CPUX86State *env, uint32_t leaf, uint32_t sub,
+		      uint32_t *a, uint32_t *b, uint32_t *c, uint32_t *d);
+	/* Synthetic registers; false: none of these. */
+	bool (*synth_rd)(CPUState *cs, uint32_t msr, uint64_t *val);
+	bool (*synth_wr)(CPUState *cs, uint32_t msr, uint64_t val);
+	void (*settle)(CPUState *cs);		/* before an access to one below SYN_CORE_BASE */
+	void (*clear)(CPUState *cs);		/* SYN_CLEAR */
+	void (*power_on)(CPUState *cs);		/* SYN_RESET: all that tests may set */
+	void (*reread)(void);			/* a reading has changed */
+	void (*json)(JSONWriter *w);		/* its members of the statistics */
+};
 
-enum msr_rc synth_rdmsr(CPUState *cs, uint32_t msr, uint64_t *val);
-enum msr_rc synth_wrmsr(CPUState *cs, uint32_t msr, uint64_t val);
+/* In this order they are asked, cleared and written. */
+enum {
+	PART_BLAME, PART_APIC, PART_PACKAGE, PART_UNCORE, PART_UNCORE_SYNTH,
+	PART_CORE, PART_CORE_SYNTH, PART_MACHINE, PART_NMI, PARTS
+};
 
-static inline bool synth_owns(uint32_t msr)
-{
-	return (msr & 0xfff00000u) == SYN_BASE;
-}
+extern const struct part *parts[PARTS];
 
-/* Registers that are only read. */
-bool machine_owns(CPUState *cs, uint32_t msr);
-enum msr_rc machine_rdmsr(CPUState *cs, uint32_t msr, uint64_t *val);
-uint32_t machine_tsc_khz(CPUX86State *env);
-/* After QEMU's own answer. */
-void machine_cpuid(CPUX86State *env, uint32_t leaf, uint32_t sub,
-		   uint32_t *a, uint32_t *b, uint32_t *c, uint32_t *d);
+/* A part registers itself before main(). */
+#define PART(rank, ...) \
+	static const struct part this_part = { __VA_ARGS__ }; \
+	static void __attribute__((constructor)) add_part(void) \
+	{ \
+		parts[rank] = &this_part; \
+	} \
+	QEMU_BUILD_BUG_ON((rank) >= PARTS)
 
+/* EACH_PART(p, json) p->json(w); calls those that have it. */
+#define EACH_PART(p, has) \
+	for (const struct part **at_ = parts, *p; at_ < parts + PARTS; at_++) \
+		if ((p = *at_)->has)
+
+const struct part *part_of(CPUState *cs, uint32_t msr);	/* NULL: nobody owns it */
+
+/* machine.c */
 /* In the order of CPUID leaf 4; sets 0: it has none. */
 enum { MACHINE_L1D, MACHINE_L1I, MACHINE_L2, MACHINE_L3, MACHINE_CACHES };
 #define MACHINE_CACHE_LINE	64
@@ -79,31 +112,12 @@ struct machine_cache {
 
 const struct machine_cache *machine_caches(CPUX86State *env);
 
-enum msr_rc core_rdmsr(CPUState *cs, uint32_t msr, uint64_t *val);
-enum msr_rc core_wrmsr(CPUState *cs, uint32_t msr, uint64_t val);
-bool core_rdpmc(CPUState *cs, uint32_t index, uint64_t *val);	/* false: #GP */
-/* After QEMU's own answer. */
-void core_cpuid(CPUX86State *env, uint32_t leaf, uint32_t sub,
-		uint32_t *a, uint32_t *b, uint32_t *c, uint32_t *d);
-bool core_owns(CPUState *cs, uint32_t msr);	/* for the access statistics */
-/* Synthetic MSRs 0x53580000-0x535fffff. */
-enum msr_rc core_synth_rdmsr(CPUState *cs, uint32_t msr, uint64_t *val);
-enum msr_rc core_synth_wrmsr(CPUState *cs, uint32_t msr, uint64_t val);
-void core_clear_truth(CPUState *cs);		/* of all CPUs; exact for cs */
-void core_power_on(CPUState *cs);		/* all that tests may set, for cs */
-void core_stats_json(JSONWriter *w);		/* the member "core" */
-bool core_uncore_pmi_enabled(CPUState *cs);	/* IA32_DEBUGCTL bit 13 */
-
 /* ---- readings, see readings.c ---- */
 
 unsigned int reading(enum reading r);		/* its answer, 0: the first */
 bool reading_set(unsigned int r, uint64_t answer);	/* false: no such */
 void readings_power_on(void);
 void readings_setup(const char *text);		/* NAME=ANSWER,..., or NULL; exits if there is no such */
-
-/* ---- traffic, see traffic.c ---- */
-
-void traffic_setup(const char *path);		/* a file, or NULL; exits if it is wrong */
 
 /* ---- services ---- */
 
@@ -119,24 +133,13 @@ void silicon_at_io(CPUState *cs, uintptr_t ra);
 /* Delivery through LVTPC: honours and sets its mask, honours its mode. */
 void silicon_pmi(CPUState *cs);			/* of the core PMU */
 void apic_uncore_pmi(unsigned int package, unsigned int core_mask);
-uint64_t apic_stat(unsigned int package, unsigned int what);	/* SYN_PMI_* */
-uint64_t apic_cpu_stat(CPUState *cs, unsigned int what);
 void apic_count(unsigned int package, unsigned int what);
-void apic_clear_stats(void);
-void apic_clear_faults(void);
 void apic_reset(unsigned int package);		/* its PMIs on their way are gone */
-uint64_t *apic_fault(uint32_t msr);		/* SYN_FAULT_*, NULL: no such */
 bool apic_debugctl_stuck(void);			/* IA32_DEBUGCTL bit 13 stays 0 */
-void apic_debugctl_written(CPUState *cs);
+void apic_debugctl_written(CPUState *cs, bool bit_13);
 void apic_nmi_begin(CPUState *cs);		/* clock readable */
 void apic_nmi_access(CPUState *cs);		/* to an uncore register, maybe in an NMI */
 void apic_nmi_end(CPUState *cs);		/* its IRET; likewise */
-void apic_stats_json(JSONWriter *w);		/* the member "pmi" */
-
-/* SYN_NMI and SYN_NMI_REASON */
-void nmi_send(CPUState *cs, uint64_t after_ns);
-uint64_t nmi_reason(void);
-void nmi_set_reason(uint64_t val);
 
 /* Kinds as in synthetic.h. */
 enum violation {
@@ -161,15 +164,5 @@ enum violation {
 void silicon_violation(enum violation v, CPUState *cs, const char *fmt, ...)
 	G_GNUC_PRINTF(3, 4);
 uint64_t violation_count(unsigned int kind);
-
-/* ---- statistics ---- */
-
-unsigned int stats_range(CPUState *cs, uint32_t msr);	/* SYN_RANGE_* */
-/* One access done; rc is what became of it. */
-void stats_access(CPUState *cs, uint32_t msr, bool write, uint64_t val, enum msr_rc rc);
-void stats_rdpmc(CPUState *cs, uint32_t index, uint64_t val, bool gp);
-uint64_t stats_get(CPUState *cs, unsigned int range, bool write);	/* cs NULL: all */
-void stats_clear(void);
-void stats_setup(const char *trace_path, const char *path);	/* or NULL */
 
 #endif

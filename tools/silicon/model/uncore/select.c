@@ -16,7 +16,7 @@ void select_part(const struct view *v, unsigned int inst, const struct traffic_k
 	if (!v || v->shows == SHOWS_NONE)
 		traffic_pattern(key, limit, sharers, turn, out);
 	else if (!traffic_planted(key, limit, out))
-		activity_pattern(key->package, inst, v, out);
+		activity_pattern(key->pkg, inst, v, out);
 }
 
 const struct event_info *select_event(struct counter *c, unsigned int code, unsigned int umask,
@@ -24,7 +24,7 @@ const struct event_info *select_event(struct counter *c, unsigned int code, unsi
 {
 	const struct event_info *e = event_find(c->box->kind, code, c->index);
 	struct traffic_key key = {
-		.package = c->box->pkg->id,
+		.pkg = c->box->pkg,
 		.box = c->box->kind,
 		.inst = c->box->inst,
 		.code = c->box->kind == BOX_B ? c->index << 8 | code : code,

@@ -1,36 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What happens in the uncore, cycle by cycle, where no activity of the box says it
- * (activity.c): an event has a pattern of its own, fixed by what it is and
- * where, so that two runs agree and two events differ. Tests set others, of any event.
- *
- * Traffic file, one pattern per line, `*` for any:
+ * Traffic file: one pattern per line, `*` for any:
  *	package box instance code bit  log2 phase active inc
  *	* C 0 0x14 0  6 0 8 1		8 of 64 cycles, C-Box 0, LLC_MISSES.S
  * or what the boxes do, all that have a part in it, and nothing else then:
  *	node 0 reads 10 GB/s from node 1, 62 % hits
  */
-#include "uncore.h"
-
-/* Long enough for rates to differ, short enough to make when a counter is enabled. */
-#define DEFAULT_LOG2	10
-
-struct override {
-	int package;		/* -1: any */
-	uint64_t sel;		/* as SYN_SEL() */
-	unsigned int log2, phase, active, inc;
-};
-
-static GArray *overrides;	/* struct override, the last that fits wins */
-static uint64_t generation;
-
-uint64_t traffic_hash(uint64_t x)
-{
-	x += 0x9e3779b97f4a7c15ull;
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
-	return x ^ x >> 31;
-}
+#include "top.h"
+#include "uncore/uncore.h"
 
 static bool parse_field(char *text, unsigned int any, unsigned int max, unsigned int *val)
 {
@@ -44,7 +21,7 @@ static bool parse_field(char *text, unsigned int any, unsigned int max, unsigned
 	return *text && !*end && *val <= max;
 }
 
-static bool parse_line(char *line, struct override *o)
+static bool parse_line(char *line, struct planted *o)
 {
 	static const char boxes[] = "UCWSBMR";
 	unsigned int f[9], any[9] = { 0xff, 0, SYN_ANY & 0xf, SYN_ANY_CODE, SYN_ANY };
@@ -138,7 +115,7 @@ static void load_file(const char *path)
 {
 	g_autofree char *text = NULL;
 	g_auto(GStrv) lines = NULL;
-	struct override o;
+	struct planted o;
 
 	if (!g_file_get_contents(path, &text, NULL, NULL)) {
 		fprintf(stderr, "silicon: cannot read traffic file %s\n", path);
@@ -159,127 +136,12 @@ static void load_file(const char *path)
 				" can do\n", path, i + 1);
 			exit(1);
 		}
-		g_array_append_val(overrides, o);
+		traffic_add(&o);
 	}
 }
 
 void traffic_setup(const char *path)
 {
-	overrides = g_array_new(false, false, sizeof(struct override));
 	if (path && *path)
 		load_file(path);
-}
-
-static bool fits(const struct override *o, const struct traffic_key *key)
-{
-	unsigned int code = o->sel & 0xffff, bit = o->sel >> 16 & 0xff;
-	unsigned int inst = o->sel >> 24 & 0xf, box = o->sel >> 28 & 0xf;
-
-	return (o->package < 0 || o->package == (int)key->package) && box == key->box &&
-	       (inst == (SYN_ANY & 0xf) || inst == key->inst) &&
-	       (code == SYN_ANY_CODE || code == key->code) &&
-	       (bit == SYN_ANY || bit == key->bit);
-}
-
-static const struct override *find(const struct traffic_key *key)
-{
-	for (unsigned int i = overrides->len; i-- > 0; ) {
-		const struct override *o = &g_array_index(overrides, struct override, i);
-
-		if (fits(o, key))
-			return o;
-	}
-	return NULL;
-}
-
-bool traffic_planted(const struct traffic_key *key, unsigned int limit, struct pattern *out)
-{
-	const struct override *o = find(key);
-
-	if (!o)
-		return false;
-	out->log2 = o->log2;
-	for (unsigned int i = 0; i < 1u << o->log2; i++) {
-		unsigned int at = (i - o->phase) & ((1u << o->log2) - 1);
-
-		out->inc[i] = at < o->active ? MIN(o->inc, limit) : 0;
-	}
-	return true;
-}
-
-void traffic_pattern(const struct traffic_key *key, unsigned int limit,
-		     unsigned int sharers, unsigned int turn, struct pattern *out)
-{
-	uint64_t h, r = 0;
-	unsigned int rate;
-
-	if (traffic_planted(key, limit, out))
-		return;
-	h = traffic_hash(key->package | (uint64_t)key->box << 8 | (uint64_t)key->inst << 16 |
-		  (uint64_t)key->code << 24 | (uint64_t)key->bit << 56);
-	/* Between one cycle in 16 and nearly all; 16 bits of a hash per cycle. */
-	rate = 16 + h % 224;
-	out->log2 = DEFAULT_LOG2;
-	for (unsigned int i = 0; i < 1u << DEFAULT_LOG2; i++) {
-		if (i % 4 == 0)
-			r = traffic_hash(h + i);
-		out->inc[i] = i % sharers == turn && (r & 0xff) < rate ?
-			      1 + ((r >> 8 & 0xff) * limit >> 8) : 0;
-		r >>= 16;
-	}
-	/* An event that never happens would be a poor test. */
-	out->inc[(h >> 8) % ((1u << DEFAULT_LOG2) / sharers) * sharers + turn] = limit;
-}
-
-uint64_t traffic_sel(struct package *p)
-{
-	return p->traffic_sel;
-}
-
-void traffic_set_sel(struct package *p, uint64_t val)
-{
-	p->traffic_sel = val;
-}
-
-void traffic_set(struct package *p, uint64_t pattern)
-{
-	struct override o = {
-		.package = p->id,
-		.sel = p->traffic_sel,
-		.log2 = MIN(pattern & 0xff, CF_LOG2_MAX),
-		.phase = pattern >> 16 & 0xffff,
-		.active = pattern >> 32 & 0xffff,
-		.inc = pattern >> 48,
-	};
-
-	for (unsigned int i = overrides->len; i-- > 0; ) {
-		const struct override *old = &g_array_index(overrides, struct override, i);
-
-		if (old->package == o.package && old->sel == o.sel)
-			g_array_remove_index(overrides, i);
-	}
-	g_array_append_val(overrides, o);
-	generation++;
-	package_reselect(p);
-}
-
-void traffic_reset(struct package *p)
-{
-	for (unsigned int i = overrides->len; i-- > 0; ) {
-		if (g_array_index(overrides, struct override, i).package == (int)p->id)
-			g_array_remove_index(overrides, i);
-	}
-	traffic_set_mix(p, true);
-}
-
-void traffic_set_mix(struct package *p, bool on)
-{
-	p->no_mix = !on;
-	generation++;
-	package_reselect(p);
-}
-
-uint64_t traffic_generation(void)
-{
-	return generation;
 }

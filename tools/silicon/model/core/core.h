@@ -4,6 +4,7 @@
  * own vCPU only. A timer that fires elsewhere sends work to that thread.
  *
  *	core.c		registers, RDPMC, CPUID
+ *	core_find.c	which CPU has which struct core
  *	core_count.c	which counter runs, what it has counted, its overflow
  *	core_clock.c	core cycles, halts, the timer of the next overflow
  *	core_event.c	event select -> what it counts; arithmetic of patterns
@@ -187,8 +188,9 @@ struct core {
 	uint64_t served[SYN_LEVELS], sampled[SYN_LEVELS];
 };
 
-struct core *core_get(CPUState *cs);
+/* core_find.c */
 struct core *core_peek(unsigned int cpu);	/* NULL: that CPU never asked */
+void core_add(struct core *k);
 
 static inline CPUX86State *core_env(const struct core *k)
 {
@@ -256,7 +258,8 @@ void core_clock_update(struct core *k);
 uint64_t core_clock_read(const struct core *k, const struct core_event *ev, uint8_t rings);
 void core_clock_arm(struct core *k);
 
-/* core_synth.c */
+/* core.c */
+struct core *core_get(CPUState *cs);
 void core_knobs_default(struct core *k);	/* all that tests may set for this CPU */
 
 /* core_count.c */

@@ -3,7 +3,7 @@
  * What tools/vm/run asks of the model. QEMU knows no option of ours, so these are environment
  * variables. Before main(): who has misspelt a reading or a line of traffic wants no machine.
  */
-#include "silicon.h"
+#include "top.h"
 
 static void __attribute__((constructor)) setup(void)
 {

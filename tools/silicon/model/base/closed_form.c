@@ -20,6 +20,14 @@ uint64_t cf_ns(uint64_t cycle)
 	return ns > UINT64_MAX ? UINT64_MAX : (uint64_t)ns;
 }
 
+uint64_t cf_hash(uint64_t x)
+{
+	x += 0x9e3779b97f4a7c15ull;
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
+	return x ^ x >> 31;
+}
+
 void pattern_zero(struct pattern *p)
 {
 	p->log2 = 0;

@@ -3,16 +3,11 @@
  * Where the guest's instructions meet the model: the linker puts these in
  * front of QEMU's own helpers.
  */
-#include "silicon.h"
+#include "top.h"
 #include "qemu/main-loop.h"
-#include "qemu/timer.h"
 #include "system/cpu-timers.h"
-#include "exec/cpu-common.h"
 #include "accel/tcg/getpc.h"
 #include "tcg/helper-tcg.h"
-
-/* Not in a header that targets may include. */
-G_NORETURN void cpu_io_recompile(CPUState *cpu, uintptr_t retaddr);
 
 void __real_helper_rdmsr(CPUX86State *env);
 void __real_helper_wrmsr(CPUX86State *env);
@@ -25,87 +20,29 @@ G_NORETURN void __wrap_helper_rdpmc(CPUX86State *env);
 void __wrap_cpu_x86_cpuid(CPUX86State *env, uint32_t index, uint32_t count,
 			  uint32_t *eax, uint32_t *ebx, uint32_t *ecx, uint32_t *edx);
 
-unsigned int silicon_model(CPUX86State *env)
-{
-	uint32_t v = env->cpuid_version;
-
-	return (v >> 8 & 0xf) == 6 ? (v >> 4 & 0xf) | (v >> 12 & 0xf0) : 0;
-}
-
-enum cpu_kind silicon_kind(CPUX86State *env)
-{
-	switch (silicon_model(env)) {
-	case 0x2e:
-		return KIND_XEON7500;
-	case 0x2f:
-		return KIND_WESTMERE_EX;
-	case 0x5c:
-	case 0x5f:
-	case 0x7a:
-		return KIND_GOLDMONT;
-	case 0x37:
-	case 0x4a:
-	case 0x4c:
-	case 0x4d:
-	case 0x5a:
-	case 0x5d:
-		return KIND_SILVERMONT;
-	case 0x2a:
-	case 0x2d:
-		return KIND_SANDYBRIDGE;
-	}
-	return KIND_NONE;
-}
-
-unsigned int silicon_package(CPUState *cs)
-{
-	int socket = X86_CPU(cs)->socket_id;
-
-	g_assert(socket < SILICON_PACKAGES && cs->cpu_index < SILICON_CPUS);
-	return socket < 0 ? 0 : socket;
-}
-
-int64_t silicon_now_ns(void)
-{
-	return qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
-}
-
-void silicon_at_io(CPUState *cs, uintptr_t ra)
-{
-	if (icount_enabled() && !cs->neg.can_do_io)
-		cpu_io_recompile(cs, ra);
-}
-
-/* Is this an access the model has to see with the clock readable? */
-static bool modelled(CPUState *cs, uint32_t msr)
-{
-	return synth_owns(msr) || uncore_owns(cs, msr) || core_owns(cs, msr);
-}
-
 static bool __attribute__((noinline)) do_rdmsr(CPUX86State *env, uintptr_t ra)
 {
 	CPUState *cs = env_cpu(env);
 	uint32_t msr = env->regs[R_ECX];
 	enum msr_rc rc = MSR_PASS;
+	const struct part *p;
 	uint64_t val = 0;
 
 	if (silicon_kind(env) == KIND_NONE)
 		return false;
-	if (!modelled(cs, msr) && !machine_owns(cs, msr)) {
-		stats_access(cs, msr, false, 0, MSR_PASS);
+	p = part_of(cs, msr);
+	if (!p && !synth_owns(msr)) {
+		stats_access(cs, p, msr, false, 0, MSR_PASS);
 		return false;
 	}
 	silicon_at_io(cs, ra);
 	bql_lock();
-	if (synth_owns(msr)) {
-		rc = synth_rdmsr(cs, msr, &val);
+	if (p) {
+		rc = p->rdmsr(cs, msr, &val);
+		stats_access(cs, p, msr, false, val, rc);
 	} else {
-		if (uncore_owns(cs, msr))
-			rc = uncore_rdmsr(cs, msr, &val);
-		if (rc == MSR_PASS)
-			rc = machine_owns(cs, msr) ? machine_rdmsr(cs, msr, &val) :
-						     core_rdmsr(cs, msr, &val);
-		stats_access(cs, msr, false, val, rc);
+		rc = MSR_OK;
+		val = synth_rdmsr(cs, msr);
 	}
 	bql_unlock();
 	if (rc == MSR_GP)
@@ -122,24 +59,23 @@ static bool __attribute__((noinline)) do_wrmsr(CPUX86State *env, uintptr_t ra)
 	CPUState *cs = env_cpu(env);
 	uint32_t msr = env->regs[R_ECX];
 	uint64_t val = (uint32_t)env->regs[R_EAX] | (uint64_t)env->regs[R_EDX] << 32;
-	enum msr_rc rc = MSR_PASS;
+	enum msr_rc rc = MSR_OK;
+	const struct part *p;
 
 	if (silicon_kind(env) == KIND_NONE)
 		return false;
-	if (!modelled(cs, msr)) {
-		stats_access(cs, msr, true, val, MSR_PASS);
+	p = part_of(cs, msr);
+	if (p ? !p->wrmsr : !synth_owns(msr)) {
+		stats_access(cs, p, msr, true, val, MSR_PASS);
 		return false;
 	}
 	silicon_at_io(cs, ra);
 	bql_lock();
-	if (synth_owns(msr)) {
-		rc = synth_wrmsr(cs, msr, val);
+	if (p) {
+		rc = p->wrmsr(cs, msr, val);
+		stats_access(cs, p, msr, true, val, rc);
 	} else {
-		if (uncore_owns(cs, msr))
-			rc = uncore_wrmsr(cs, msr, val);
-		if (rc == MSR_PASS)
-			rc = core_wrmsr(cs, msr, val);
-		stats_access(cs, msr, true, val, rc);
+		synth_wrmsr(cs, msr, val);
 	}
 	bql_unlock();
 	if (rc == MSR_GP)
@@ -170,7 +106,7 @@ void __wrap_helper_rdpmc(CPUX86State *env)
 	CPUState *cs = env_cpu(env);
 	uint32_t index = env->regs[R_ECX];
 	uint64_t val = 0;
-	bool ok;
+	bool ok = false;
 
 	if (silicon_kind(env) == KIND_NONE)
 		__real_helper_rdpmc(env);
@@ -178,7 +114,8 @@ void __wrap_helper_rdpmc(CPUX86State *env)
 		raise_exception_err_ra(env, EXCP0D_GPF, 0, ra);
 	silicon_at_io(cs, ra);
 	bql_lock();
-	ok = core_rdpmc(cs, index, &val);
+	EACH_PART(p, rdpmc)
+		ok = p->rdpmc(cs, index, &val);
 	stats_rdpmc(cs, index, val, !ok);
 	bql_unlock();
 	if (!ok)
@@ -197,8 +134,8 @@ void __wrap_cpu_x86_cpuid(CPUX86State *env, uint32_t index, uint32_t count,
 	__real_cpu_x86_cpuid(env, index, count, eax, ebx, ecx, edx);
 	if (silicon_kind(env) == KIND_NONE)
 		return;
-	core_cpuid(env, index, count, eax, ebx, ecx, edx);
-	machine_cpuid(env, index, count, eax, ebx, ecx, edx);
+	EACH_PART(p, cpuid)
+		p->cpuid(env, index, count, eax, ebx, ecx, edx);
 }
 
 G_NORETURN void __real_helper_pause(CPUX86State *env);

@@ -83,7 +83,7 @@ static bool slot(const struct counter *c, unsigned int inst, bool out, unsigned 
 {
 	enum box_kind box = c->box->kind;
 	uint64_t place = c->box->pkg->id | box << 4 | inst << 8 | out << 12 | 0x5ull << 60;
-	uint64_t h = traffic_hash(place | (uint64_t)n << 16);
+	uint64_t h = cf_hash(place | (uint64_t)n << 16);
 	const struct opcode_info *op = &opcode_table[(h >> 8) % opcode_count];
 
 	*pkt = (struct packet){
@@ -97,7 +97,7 @@ static bool slot(const struct counter *c, unsigned int inst, bool out, unsigned 
 		.addr = (h >> 40 & 7) << 6 | (h >> 44 & 3) << 30,
 	};
 	/* An odd factor visits every number once, in another order at each place. */
-	if (!obligatory((n * 0x9d + traffic_hash(place)) % SLOTS, pkt)) {
+	if (!obligatory((n * 0x9d + cf_hash(place)) % SLOTS, pkt)) {
 		if (h & 1)
 			return false;
 		pkt->mc = op->mc;
@@ -159,7 +159,7 @@ static unsigned int class_of(unsigned int list, uint32_t tags)
 static void list_pattern(const struct counter *c, unsigned int list, unsigned int inst,
 			 struct pattern *p)
 {
-	g_autofree struct activity *a = activity_of(c->box->pkg->id, list, inst);
+	g_autofree struct activity *a = activity_of(c->box->pkg, list, inst);
 	unsigned int seen[16][16] = { { 0 } };	/* by class and flits */
 
 	p->log2 = a->period_log2;
@@ -169,7 +169,7 @@ static void list_pattern(const struct counter *c, unsigned int list, unsigned in
 		/* Credits are in flits of no packet. */
 		bool credit = list == LIST_S_OUT && t->tags & TAG_S_OUT_CREDIT;
 		unsigned int mc = credit ? 0 : class_of(list, t->tags), n, cycles;
-		uint64_t h = traffic_hash(c->box->pkg->id | list << 4 | inst << 8 |
+		uint64_t h = cf_hash(c->box->pkg->id | list << 4 | inst << 8 |
 					  (uint64_t)i << 16 | 0x6ull << 60);
 		struct packet pkt = {
 			.box = c->box->kind,
@@ -209,7 +209,7 @@ static bool of_request(unsigned int cmd)
 static void add_command(const struct counter *c, unsigned int cmd, unsigned int mode,
 			unsigned int at, struct pattern *p)
 {
-	uint64_t h = traffic_hash(c->box->pkg->id | c->box->inst << 8 | (uint64_t)at << 16 |
+	uint64_t h = cf_hash(c->box->pkg->id | c->box->inst << 8 | (uint64_t)at << 16 |
 				  0x7ull << 60);
 	const struct packet pkt = {
 		.box = BOX_M,
@@ -224,7 +224,7 @@ static void add_command(const struct counter *c, unsigned int cmd, unsigned int 
 
 static void command_pattern(const struct counter *c, struct pattern *p)
 {
-	g_autofree struct activity *a = activity_of(c->box->pkg->id, LIST_B, c->box->inst);
+	g_autofree struct activity *a = activity_of(c->box->pkg, LIST_B, c->box->inst);
 	unsigned int at = 0;
 
 	p->log2 = a->period_log2;

@@ -17,7 +17,8 @@
 
 static uint64_t package_stats[SILICON_PACKAGES][SYN_PMI_NO_EDGE + 1];
 static uint64_t cpu_stats[SILICON_CPUS][SYN_PMI_NMI_ALL_INSNS + 1];
-static bool kept[SILICON_CPUS];	/* PMIs that wait for bit 13 */
+static bool enabled[SILICON_CPUS];	/* IA32_DEBUGCTL bit 13 */
+static bool kept[SILICON_CPUS];		/* PMIs that wait for it */
 static uint64_t faults[SYN_FAULT_DEBUGCTL - SYN_FAULT_LOSE + 1];
 
 #define FAULT(name)	faults[SYN_FAULT_##name - SYN_FAULT_LOSE]
@@ -77,7 +78,7 @@ static void deliver_uncore(CPUState *cs)
 {
 	unsigned int what;
 
-	if (!core_uncore_pmi_enabled(cs) &&
+	if (!enabled[cs->cpu_index] &&
 	    reading(RD_DEBUGCTL_13) != RD_DEBUGCTL_13_NEEDLESS) {
 		what = SYN_PMI_NO_DEBUGCTL;
 		kept[cs->cpu_index] = reading(RD_PMI_NO_DEBUGCTL) == RD_PMI_NO_DEBUGCTL_KEPT;
@@ -87,9 +88,10 @@ static void deliver_uncore(CPUState *cs)
 	cpu_stats[cs->cpu_index][what]++;
 }
 
-void apic_debugctl_written(CPUState *cs)
+void apic_debugctl_written(CPUState *cs, bool bit_13)
 {
-	if (!kept[cs->cpu_index] || !core_uncore_pmi_enabled(cs))
+	enabled[cs->cpu_index] = bit_13;
+	if (!kept[cs->cpu_index] || !bit_13)
 		return;
 	kept[cs->cpu_index] = false;
 	deliver_uncore(cs);
@@ -248,33 +250,37 @@ void apic_count(unsigned int package, unsigned int what)
 	package_stats[package][what]++;
 }
 
-uint64_t apic_stat(unsigned int package, unsigned int what)
-{
-	return what < ARRAY_SIZE(package_stats[0]) ? package_stats[package][what] : 0;
-}
-
-uint64_t apic_cpu_stat(CPUState *cs, unsigned int what)
-{
-	return what < ARRAY_SIZE(cpu_stats[0]) ? cpu_stats[cs->cpu_index][what] : 0;
-}
-
-void apic_clear_stats(void)
+static void clear(CPUState *cs)
 {
 	memset(package_stats, 0, sizeof(package_stats));
 	memset(cpu_stats, 0, sizeof(cpu_stats));
 }
 
-void apic_clear_faults(void)
+static void power_on(CPUState *cs)
 {
 	memset(faults, 0, sizeof(faults));
 	memset(kept, 0, sizeof(kept));
 }
 
-uint64_t *apic_fault(uint32_t msr)
+static bool synth_rd(CPUState *cs, uint32_t msr, uint64_t *val)
 {
-	if (msr < SYN_FAULT_LOSE || msr > SYN_FAULT_DEBUGCTL)
-		return NULL;
-	return &faults[msr - SYN_FAULT_LOSE];
+	if (msr - SYN_PMI_CPU(0) < ARRAY_SIZE(cpu_stats[0]))
+		*val = cpu_stats[cs->cpu_index][msr - SYN_PMI_CPU(0)];
+	else if (msr - SYN_PMI(0) < ARRAY_SIZE(package_stats[0]))
+		*val = package_stats[silicon_package(cs)][msr - SYN_PMI(0)];
+	else if (msr - SYN_FAULT_LOSE < ARRAY_SIZE(faults))
+		*val = faults[msr - SYN_FAULT_LOSE];
+	else
+		return false;
+	return true;
+}
+
+static bool synth_wr(CPUState *cs, uint32_t msr, uint64_t val)
+{
+	if (msr - SYN_FAULT_LOSE >= ARRAY_SIZE(faults))
+		return false;
+	faults[msr - SYN_FAULT_LOSE] = val;
+	return true;
 }
 
 /* By a reading, or by the kind of firmware that locks the uncore PMI out. */
@@ -295,7 +301,7 @@ static void row_json(JSONWriter *w, unsigned int id, const char * const *names,
 	json_writer_end_object(w);
 }
 
-void apic_stats_json(JSONWriter *w)
+static void json(JSONWriter *w)
 {
 	unsigned int packages = 0;
 	CPUState *cs;
@@ -314,3 +320,6 @@ void apic_stats_json(JSONWriter *w)
 	json_writer_end_object(w);
 	json_writer_end_object(w);
 }
+
+PART(PART_APIC, .synth_rd = synth_rd, .synth_wr = synth_wr, .clear = clear, .power_on = power_on,
+     .json = json);

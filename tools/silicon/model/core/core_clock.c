@@ -93,7 +93,7 @@ void core_clock_arm(struct core *k)
 
 static void timer_work(CPUState *cs, run_on_cpu_data data)
 {
-	core_sync(core_get(cs));
+	core_sync(core_peek(cs->cpu_index));
 }
 
 static void timer_fired(void *opaque)

@@ -346,7 +346,7 @@ static uint8_t wanted(const struct core *k)
 
 static void class_work(CPUState *cs, run_on_cpu_data data)
 {
-	trace_apply(core_get(cs));
+	trace_apply(core_peek(cs->cpu_index));
 }
 
 void trace_apply(struct core *k)

@@ -23,6 +23,9 @@
 uint64_t cf_cycle(uint64_t ns);		/* cycle in progress at this time */
 uint64_t cf_ns(uint64_t cycle);		/* first ns at which it is */
 
+/* What follows from a place alone, and looks like chance. */
+uint64_t cf_hash(uint64_t x);
+
 /* Increments per cycle; periods are powers of two, so any two combine. */
 struct pattern {
 	unsigned int log2;

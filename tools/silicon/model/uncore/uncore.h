@@ -1,16 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The uncore of Xeon 7500 and E7: one struct package per socket, in it boxes, in them
- * counters. uncore.c has what all boxes share: registers, the three enables,
- * overflow, freeze. A box_*.c file says what its control registers select.
- * The facts come from spec/xeon7500 by way of gen-tables.py.
+ * counters. The facts come from spec/xeon7500 by way of gen-tables.py.
+ *
+ *	registers.c	registers and their access rights
+ *	uncore_synth.c	synthetic MSRs
+ *	package.c	what is in a package, its time, freeze
+ *	counter.c	when a counter runs, and its value
+ *	overflow.c	overflow on its way up
+ *	box_*.c		what the control registers of a box select
+ *	select.c	what these have in common
+ *	packet.c	packets, match and mask registers
+ *	activity.c	the transactions of a box
+ *	traffic.c	what happens beside them, or as a test says
+ *	spec_tables.c	registers and events of the spec, and how to find them
  */
 #ifndef UNCORE_H
 #define UNCORE_H
 
 #include "silicon.h"
-#include "closed_form.h"
+#include "base/closed_form.h"
 #include "spec-tags.inc"
+#include "qemu/bitmap.h"
 #include "qemu/timer.h"
 
 enum box_kind {
@@ -118,6 +129,8 @@ extern const unsigned int dram_cmd_count;
 
 /* Before all others: which machine it is. */
 void spec_tables_use(enum cpu_kind kind);
+/* Is it one of the uncore, though there may be no register? */
+bool reg_address(uint32_t msr);
 /* Index into reg_table, -1: no register at that address. */
 int reg_find(uint32_t msr);
 int reg_of(enum box_kind box, unsigned int inst, enum reg_role role, unsigned int index,
@@ -258,13 +271,35 @@ struct package {
 	bool frozen;
 	uint64_t frozen_since, frozen_cycles, freezes;
 	uint64_t absent;		/* boxes, SYN_ABSENT_BOX() */
-	bool absent_reads_0;		/* SYN_ABSENT_READS_0 */
+	uint64_t absent_reads_0;	/* SYN_ABSENT_READS_0 */
 	uint64_t uncounted;		/* SYN_UNCOUNTED */
 	uint64_t gp;			/* SYN_GP */
 	uint64_t pkt_header, pkt_addr;	/* next packet to inject */
 	uint64_t traffic_sel;		/* SYN_TRAFFIC_SEL */
 	bool no_mix;			/* no packets but injected ones */
 };
+
+/* A number in p->counter of each counter that runs. */
+#define EACH_RUNNING(p, i) \
+	for (unsigned long i = find_first_bit((p)->running, PACKAGE_COUNTERS_MAX); \
+	     i < PACKAGE_COUNTERS_MAX; i = find_next_bit((p)->running, PACKAGE_COUNTERS_MAX, i + 1))
+
+/* U_GLOBAL_CTL and U_GLOBAL_STATUS */
+#define U_EN		(1u << 0)
+#define U_CORE_SEL(ctl)	((ctl) >> 1 & 0xff)
+#define U_EN_ALL	(1u << 28)
+#define U_RST_ALL	(1u << 29)
+#define U_FRZ_ALL	(1u << 31)
+
+#define U_COND		(1u << 31)
+#define U_PMI		(1u << 30)
+#define U_OV_S0		(1u << 3)
+#define U_OV_S1		(1u << 2)
+#define U_OV_W		(1u << 1)
+#define U_OV_U		(1u << 0)
+#define U_OV_BELOW	(U_OV_S0 | U_OV_S1 | U_OV_W)
+
+/* ---- spec_tables.c ---- */
 
 /* The register of a role in a box. */
 uint64_t box_reg(const struct box *b, enum reg_role role, unsigned int index, unsigned int alt);
@@ -273,17 +308,49 @@ uint64_t box_reg(const struct box *b, enum reg_role role, unsigned int index, un
 uint64_t counter_reg(struct counter *c, enum reg_role role, unsigned int index, unsigned int alt,
 		     uint64_t bits);
 
+/* NULL: not the address of a counter. */
+struct counter *counter_find(struct package *p, uint32_t ctr_msr);
+
+/* ---- package.c ---- */
+
 struct package *package_get(CPUState *cs);
-struct package *package_by_id(unsigned int id);	/* NULL: not there */
 /* Settle everything up to the present cycle, and return that. */
 uint64_t package_settle(struct package *p);
+/* Enables or values have changed: when does the next thing happen? */
+void package_schedule(struct package *p);
+void package_start(struct package *p);	/* U_GLOBAL_CTL lets counters run */
+void package_stop(struct package *p);
 /* Traffic has changed: find out anew what each counter of the package counts. */
 void package_reselect(struct package *p);
 /* n such packets pass now. */
-void uncore_power_on(struct package *p);	/* registers, and all that tests may set */
 void package_inject(struct package *p, const struct packet *pkt, uint64_t n);
-void counter_settle(struct counter *c);
-struct counter *counter_find(struct package *p, uint32_t ctr_msr);
+
+/* ---- counter.c ---- */
+
+bool u_ctl_runs(uint64_t u_ctl);	/* what U_GLOBAL_CTL says of all counters */
+/* Counts up to now; returns how often it went past its end. */
+uint64_t counter_advance(struct counter *c);
+void counter_settle(struct counter *c);	/* the same, and overflows are handled */
+void counter_start(struct counter *c);	/* if all enables are there */
+void counter_stop(struct counter *c);
+void counter_enable(struct counter *c);	/* start or stop */
+void counter_select(struct counter *c, CPUState *cs);	/* of a settled one: what it counts */
+void counter_reselect(struct counter *c, CPUState *cs);
+
+static inline void counter_predict(struct counter *c)
+{
+	c->next_overflow = ctr48_next_overflow(&c->c);
+}
+
+/* ---- overflow.c ---- */
+
+bool counter_uncounted(const struct counter *c);	/* SYN_UNCOUNTED */
+/* The control register asks for a PMI, and there is one. */
+bool counter_pmi_enabled(const struct counter *c);
+void counter_overflow(struct counter *c, uint64_t times);
+uint64_t overflow_summary(const struct package *p, unsigned int side);	/* S-Box SUMMARY */
+void overflow_clear(struct box *b, uint64_t bits);	/* of the STATUS of a box */
+void overflow_clear_u(struct package *p, uint64_t val);	/* U OVF_CTL */
 
 /* ---- selecting, shared by boxes ---- */
 
@@ -351,9 +418,9 @@ struct activity {
 };
 
 /* A list of a box, or a port, the one that has this number; to be freed. */
-struct activity *activity_of(unsigned int package, unsigned int list, unsigned int inst);
+struct activity *activity_of(const struct package *p, unsigned int list, unsigned int inst);
 /* What is seen so of what a box, or a port, does, the one that has this number. */
-void activity_pattern(unsigned int package, unsigned int inst, const struct view *v,
+void activity_pattern(const struct package *p, unsigned int inst, const struct view *v,
 		      struct pattern *out);
 
 /*
@@ -366,12 +433,10 @@ bool activity_is_told(void);
 
 /* ---- traffic ---- */
 
-uint64_t traffic_hash(uint64_t x);
-
 #define NO_BIT	SYN_ANY
 
 struct traffic_key {
-	unsigned int package;
+	const struct package *pkg;
 	enum box_kind box;
 	unsigned int inst;
 	unsigned int code;
@@ -386,11 +451,17 @@ bool traffic_planted(const struct traffic_key *key, unsigned int limit, struct p
  */
 void traffic_pattern(const struct traffic_key *key, unsigned int limit,
 		     unsigned int sharers, unsigned int turn, struct pattern *out);
-uint64_t traffic_sel(struct package *p);
-void traffic_set_sel(struct package *p, uint64_t val);
-void traffic_set(struct package *p, uint64_t pattern);
-void traffic_reset(struct package *p);
-void traffic_set_mix(struct package *p, bool on);	/* the packets always about */
+struct planted {
+	int package;		/* -1: any */
+	uint64_t sel;		/* as SYN_SEL() */
+	unsigned int log2, phase, active, inc;
+};
+
+void traffic_add(const struct planted *o);
+/* After these the counters of the package are to be selected anew. */
+void traffic_set(unsigned int package, uint64_t sel, uint64_t pattern);	/* as SYN_TRAFFIC_SET */
+void traffic_reset(unsigned int package);
+void traffic_changed(void);		/* something else has that all patterns depend on */
 uint64_t traffic_generation(void);	/* changes with any pattern */
 
 #endif

@@ -33,23 +33,13 @@ static void arrive(void *opaque)
 	g_free(c);
 }
 
-void nmi_send(CPUState *cs, uint64_t after_ns)
+static void send_nmi(CPUState *cs, uint64_t after_ns)
 {
 	struct coming *c = g_new0(struct coming, 1);
 
 	c->cs = cs;
 	timer_init_ns(&c->timer, QEMU_CLOCK_VIRTUAL, arrive, c);
 	timer_mod(&c->timer, silicon_now_ns() + after_ns);
-}
-
-uint64_t nmi_reason(void)
-{
-	return reason;
-}
-
-void nmi_set_reason(uint64_t val)
-{
-	reason = val & (SYN_NMI_SERR | SYN_NMI_IOCHK);
 }
 
 target_ulong __wrap_helper_inb(CPUX86State *env, uint32_t port)
@@ -69,3 +59,29 @@ void __wrap_helper_outb(CPUX86State *env, uint32_t port, uint32_t data)
 	}
 	__real_helper_outb(env, port, data);
 }
+
+static bool synth_rd(CPUState *cs, uint32_t msr, uint64_t *val)
+{
+	if (msr != SYN_NMI_REASON)
+		return false;
+	*val = reason;
+	return true;
+}
+
+static bool synth_wr(CPUState *cs, uint32_t msr, uint64_t val)
+{
+	if (msr == SYN_NMI)
+		send_nmi(cs, val);
+	else if (msr == SYN_NMI_REASON)
+		reason = val & (SYN_NMI_SERR | SYN_NMI_IOCHK);
+	else
+		return false;
+	return true;
+}
+
+static void power_on(CPUState *cs)
+{
+	reason = 0;
+}
+
+PART(PART_NMI, .synth_rd = synth_rd, .synth_wr = synth_wr, .power_on = power_on);

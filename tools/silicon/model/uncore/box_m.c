@@ -143,7 +143,7 @@ static void plain(const struct counter *c, unsigned int code, unsigned int bit,
 	const struct event_info *e = event_find(BOX_M, event, c->index);
 	unsigned int detail = bit == NO_BIT ? 0 : bit;
 	struct traffic_key key = {
-		.package = c->box->pkg->id,
+		.pkg = c->box->pkg,
 		.box = BOX_M,
 		.inst = c->box->inst,
 		.code = code,

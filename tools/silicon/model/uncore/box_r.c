@@ -143,7 +143,7 @@ static void add(const struct counter *c, unsigned int code, unsigned int sharers
 	g_autofree struct pattern *part = g_new(struct pattern, 1);
 	const struct view v = view_of(c, code);
 	struct traffic_key key = {
-		.package = c->box->pkg->id,
+		.pkg = c->box->pkg,
 		.box = BOX_R,
 		.inst = port_number(c),
 		.code = code,
@@ -159,7 +159,7 @@ static bool is_set(const struct counter *c, unsigned int code)
 {
 	g_autofree struct pattern *part = g_new(struct pattern, 1);
 
-	return traffic_planted(&(struct traffic_key){ .package = c->box->pkg->id, .box = BOX_R,
+	return traffic_planted(&(struct traffic_key){ .pkg = c->box->pkg, .box = BOX_R,
 						      .inst = port_number(c), .code = code,
 						      .bit = NO_BIT }, 1, part);
 }

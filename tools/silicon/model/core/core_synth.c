@@ -34,15 +34,7 @@ static uint64_t *knob(struct core *k, uint32_t msr)
 	return mem_knob(k->mem, msr);
 }
 
-void core_knobs_default(struct core *k)
-{
-	k->knob.skid = 12;
-	k->knob.pmi_late = 0;
-	core_offcore_default(k);
-	mem_default(k->mem);
-}
-
-void core_power_on(CPUState *cs)
+static void power_on(CPUState *cs)
 {
 	struct core *k = core_get(cs);
 
@@ -53,12 +45,14 @@ void core_power_on(CPUState *cs)
 	core_apply(k);
 }
 
-enum msr_rc core_synth_rdmsr(CPUState *cs, uint32_t msr, uint64_t *val)
+static bool synth_rd(CPUState *cs, uint32_t msr, uint64_t *val)
 {
-	struct core *k = core_get(cs);
+	struct core *k;
 	uint64_t *p = NULL;
 
-	*val = 0;
+	if (msr < SYN_CORE_BASE)
+		return false;
+	k = core_get(cs);
 	core_clock_update(k);
 	if (msr < SYN_CORE_STAT(0)) {
 		k->in_rdmsr = true;
@@ -82,33 +76,36 @@ enum msr_rc core_synth_rdmsr(CPUState *cs, uint32_t msr, uint64_t *val)
 	}
 	if (p)
 		*val = *p;
-	return MSR_OK;
+	return true;
 }
 
-enum msr_rc core_synth_wrmsr(CPUState *cs, uint32_t msr, uint64_t val)
+static bool synth_wr(CPUState *cs, uint32_t msr, uint64_t val)
 {
-	struct core *k = core_get(cs);
+	struct core *k;
 	uint64_t *p;
 
+	if (msr < SYN_CORE_BASE)
+		return false;
+	k = core_get(cs);
 	core_sync(k);
 	switch (msr) {
 	case SYN_PEBS_INDEX:
 		if (!pebs_set_index(k, val))
 			silicon_violation(VIOL_CORE, cs, "PEBS index moved without a DS area");
-		return MSR_OK;
+		return true;
 	case SYN_MEM_COLD:
 		mem_cold(k->mem);
-		return MSR_OK;
+		return true;
 	case SYN_CORE_RATE_SET:
 		core_event_set_rate(rate_sel, val);
 		core_apply(k);
-		return MSR_OK;
+		return true;
 	}
 	p = knob(k, msr);
 	if (p)
 		*p = val;
 	core_apply(k);		/* rates are part of what counts */
-	return MSR_OK;
+	return true;
 }
 
 static void clear_truth(struct core *k)
@@ -126,7 +123,7 @@ static void clear_work(CPUState *cs, run_on_cpu_data data)
 }
 
 /* Translated code counts without a lock, so that each CPU clears its own. */
-void core_clear_truth(CPUState *cs)
+static void clear(CPUState *cs)
 {
 	core_sync(core_get(cs));
 	for (int cpu = 0; cpu < SILICON_CPUS; cpu++) {
@@ -170,7 +167,7 @@ static void json_array(JSONWriter *w, const char *name, const uint64_t *v, unsig
 	json_writer_end_array(w);
 }
 
-void core_stats_json(JSONWriter *w)
+static void json(JSONWriter *w)
 {
 	static const char *const names[] = {
 		"records", "skidded", "lost_full", "lost_bounds", "lost_stop", "lost_ds",
@@ -196,3 +193,6 @@ void core_stats_json(JSONWriter *w)
 	}
 	json_writer_end_object(w);
 }
+
+PART(PART_CORE_SYNTH, .synth_rd = synth_rd, .synth_wr = synth_wr, .clear = clear,
+     .power_on = power_on, .json = json);

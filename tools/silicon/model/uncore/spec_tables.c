@@ -78,25 +78,10 @@ int reg_find(uint32_t msr)
 	return -1;
 }
 
-bool uncore_owns(CPUState *cs, uint32_t msr)
+bool reg_address(uint32_t msr)
 {
-	return ((msr >= UNCORE_FIRST && msr <= UNCORE_LAST) ||
-		(msr >= W_FIXED_FIRST && msr <= W_FIXED_LAST)) &&
-	       kind_is_ex(silicon_kind(cpu_env(cs)));
-}
-
-const char *uncore_name(uint32_t msr)
-{
-	int i = reg_find(msr);
-
-	return i < 0 ? NULL : reg_table[i].name;
-}
-
-int uncore_box(uint32_t msr)
-{
-	int i = reg_find(msr);
-
-	return i < 0 ? -1 : reg_table[i].box;
+	return (msr >= UNCORE_FIRST && msr <= UNCORE_LAST) ||
+	       (msr >= W_FIXED_FIRST && msr <= W_FIXED_LAST);
 }
 
 const struct event_info *event_find(enum box_kind box, unsigned int code, unsigned int counter)
@@ -104,4 +89,30 @@ const struct event_info *event_find(enum box_kind box, unsigned int code, unsign
 	int i = code < CODES ? by_code[box][code][counter] : -1;
 
 	return i < 0 ? NULL : &event_table[i];
+}
+
+struct counter *counter_find(struct package *p, uint32_t ctr_msr)
+{
+	int i = reg_find(ctr_msr);
+
+	if (i < 0 || reg_table[i].role != ROLE_CTR)
+		return NULL;
+	return p->box[reg_table[i].box][reg_table[i].inst].counter[reg_table[i].index];
+}
+
+uint64_t box_reg(const struct box *b, enum reg_role role, unsigned int index, unsigned int alt)
+{
+	int i = reg_of(b->kind, b->inst, role, index, alt);
+
+	g_assert(i >= 0);
+	return b->pkg->reg[i];
+}
+
+uint64_t counter_reg(struct counter *c, enum reg_role role, unsigned int index, unsigned int alt,
+		     uint64_t bits)
+{
+	g_assert(c->num_reads < COUNTER_READS);
+	c->reads[c->num_reads].reg = reg_of(c->box->kind, c->box->inst, role, index, alt);
+	c->reads[c->num_reads++].bits = bits;
+	return box_reg(c->box, role, index, alt) & bits;
 }

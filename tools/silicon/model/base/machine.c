@@ -79,11 +79,6 @@ const struct machine_cache *machine_caches(CPUX86State *env)
 	return machine_of(env)->cache;
 }
 
-uint32_t machine_tsc_khz(CPUX86State *env)
-{
-	return machine_of(env)->tsc_khz;
-}
-
 uint64_t __real_cpu_get_tsc(CPUX86State *env);
 uint64_t __wrap_cpu_get_tsc(CPUX86State *env);
 
@@ -95,12 +90,12 @@ uint64_t __wrap_cpu_get_tsc(CPUX86State *env)
 	return m ? muldiv64(silicon_now_ns(), m->tsc_khz, 1000000) : __real_cpu_get_tsc(env);
 }
 
-bool machine_owns(CPUState *cs, uint32_t msr)
+static bool owns(CPUState *cs, uint32_t msr)
 {
 	return (msr == MSR_TSC || msr == MSR_PLATFORM_INFO_) && machine_of(&X86_CPU(cs)->env);
 }
 
-enum msr_rc machine_rdmsr(CPUState *cs, uint32_t msr, uint64_t *val)
+static enum msr_rc rdmsr(CPUState *cs, uint32_t msr, uint64_t *val)
 {
 	CPUX86State *env = &X86_CPU(cs)->env;
 	const struct machine *m = machine_of(env);
@@ -112,8 +107,8 @@ enum msr_rc machine_rdmsr(CPUState *cs, uint32_t msr, uint64_t *val)
 	return MSR_OK;
 }
 
-void machine_cpuid(CPUX86State *env, uint32_t leaf, uint32_t sub,
-		   uint32_t *a, uint32_t *b, uint32_t *c, uint32_t *d)
+static void cpuid(CPUX86State *env, uint32_t leaf, uint32_t sub,
+		  uint32_t *a, uint32_t *b, uint32_t *c, uint32_t *d)
 {
 	const struct machine *m = machine_of(env);
 	uint32_t name[12] = { 0 };
@@ -144,3 +139,15 @@ void machine_cpuid(CPUX86State *env, uint32_t leaf, uint32_t sub,
 		break;
 	}
 }
+
+static bool synth_rd(CPUState *cs, uint32_t msr, uint64_t *val)
+{
+	if (msr != SYN_TSC_KHZ)
+		return false;
+	*val = machine_of(cpu_env(cs))->tsc_khz;
+	return true;
+}
+
+/* These registers are only read. */
+PART(PART_MACHINE, .owns = owns, .rdmsr = rdmsr, .range = SYN_RANGE_OTHER, .cpuid = cpuid,
+     .synth_rd = synth_rd);

@@ -208,25 +208,25 @@ static unsigned int add_kind(const struct kind *k, unsigned int num, unsigned in
 	return at;
 }
 
-struct activity *activity_of(unsigned int package, unsigned int list_id, unsigned int inst)
+struct activity *activity_of(const struct package *p, unsigned int list_id, unsigned int inst)
 {
 	const struct list *list = &lists[list_id];
-	bool westmere = package_by_id(package)->kind == KIND_WESTMERE_EX;
-	uint64_t place = package | list_id << 4 | inst << 8 | 0xaull << 60;
+	bool westmere = p->kind == KIND_WESTMERE_EX;
+	uint64_t place = p->id | list_id << 4 | inst << 8 | 0xaull << 60;
 	struct activity *a = g_new(struct activity, 1);
 	unsigned int at = 0;
 
 	a->num = 0;
 	a->period_log2 = num_told ? CF_LOG2_MAX : list->period_log2;
 	for (unsigned int i = 0; i < num_told; i++) {
-		if (told[i].package == package && told[i].list == list_id && told[i].inst == inst)
+		if (told[i].package == p->id && told[i].list == list_id && told[i].inst == inst)
 			at = add_kind(&told[i].kind, told[i].num, at, a);
 	}
 	for (unsigned int i = 0; i < list->num && !num_told; i++) {
 		const struct kind *k = &list->kinds[i];
 
 		if (westmere || !(k->tags & list->westmere))
-			at = add_kind(k, k->least + traffic_hash(place | i << 16) % k->spread, at, a);
+			at = add_kind(k, k->least + cf_hash(place | i << 16) % k->spread, at, a);
 	}
 	return a;
 }
@@ -251,12 +251,12 @@ static void transactions(const struct activity *a, uint32_t tags, bool all, unsi
 	}
 }
 
-void activity_pattern(unsigned int package, unsigned int inst, const struct view *v,
+void activity_pattern(const struct package *p, unsigned int inst, const struct view *v,
 		      struct pattern *out)
 {
-	unsigned int boxes = package_by_id(package)->kind == KIND_WESTMERE_EX ? 10 : 8;
+	unsigned int boxes = p->kind == KIND_WESTMERE_EX ? 10 : 8;
 	/* C-Boxes send to all cores. Only the sums over both are said to agree. */
-	g_autofree struct activity *a = activity_of(package, v->list,
+	g_autofree struct activity *a = activity_of(p, v->list,
 						    v->at_core ? (inst + 1) % boxes : inst);
 	g_autofree struct pattern *queue = NULL;
 	bool flits = v->shows == SHOWS_FLITS || v->shows == SHOWS_NULL_FLITS;

@@ -91,8 +91,6 @@ static const struct core_model models[] = {
 	},
 };
 
-static struct core *cores[SILICON_CPUS];
-
 static const struct core_model *model_of(CPUX86State *env)
 {
 	enum cpu_kind kind = silicon_kind(env);
@@ -110,9 +108,12 @@ static unsigned int gp_counters(CPUState *cs, const struct core_model *m)
 	return m->gp > 4 && cs->nr_threads > 1 ? 4 : m->gp;
 }
 
-struct core *core_peek(unsigned int cpu)
+void core_knobs_default(struct core *k)
 {
-	return cores[cpu];
+	k->knob.skid = 12;
+	k->knob.pmi_late = 0;
+	core_offcore_default(k);
+	mem_default(k->mem);
 }
 
 /*
@@ -127,6 +128,7 @@ static void core_reset(void *opaque)
 	memset(k->evtsel, 0, sizeof(k->evtsel));
 	k->fixed_ctrl = k->global_status = 0;
 	k->global_ctrl = (1ull << k->gp) - 1;
+	apic_debugctl_written(k->cs, false);
 	k->debugctl = k->ds_area = k->pebs_enable = k->pebs_ld_lat = 0;
 	memset(k->offcore, 0, sizeof(k->offcore));
 	memset(k->lbr, 0, sizeof(k->lbr));
@@ -140,7 +142,7 @@ static void core_reset(void *opaque)
 
 struct core *core_get(CPUState *cs)
 {
-	struct core *k = cores[cs->cpu_index];
+	struct core *k = core_peek(cs->cpu_index);
 
 	if (k)
 		return k;
@@ -154,7 +156,7 @@ struct core *core_get(CPUState *cs)
 	core_knobs_default(k);
 	core_clock_init(k);
 	core_pmi_init(k);
-	cores[cs->cpu_index] = k;
+	core_add(k);
 	qemu_register_reset(core_reset, k);
 	return k;
 }
@@ -251,7 +253,7 @@ static bool hole(uint32_t msr)
 	       msr == MSR_INUSE || msr == MSR_PEBS_LD_LAT;
 }
 
-bool core_owns(CPUState *cs, uint32_t msr)
+static bool owns(CPUState *cs, uint32_t msr)
 {
 	const struct core_model *m = model_of(&X86_CPU(cs)->env);
 	unsigned int n;
@@ -276,7 +278,7 @@ static uint64_t in_use(const struct core *k)
 	return v;
 }
 
-enum msr_rc core_rdmsr(CPUState *cs, uint32_t msr, uint64_t *val)
+static enum msr_rc rdmsr(CPUState *cs, uint32_t msr, uint64_t *val)
 {
 	struct core *k = core_get(cs);
 	unsigned int n;
@@ -377,7 +379,7 @@ static enum msr_rc write_other(struct core *k, uint32_t msr, uint64_t val)
 		if (val & ~k->model->debugctl)
 			return MSR_GP;
 		k->debugctl = apic_debugctl_stuck() ? val & ~DEBUGCTL_UNCORE_PMI : val;
-		apic_debugctl_written(k->cs);
+		apic_debugctl_written(k->cs, k->debugctl & DEBUGCTL_UNCORE_PMI);
 		break;
 	case MSR_IA32_MISC_ENABLE:
 		return MSR_PASS;
@@ -422,7 +424,7 @@ static enum msr_rc write_other(struct core *k, uint32_t msr, uint64_t val)
 	return MSR_OK;
 }
 
-enum msr_rc core_wrmsr(CPUState *cs, uint32_t msr, uint64_t val)
+static enum msr_rc wrmsr(CPUState *cs, uint32_t msr, uint64_t val)
 {
 	struct core *k = core_get(cs);
 	enum msr_rc rc = MSR_OK;
@@ -471,7 +473,7 @@ enum msr_rc core_wrmsr(CPUState *cs, uint32_t msr, uint64_t val)
 	return rc;
 }
 
-bool core_rdpmc(CPUState *cs, uint32_t index, uint64_t *val)
+static bool rdpmc(CPUState *cs, uint32_t index, uint64_t *val)
 {
 	struct core *k = core_get(cs);
 	unsigned int i = index & ~(1u << 30);
@@ -483,8 +485,8 @@ bool core_rdpmc(CPUState *cs, uint32_t index, uint64_t *val)
 	return true;
 }
 
-void core_cpuid(CPUX86State *env, uint32_t leaf, uint32_t sub,
-		uint32_t *a, uint32_t *b, uint32_t *c, uint32_t *d)
+static void cpuid(CPUX86State *env, uint32_t leaf, uint32_t sub,
+		  uint32_t *a, uint32_t *b, uint32_t *c, uint32_t *d)
 {
 	const struct core_model *m = model_of(env);
 
@@ -505,7 +507,5 @@ void core_cpuid(CPUX86State *env, uint32_t leaf, uint32_t sub,
 	}
 }
 
-bool core_uncore_pmi_enabled(CPUState *cs)
-{
-	return core_get(cs)->debugctl & DEBUGCTL_UNCORE_PMI;
-}
+PART(PART_CORE, .owns = owns, .rdmsr = rdmsr, .wrmsr = wrmsr, .range = SYN_RANGE_COREPMU,
+     .rdpmc = rdpmc, .cpuid = cpuid);

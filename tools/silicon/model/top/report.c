@@ -4,12 +4,10 @@
  * modelled register, violations, and all of it with the truth as JSON when the
  * machine goes off.
  */
-#include "silicon.h"
-#include "closed_form.h"
+#include "top.h"
 #include "system/cpu-timers.h"
 
-#define RANGES		18
-#define VIOLATION_TEXTS	100	/* kept and printed; the counts go on */
+#define RANGES	18
 
 static const char * const range_names[RANGES] = {
 	[SYN_RANGE_UNCORE] = "uncore",
@@ -31,34 +29,14 @@ static const char * const range_names[RANGES] = {
 	[SYN_RANGE_RDPMC] = "rdpmc",
 };
 
-static const char * const violation_names[VIOL_KINDS] = {
-	[VIOL_RESERVED] = "reserved",
-	[VIOL_READ_ONLY] = "read_only",
-	[VIOL_NO_REGISTER] = "no_register",
-	[VIOL_ACCESS] = "access",
-	[VIOL_EV_SEL] = "ev_sel",
-	[VIOL_UMASK] = "umask",
-	[VIOL_UNDEFINED] = "undefined",
-	[VIOL_COUNTER] = "counter",
-	[VIOL_START_VALUE] = "start_value",
-	[VIOL_RST_ALL] = "rst_all",
-	[VIOL_OCCUPANCY] = "occupancy",
-	[VIOL_LOCKED] = "locked",
-	[VIOL_SUBREG] = "subreg",
-	[VIOL_CORE] = "core",
-};
-
 /* A CPU writes its own row only, so no lock is needed; readers may be late by one. */
 static uint64_t accesses[SILICON_CPUS][RANGES][2];
-static uint64_t violations[VIOL_KINDS];
-static char *texts[VIOLATION_TEXTS];
-static unsigned int text_count;
 static FILE *trace;
 static const char *stats_path;
 
-unsigned int stats_range(CPUState *cs, uint32_t msr)
+static unsigned int range_of(const struct part *p, uint32_t msr)
 {
-	if (uncore_owns(cs, msr))
+	if (p && p->box)
 		return SYN_RANGE_UNCORE;
 	switch (msr) {
 	case 0x1a6 ... 0x1a7:
@@ -74,18 +52,19 @@ unsigned int stats_range(CPUState *cs, uint32_t msr)
 	case 0x800 ... 0x8ff:
 		return SYN_RANGE_X2APIC;
 	}
-	return core_owns(cs, msr) ? SYN_RANGE_COREPMU : SYN_RANGE_OTHER;
+	return p ? p->range : SYN_RANGE_OTHER;
 }
 
-void stats_access(CPUState *cs, uint32_t msr, bool write, uint64_t val, enum msr_rc rc)
+void stats_access(CPUState *cs, const struct part *p, uint32_t msr, bool write, uint64_t val,
+		  enum msr_rc rc)
 {
-	unsigned int range = stats_range(cs, msr);
+	unsigned int range = range_of(p, msr);
 	uint64_t (*row)[2] = accesses[cs->cpu_index];
-	const char *name;
+	const char *name = NULL;
 
 	row[range][write]++;
-	if (range == SYN_RANGE_UNCORE) {
-		int box = uncore_box(msr);
+	if (p && p->box) {
+		int box = p->box(msr, &name);
 
 		row[box < 0 ? SYN_RANGE_HOLE : SYN_RANGE_BOX(box)][write]++;
 		apic_nmi_access(cs);
@@ -94,7 +73,6 @@ void stats_access(CPUState *cs, uint32_t msr, bool write, uint64_t val, enum msr
 		row[SYN_RANGE_GP][write]++;
 	if (!trace || rc == MSR_PASS)
 		return;
-	name = range == SYN_RANGE_UNCORE ? uncore_name(msr) : NULL;
 	fprintf(trace, "%" PRId64 " cpu%d %s 0x%x 0x%016" PRIx64 " %s%s\n", silicon_now_ns(),
 		cs->cpu_index, write ? "wr" : "rd", msr, val,
 		name ? name : range_names[range], rc == MSR_GP ? " #GP" : "");
@@ -126,41 +104,6 @@ uint64_t stats_get(CPUState *cs, unsigned int range, bool write)
 void stats_clear(void)
 {
 	memset(accesses, 0, sizeof(accesses));
-	memset(violations, 0, sizeof(violations));
-	for (unsigned int i = 0; i < text_count; i++)
-		g_free(texts[i]);
-	text_count = 0;
-}
-
-void silicon_violation(enum violation v, CPUState *cs, const char *fmt, ...)
-{
-	va_list ap;
-	char *text;
-
-	if (!cs)
-		return;
-	violations[v]++;
-	if (text_count == VIOLATION_TEXTS)
-		return;
-	va_start(ap, fmt);
-	text = g_strdup_vprintf(fmt, ap);
-	va_end(ap);
-	texts[text_count] = g_strdup_printf("%s: cpu%d: %s", violation_names[v], cs->cpu_index,
-					    text);
-	fprintf(stderr, "silicon: violation: %s\n", texts[text_count]);
-	text_count++;
-	g_free(text);
-}
-
-uint64_t violation_count(unsigned int kind)
-{
-	uint64_t sum = 0;
-
-	if (kind < VIOL_KINDS)
-		return violations[kind];
-	for (unsigned int i = 0; i < VIOL_KINDS; i++)
-		sum += violations[i];
-	return sum;
 }
 
 static void accesses_json(JSONWriter *w, const char *name, CPUState *cs)
@@ -201,18 +144,8 @@ static void stats_dump(const char *path)
 		accesses_json(w, cpu, cs);
 	}
 	json_writer_end_object(w);
-	json_writer_start_object(w, "violations");
-	json_writer_uint64(w, "total", violation_count(VIOL_KINDS));
-	for (unsigned int i = 0; i < VIOL_KINDS; i++)
-		json_writer_uint64(w, violation_names[i], violations[i]);
-	json_writer_end_object(w);
-	json_writer_start_array(w, "violation_texts");
-	for (unsigned int i = 0; i < text_count; i++)
-		json_writer_str(w, NULL, texts[i]);
-	json_writer_end_array(w);
-	apic_stats_json(w);
-	uncore_stats_json(w);
-	core_stats_json(w);
+	EACH_PART(p, json)
+		p->json(w);
 	json_writer_end_object(w);
 	fprintf(f, "%s\n", json_writer_get(w));
 	fclose(f);
