@@ -164,13 +164,18 @@ static void sources_na(const char *parameters, void (*adapt)(struct perf_event_a
 	}
 }
 
-static void kernel_alone(void)
+/* Each case begins so. */
+void ktap_begin(void)
 {
 	on_cpu(0);
 	perf_unlimited();
 	msr_write(0, SYN_MEM_SHIFT, 6);
 	msr_write(0, SYN_MEM_MAP, MAP);
 	msr_write(0, SYN_MEM_MODE, SYN_MEM_BY_ADDRESS);
+}
+
+static void kernel_alone(void)
+{
 	sources_na(NULL, NULL);
 }
 
@@ -193,6 +198,7 @@ static void frequency_set(struct perf_event_attr *attr)
 
 static void frequency(void)
 {
+	ext_load("data_src=1");
 	sources_right(frequency_set);
 }
 
@@ -202,6 +208,7 @@ static void backward(void)
 	struct perf_event_attr attr = sample_attr(0x02d1, 2, PERIOD);
 	const struct sample *s;
 
+	ext_load("data_src=1");
 	attr.write_backward = 1;
 	ring_open(&ring, &attr);
 	perf_enable(ring.fd);
@@ -223,6 +230,7 @@ static void inherited(void)
 	struct sample s;
 	pid_t pid;
 
+	ext_load("data_src=1");
 	attr.inherit = 1;
 	/* Each CPU has a ring of its own for inherited events. */
 	fd = syscall(SYS_perf_event_open, &attr, 0, 0, -1, 0);

@@ -147,6 +147,12 @@ static void program(void)
 		   !shell("grep -q 'intel_core_ext is not loaded' /tmp/err"));
 }
 
+/* Each case begins so. */
+void ktap_begin(void)
+{
+	on_cpu(0);
+}
+
 CORE_MAIN("5c 5f",
 	{ "the levels of a walk", shares },
 	{ "the program", program })

@@ -341,6 +341,12 @@ static void perf_parses(void)
 	ext_load("");
 }
 
+/* Each case begins so. */
+void ktap_begin(void)
+{
+	on_cpu(0);
+}
+
 #define OFFCORE_CASES							\
 	{ "every name counts something", all_names },			\
 	{ "what counts nothing", zero },				\

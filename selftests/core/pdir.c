@@ -771,6 +771,12 @@ static void in_effect(void)
 	ktap_check(kmsg_count("=1 has no effect on Sandy Bridge") == 2);
 }
 
+/* Each case begins so. */
+void ktap_begin(void)
+{
+	on_cpu(0);
+}
+
 CORE_MAIN("2a 2d",
 	{ "parameters say what is in effect", in_effect },
 	{ "samples are exact", exact },

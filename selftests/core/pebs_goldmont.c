@@ -258,35 +258,44 @@ static void frequency(struct perf_event_attr *attr)
  * Each event with the kernel alone and with everything on, in each of three ways; of the
  * precisions one each time, and all of them in "make soak".
  */
-static unsigned int times_prepared;
+static unsigned int first_precise;
 
 static void accounted_plain(void)
 {
-	accounted(soak() ? 0 : times_prepared, as_it_is);
+	accounted(soak() ? 0 : first_precise, as_it_is);
 }
 
 static void accounted_one_by_one(void)
 {
-	accounted(soak() ? 0 : times_prepared + 1, one_by_one);
+	accounted(soak() ? 0 : first_precise + 1, one_by_one);
 }
 
 static void accounted_frequency(void)
 {
-	accounted(soak() ? 0 : times_prepared + 2, frequency);
+	accounted(soak() ? 0 : first_precise + 2, frequency);
 }
 
-static void prepare(void)
+static void prepare(const char *parameters)
 {
-	static const char *const parameters[] = { NULL, "enforce=1 data_src=1" };
-
 	on_cpu(0);
 	skidded_before = core_stat(0, SYN_CORE_S_SKIDDED);
-	ext_load(parameters[times_prepared++]);
+	first_precise = parameters ? 2 : 1;
+	ext_load(parameters);
 	perf_unlimited();
 	/* Loads from everywhere, whatever the caches. */
 	msr_write(0, SYN_MEM_SHIFT, 6);
 	msr_write(0, SYN_MEM_MAP, 0x6543216543216541);
 	msr_write(0, SYN_MEM_MODE, SYN_MEM_BY_ADDRESS);
+}
+
+static void kernel_alone(void)
+{
+	prepare(NULL);
+}
+
+static void everything_on(void)
+{
+	prepare("enforce=1 data_src=1");
 }
 
 /* Loads, and the time stamp counter before each and after the last. */
@@ -348,18 +357,19 @@ static void time_stamps(void)
 	ring_close(&ring);
 }
 
-#define CASES(_with)								\
-	{ "prepare: " _with, prepare },						\
-	{ "loads: instruction and address, " _with, loads },			\
-	{ "stores: instruction and address, " _with, stores },			\
-	{ "precision 1: the next instruction, " _with, after },			\
-	{ "loads and stores in one, " _with, both },				\
-	{ "instructions, " _with, instructions },				\
-	{ "branches, " _with, branches },					\
-	{ "time stamps, " _with, time_stamps },					\
-	{ "no skid, " _with, skid },						\
-	{ "records = samples, " _with, accounted_plain },		\
-	{ "records = samples, one by one, " _with, accounted_one_by_one }, \
-	{ "records = samples, frequency, " _with, accounted_frequency }
+/* In one process, for what prepare() sets and sees. */
+#define CASES(_with, _prepare)								\
+	{ "prepare: " _with, _prepare },						\
+	{ "loads: instruction and address, " _with, loads, KTAP_SAME_PROCESS },		\
+	{ "stores: instruction and address, " _with, stores, KTAP_SAME_PROCESS },	\
+	{ "precision 1: the next instruction, " _with, after, KTAP_SAME_PROCESS },	\
+	{ "loads and stores in one, " _with, both, KTAP_SAME_PROCESS },			\
+	{ "instructions, " _with, instructions, KTAP_SAME_PROCESS },			\
+	{ "branches, " _with, branches, KTAP_SAME_PROCESS },				\
+	{ "time stamps, " _with, time_stamps, KTAP_SAME_PROCESS },			\
+	{ "no skid, " _with, skid, KTAP_SAME_PROCESS },					\
+	{ "records = samples, " _with, accounted_plain, KTAP_SAME_PROCESS },		\
+	{ "records = samples, one by one, " _with, accounted_one_by_one, KTAP_SAME_PROCESS },\
+	{ "records = samples, frequency, " _with, accounted_frequency, KTAP_SAME_PROCESS }
 
-CORE_MAIN("5c 5f", CASES("the kernel alone"), CASES("everything on"))
+CORE_MAIN("5c 5f", CASES("the kernel alone", kernel_alone), CASES("everything on", everything_on))

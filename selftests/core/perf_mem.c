@@ -292,6 +292,12 @@ static void plain_record(void)
 	}
 }
 
+/* Each case begins so. */
+void ktap_begin(void)
+{
+	on_cpu(0);
+}
+
 CORE_MAIN("5c 5f",
 	{ "perf mem without the module", without },
 	{ "perf mem record, loads and stores alone", mem_record },

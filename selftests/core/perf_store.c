@@ -137,6 +137,12 @@ static void report(void)
 	ktap_check(!shell("rm " DATA));
 }
 
+/* Each case begins so. */
+void ktap_begin(void)
+{
+	on_cpu(0);
+}
+
 CORE_MAIN("2a 2d",
 	{ "precise store, the kernel alone", kernel_alone },
 	{ "precise store, with the module", with_module },

@@ -484,10 +484,10 @@ static void reason_given(void)
 
 #define RULES_CASES								\
 	{ "offcore: every two values meet", offcore_pairs },			\
-	{ "offcore: what the kernel takes", offcore_ask_kernel },		\
-	{ "offcore: the module alone changes nothing", offcore_unenforced },	\
-	{ "offcore: enforce refuses what counts nothing", offcore_enforced },	\
-	{ "offcore: whatever else counts, and is the truth", offcore_counted },	\
+	{ "offcore: what the kernel takes", offcore_ask_kernel, KTAP_SAME_PROCESS },		\
+	{ "offcore: the module alone changes nothing", offcore_unenforced, KTAP_SAME_PROCESS },	\
+	{ "offcore: enforce refuses what counts nothing", offcore_enforced, KTAP_SAME_PROCESS },	\
+	{ "offcore: whatever else counts, and is the truth", offcore_counted, KTAP_SAME_PROCESS },	\
 	{ "other events under enforce", others_enforced },			\
 	{ "generic cache events under enforce", generic_enforced },		\
 	{ "precision under enforce", precise_enforced },			\

@@ -328,6 +328,7 @@ static void store_counter(void)
 {
 	unsigned int i;
 
+	on_cpu(0);
 	for (i = 0; i < 4; i++) {
 		uint64_t before = msr_read(0, SYN_VIOLATIONS);
 

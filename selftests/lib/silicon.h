@@ -4,10 +4,10 @@
  * opened by its sysfs name, counts, and is compared with the truth the model keeps
  * of the same counter; nothing here is taken from the driver.
  *
- * A test program ends with SILICON_MAIN() in place of KTAP_MAIN(): it adds a last
- * case, that the silicon has seen no access against the rules meanwhile. MACHINE_MAIN() is
- * for one that also runs on real hardware, where there is no truth to compare with: it
- * leaves out what silicon_here() says it must, or ends by silicon_compare().
+ * A test program ends with SILICON_MAIN() in place of KTAP_MAIN(): a case fails if the
+ * silicon has seen an access against the rules meanwhile. MACHINE_MAIN() is for one that also
+ * runs on real hardware, where there is no truth to compare with: it leaves out what
+ * silicon_here() says it must, or ends by silicon_compare().
  */
 #ifndef SELFTESTS_SILICON_H
 #define SELFTESTS_SILICON_H
@@ -30,14 +30,12 @@
 
 /* ---- the model ---- */
 
-static uint64_t silicon_violations_before;
-
 /* Statistics, truth and violations to zero; the violations are remembered. */
 static inline void silicon_clear(void)
 {
 	if (!silicon_here())
 		return;
-	silicon_violations_before += msr_read(0, SYN_VIOLATIONS);
+	ktap->violations += msr_read(0, SYN_VIOLATIONS);
 	msr_write(0, SYN_CLEAR, 1);
 }
 
@@ -85,18 +83,26 @@ static inline void silicon_traffic(int cpu, uint64_t sel, uint64_t pattern)
 	msr_write(cpu, SYN_TRAFFIC_SET, pattern);
 }
 
+/* The check of each case. */
 static inline void silicon_no_violation(void)
 {
-	uint64_t num = silicon_violations_before + msr_read(0, SYN_VIOLATIONS);
 	unsigned int kind;
+	uint64_t num;
 
+	if (!silicon_here())
+		return;
+	num = ktap->violations + msr_read(0, SYN_VIOLATIONS);
+	ktap->violations = 0;
+	if (ktap_check(!num, "%llu accesses against the rules of the silicon", (unsigned long long)num))
+		return;
 	for (kind = 0; kind < SYN_V_KINDS; kind++) {
 		uint64_t n = msr_read(0, SYN_VIOLATION(kind));
 
 		if (n)
 			ktap_note("%llu of kind %u", (unsigned long long)n, kind);
 	}
-	ktap_check(!num, "%llu violations", (unsigned long long)num);
+	/* They are not the next one's. */
+	silicon_forgive();
 }
 
 /* The reason why there is no event to test, or NULL. */
@@ -120,11 +126,11 @@ static inline const char *metrics_missing(void)
 }
 
 #define MACHINE_MAIN(...)						\
-	KTAP_MAIN_UNLESS(uncore_missing(), __VA_ARGS__,			\
-		  { "no access against the rules of the silicon", silicon_no_violation })
+	KTAP_MAIN_CHECKED(uncore_missing(), silicon_no_violation, __VA_ARGS__)
 #define SILICON_MAIN(...)						\
-	KTAP_MAIN_UNLESS(silicon_missing() ?: uncore_missing(), __VA_ARGS__, \
-		  { "no access against the rules of the silicon", silicon_no_violation })
+	KTAP_MAIN_CHECKED(silicon_missing() ?: uncore_missing(), silicon_no_violation, __VA_ARGS__)
+#define METRICS_MAIN(...)						\
+	KTAP_MAIN_CHECKED(metrics_missing(), silicon_no_violation, __VA_ARGS__)
 
 /* ---- packages ---- */
 

@@ -9,6 +9,4 @@
 #define PACKAGES	1
 #include "exact.h"
 
-KTAP_MAIN_UNLESS(metrics_missing(),
-	{ "random traffic, all boxes, packages and the machine", all_values },
-	{ "no access against the rules of the silicon", silicon_no_violation })
+METRICS_MAIN({ "random traffic, all boxes, packages and the machine", all_values })

@@ -74,7 +74,6 @@ int main(int argc, char **argv)
 	char line[400], last[100] = "";
 	int num = 0;
 
-	(void)silicon_no_violation;
 	if (!f || setjmp(ktap_end))
 		return 1;
 	while (fgets(line, sizeof(line), f)) {

@@ -524,7 +524,7 @@ static const char *which_machine(void)
 /* What LIKWID does is its own: no case of the rules. */
 KTAP_MAIN_UNLESS(which_machine(),
 		 { "LIKWID reads what the silicon has counted", likwid_counts },
-		 { "and what was in the counter before, on Westmere-EX only", left_over },
-		 { "nothing a second time, on Westmere-EX only", second_set },
-		 { "its events are those that the driver has by that name", same_events },
-		 { "what it gets wrong is what we say", excuses_needed })
+		 { "and what was in the counter before, on Westmere-EX only", left_over, KTAP_SAME_PROCESS },
+		 { "nothing a second time, on Westmere-EX only", second_set, KTAP_SAME_PROCESS },
+		 { "its events are those that the driver has by that name", same_events, KTAP_SAME_PROCESS },
+		 { "what it gets wrong is what we say", excuses_needed, KTAP_SAME_PROCESS })

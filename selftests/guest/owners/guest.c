@@ -298,10 +298,10 @@ static void pcm_after_us(void)
 /* What they do is theirs: no case of the rules. */
 KTAP_MAIN_UNLESS(silicon_missing() ?: uncore_missing(),
 		 { "LIKWID before the driver is loaded", likwid_before },
-		 { "LIKWID between our sessions", likwid_after },
-		 { "LIKWID while we count", likwid_beside },
-		 { "LIKWID measures after us", likwid_after_us },
-		 { "PCM before the driver is loaded", pcm_before },
-		 { "PCM between our sessions", pcm_after },
-		 { "PCM while we count", pcm_beside },
-		 { "PCM measures after us", pcm_after_us })
+		 { "LIKWID between our sessions", likwid_after, KTAP_SAME_PROCESS },
+		 { "LIKWID while we count", likwid_beside, KTAP_SAME_PROCESS },
+		 { "LIKWID measures after us", likwid_after_us, KTAP_SAME_PROCESS },
+		 { "PCM before the driver is loaded", pcm_before, KTAP_SAME_PROCESS },
+		 { "PCM between our sessions", pcm_after, KTAP_SAME_PROCESS },
+		 { "PCM while we count", pcm_beside, KTAP_SAME_PROCESS },
+		 { "PCM measures after us", pcm_after_us, KTAP_SAME_PROCESS })
