@@ -87,7 +87,7 @@ static inline const char *ext_missing(void)
 }
 
 /* An event of the core PMU, counting this task; precise ones sample. */
-static inline struct perf_event_attr core_attr(uint64_t config, uint64_t config1, int precise)
+static inline struct perf_event_attr core_attr(u64 config, u64 config1, int precise)
 {
 	struct perf_event_attr attr = perf_attr("cpu", config);
 
@@ -109,7 +109,7 @@ static inline int open_task(struct perf_event_attr *attr, int group)
 }
 
 /* 0, or -errno. */
-static inline int try_open(uint64_t config, uint64_t config1, int precise)
+static inline int try_open(u64 config, u64 config1, int precise)
 {
 	struct perf_event_attr attr = core_attr(config, config1, precise);
 	int fd = open_task(&attr, -1);

@@ -14,7 +14,7 @@ static const struct offcore_pair goldmont_pairs[] = {
 
 static const struct offcore goldmont = {
 	.pairs = goldmont_pairs,
-	.num_pairs = sizeof(goldmont_pairs) / sizeof(goldmont_pairs[0]),
+	.num_pairs = ARRAY_SIZE(goldmont_pairs),
 	.any_request = 0x8000,
 	.all_requests = 0x7fbf,
 };

@@ -21,7 +21,7 @@ static void spin(void)
 		;
 }
 
-static uint64_t term(const char *text, const char *name)
+static u64 term(const char *text, const char *name)
 {
 	const char *p = strstr(text, name);
 
@@ -29,7 +29,7 @@ static uint64_t term(const char *text, const char *name)
 }
 
 /* The encoding of a name, from sysfs; false if it asks for a parameter. */
-static bool encoding(const char *name, uint64_t *config, uint64_t *config1)
+static bool encoding(const char *name, u64 *config, u64 *config1)
 {
 	char path[300], text[128] = "";
 	FILE *f;
@@ -44,15 +44,14 @@ static bool encoding(const char *name, uint64_t *config, uint64_t *config1)
 	return !strchr(text, '?');
 }
 
-static uint64_t count(uint64_t config, uint64_t config1)
+static u64 count(u64 config, u64 config1)
 {
 	struct perf_event_attr attr = core_attr(config, config1, 0);
-	uint64_t n;
+	u64 n;
 	int fd;
 
 	fd = open_task(&attr, -1);
-	ktap_require(fd >= 0, "%#llx,%#llx: %s", (unsigned long long)config,
-		     (unsigned long long)config1, strerror(-fd));
+	ktap_require(fd >= 0, "%#llx,%#llx: %s", config, config1, strerror(-fd));
 	perf_enable(fd);
 	spin();
 	perf_disable(fd);
@@ -63,7 +62,7 @@ static uint64_t count(uint64_t config, uint64_t config1)
 
 static void all_names(void)
 {
-	uint64_t zero = core_stat(0, SYN_CORE_S_OFFCORE_ZERO);
+	u64 zero = core_stat(0, SYN_CORE_S_OFFCORE_ZERO);
 	struct dirent *d;
 	int num = 0, bit;
 	DIR *dir;
@@ -77,7 +76,7 @@ static void all_names(void)
 	dir = opendir(EVENTS);
 	ktap_require(dir);
 	while ((d = readdir(dir))) {
-		uint64_t config, config1;
+		u64 config, config1;
 
 		if (strncmp(d->d_name, "offcore", 7) || !encoding(d->d_name, &config, &config1))
 			continue;
@@ -92,7 +91,7 @@ static void all_names(void)
 /* The kernel alone takes a selection that counts nothing, and counts nothing. */
 static void zero(void)
 {
-	uint64_t before = core_stat(0, SYN_CORE_S_OFFCORE_ZERO);
+	u64 before = core_stat(0, SYN_CORE_S_OFFCORE_ZERO);
 
 	ext_load("");
 	ktap_check(!count(0x01b7, 0x1));
@@ -160,7 +159,7 @@ static const struct offcore *offcore;
 static void open_pair(const char *first, const char *second, double *a, double *b)
 {
 	const char *names[] = { first, second };
-	uint64_t config, config1;
+	u64 config, config1;
 	struct perf_count c[2];
 	int fd[2], i;
 
@@ -263,8 +262,7 @@ static void by_hand(void)
 }
 
 /* @led: the first of them leads the group, else something else does, on a counter of its own */
-static int try_group(uint64_t select, uint64_t val, uint64_t other_select, uint64_t other_val,
-		     bool led)
+static int try_group(u64 select, u64 val, u64 other_select, u64 other_val, bool led)
 {
 	struct perf_event_attr attr = core_attr(0x00c0, 0, 0);
 	int fd[3] = { -1, -1, -1 }, i, err;
@@ -290,7 +288,7 @@ static int try_group(uint64_t select, uint64_t val, uint64_t other_select, uint6
 static void same_requests(void)
 {
 	static const struct {
-		uint64_t select, val, other_select, other_val;
+		u64 select, val, other_select, other_val;
 		bool pair;	/* whose quotient would be no latency */
 	} groups[] = {
 		{ 0x01b7, 0x4000000001, 0x02b7, 0x10001, false },
@@ -311,7 +309,7 @@ static void same_requests(void)
 		bool enforce = pass & 1, led = pass & 2;
 
 		ext_load(enforce ? "enforce=1" : "");
-		for (i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
+		for (i = 0; i < ARRAY_SIZE(groups); i++) {
 			int now = try_group(groups[i].select, groups[i].val,
 					    groups[i].other_select, groups[i].other_val, led);
 

@@ -15,7 +15,7 @@ static const struct offcore_pair silvermont_pairs[] = {
 
 static const struct offcore silvermont = {
 	.pairs = silvermont_pairs,
-	.num_pairs = sizeof(silvermont_pairs) / sizeof(silvermont_pairs[0]),
+	.num_pairs = ARRAY_SIZE(silvermont_pairs),
 	.any_request = 0x8008,
 	.all_requests = 0x7fff,
 };

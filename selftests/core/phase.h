@@ -19,7 +19,7 @@
 /* How an event samples instructions. */
 struct kind {
 	const char *name;
-	uint64_t config;
+	u64 config;
 	int precise;
 	bool clock;		/* the CPU reloads the counter, one record per interrupt */
 	bool wakeup;		/* the kernel loads it after each record */
@@ -42,11 +42,11 @@ static int other = -1;
 
 /* Of CPU 0, on which all of this is. */
 struct books {
-	uint64_t events, overflows;	/* of all counters but the watchdog's */
-	uint64_t records;
-	uint64_t bounds, stopped, missed;	/* records that were not made, and why */
-	uint64_t orphaned;	/* made before the index went, so that nobody finds them */
-	uint64_t clashes;
+	u64 events, overflows;	/* of all counters but the watchdog's */
+	u64 records;
+	u64 bounds, stopped, missed;	/* records that were not made, and why */
+	u64 orphaned;	/* made before the index went, so that nobody finds them */
+	u64 clashes;
 };
 
 static struct books books_read(void)
@@ -65,7 +65,7 @@ static struct books books_read(void)
 
 /* What the kernel says of an event; without a ring nothing is lost. */
 struct count {
-	uint64_t value, enabled, running, lost;
+	u64 value, enabled, running, lost;
 };
 
 static struct count count_read(int fd)
@@ -81,9 +81,9 @@ static struct count count_read(int fd)
 			 PERF_FORMAT_LOST)
 
 /* Spends exactly one instruction more for each in @num, two at least. */
-static void spend(uint64_t num)
+static void spend(u64 num)
 {
-	uint64_t n = num / 2;
+	u64 n = num / 2;
 
 	if (num & 1)
 		asm volatile("nop\n1: dec %0\n\tjnz 1b" : "+r"(n) : : "cc");
@@ -91,7 +91,7 @@ static void spend(uint64_t num)
 		asm volatile("1: dec %0\n\tjnz 1b" : "+r"(n) : : "cc");
 }
 
-static void event_open_kind(const struct kind *kind, uint64_t period)
+static void event_open_kind(const struct kind *kind, u64 period)
 {
 	struct perf_event_attr attr = sample_attr(kind->config, kind->precise, period);
 
@@ -105,7 +105,7 @@ static void event_open_kind(const struct kind *kind, uint64_t period)
 	ring_open(&ring, &attr);
 }
 
-static int open_other(uint64_t config, int precise)
+static int open_other(u64 config, int precise)
 {
 	struct perf_event_attr attr = core_attr(config, 0, precise);
 	int fd;
@@ -115,12 +115,12 @@ static int open_other(uint64_t config, int precise)
 	if (precise)
 		attr.sample_period = 1ull << 40;
 	fd = open_task(&attr, -1);
-	ktap_require(fd >= 0, "config %#llx: %s", (unsigned long long)config, strerror(-fd));
+	ktap_require(fd >= 0, "config %#llx: %s", config, strerror(-fd));
 	return fd;
 }
 
 /* One pass. @fault: where the silicon moves the index to, or -1 */
-static void pass(const struct call *call, uint64_t period, uint64_t before, int fault)
+static void pass(const struct call *call, u64 period, u64 before, int fault)
 {
 	/* A new period begins. */
 	ktap_require(!ioctl(ring.fd, PERF_EVENT_IOC_PERIOD, &period), "period: %s",
@@ -140,9 +140,9 @@ static void pass(const struct call *call, uint64_t period, uint64_t before, int 
 		call->finish();
 }
 
-static uint64_t samples_read(void)
+static u64 samples_read(void)
 {
-	uint64_t before = ring.samples;
+	u64 before = ring.samples;
 	struct sample s;
 
 	while (ring_next(&ring, &s))
@@ -153,7 +153,7 @@ static uint64_t samples_read(void)
 /* The sums of a sweep, for the note. */
 struct sum {
 	unsigned int phases;
-	uint64_t overflows, samples, bounds, stopped, overlooked;
+	u64 overflows, samples, bounds, stopped, overlooked;
 };
 
 /*
@@ -169,13 +169,12 @@ static bool overlooks(const struct kind *kind, const struct call *call)
 	return call->reads && (!kind->precise || kind->wakeup);
 }
 
-static bool balanced(const struct kind *kind, const struct call *call, struct books *was,
-		     uint64_t shift, uint64_t period, const struct count c[2], struct sum *sum,
-		     uint64_t *overflows)
+static bool balanced(const struct kind *kind, const struct call *call, struct books *was, u64 shift,
+		     u64 period, const struct count c[2], struct sum *sum, u64 *overflows)
 {
 	struct books now = books_read(), b = now;
-	uint64_t samples = samples_read(), made, counted = c[0].value + c[1].value;
-	uint64_t gone;
+	u64 samples = samples_read(), made, counted = c[0].value + c[1].value;
+	u64 gone;
 
 	b.events -= was->events;
 	b.overflows -= was->overflows;
@@ -199,35 +198,28 @@ static bool balanced(const struct kind *kind, const struct call *call, struct bo
 	/* What the silicon has made is what the ring has, and the kernel says that it lost none. */
 	return ktap_check((made == samples || (made == samples + 1 && overlooks(kind, call))) &&
 			  !c[0].lost && !ring.lost,
-			  "at %llu: %llu made, %llu samples, %llu and %llu lost",
-			  (unsigned long long)shift, (unsigned long long)made,
-			  (unsigned long long)samples, (unsigned long long)c[0].lost,
-			  (unsigned long long)ring.lost) &&
+			  "at %llu: %llu made, %llu samples, %llu and %llu lost", shift, made,
+			  samples, c[0].lost, ring.lost) &&
 	       /* Each overflow has made a record, or the silicon knows why not. */
 	       ktap_check(!kind->precise || b.overflows == b.records + b.bounds + b.stopped,
 			  "at %llu: %llu overflows, %llu records, %llu out of bounds, %llu stopped",
-			  (unsigned long long)shift, (unsigned long long)b.overflows,
-			  (unsigned long long)b.records, (unsigned long long)b.bounds,
-			  (unsigned long long)b.stopped) &&
+			  shift, b.overflows, b.records, b.bounds, b.stopped) &&
 	       ktap_check(!b.missed && !b.clashes && b.bounds <= kind->fault,
-			  "at %llu: %llu missed, %llu clashes, %llu out of bounds",
-			  (unsigned long long)shift, (unsigned long long)b.missed,
-			  (unsigned long long)b.clashes, (unsigned long long)b.bounds) &&
+			  "at %llu: %llu missed, %llu clashes, %llu out of bounds", shift, b.missed,
+			  b.clashes, b.bounds) &&
 	       /*
 		* The counts are the truth. A sample that was lost takes its period along or, if
 		* the kernel loads the counter, what came before the guard, which is less.
 		*/
-	       ktap_check(gone && kind->wakeup ?
-			  counted <= b.events && b.events - counted < gone * period :
-			  counted + gone * period == b.events,
-			  "at %llu: %llu and %llu counted, truth %llu", (unsigned long long)shift,
-			  (unsigned long long)c[0].value, (unsigned long long)c[1].value,
-			  (unsigned long long)b.events) &&
+	       ktap_check(gone && kind->wakeup
+				  ? counted <= b.events && b.events - counted < gone * period
+				  : counted + gone * period == b.events,
+			  "at %llu: %llu and %llu counted, truth %llu", shift, c[0].value,
+			  c[1].value, b.events) &&
 	       /* No period is longer than another. */
 	       ktap_check(kind->fault ? b.overflows >= 2 : b.overflows == c[0].value / period,
-			  "at %llu: %llu overflows in %llu, period %llu", (unsigned long long)shift,
-			  (unsigned long long)b.overflows, (unsigned long long)c[0].value,
-			  (unsigned long long)period);
+			  "at %llu: %llu overflows in %llu, period %llu", shift, b.overflows,
+			  c[0].value, period);
 }
 
 static void count_since(int fd, struct count *last, struct count *c)
@@ -240,9 +232,9 @@ static void count_since(int fd, struct count *last, struct count *c)
 }
 
 /* Instructions from the start of the event to its end, without an overflow. */
-static uint64_t call_length(const struct kind *kind, const struct call *call)
+static u64 call_length(const struct kind *kind, const struct call *call)
 {
-	uint64_t before, length = 0;
+	u64 before, length = 0;
 	int i;
 
 	event_open_kind(kind, 1ull << 40);
@@ -267,11 +259,11 @@ static uint64_t call_length(const struct kind *kind, const struct call *call)
  */
 static unsigned int sweep(const struct kind *kind, const struct call *call, unsigned int steps)
 {
-	uint64_t length = call_length(kind, call) + SLACK;
-	uint64_t period = 2 * length + 1000, whole = kind->overflows * period;
-	uint64_t step = length / (soak() ? FINEST : steps) | 1;
+	u64 length = call_length(kind, call) + SLACK;
+	u64 period = 2 * length + 1000, whole = kind->overflows * period;
+	u64 step = length / (soak() ? FINEST : steps) | 1;
 	struct count last[2], c[2];
-	uint64_t shift, overflows;
+	u64 shift, overflows;
 	struct books was;
 	struct sum sum = {};
 	int after = 0;
@@ -294,13 +286,10 @@ static unsigned int sweep(const struct kind *kind, const struct call *call, unsi
 		after = overflows < kind->overflows ? after + 1 : 0;
 	}
 	ktap_check(!sum.overlooked || (sum.overlooked - 1) * step < OVERLOOKED,
-		   "%llu overlooked in steps of %llu", (unsigned long long)sum.overlooked,
-		   (unsigned long long)step);
+		   "%llu overlooked in steps of %llu", sum.overlooked, step);
 	ktap_note("%s, %s: %u phases of %llu instructions, %llu overflows, %llu samples, %llu out of bounds, %llu stopped, %llu overlooked",
-		  kind->name, call->name, sum.phases, (unsigned long long)length,
-		  (unsigned long long)sum.overflows, (unsigned long long)sum.samples,
-		  (unsigned long long)sum.bounds, (unsigned long long)sum.stopped,
-		  (unsigned long long)sum.overlooked);
+		  kind->name, call->name, sum.phases, length, sum.overflows, sum.samples,
+		  sum.bounds, sum.stopped, sum.overlooked);
 	ring_close(&ring);
 	return sum.phases;
 }
@@ -345,7 +334,7 @@ static void call_sleep(void)
 	nanosleep(&ts, NULL);
 }
 
-static uint64_t reopened_config = 0x00c4;
+static u64 reopened_config = 0x00c4;
 
 /* One that wants to run comes and goes. */
 static void call_reopen(void)

@@ -27,8 +27,8 @@ enum place {
 
 /* One row for each AT(), in their order. */
 struct row {
-	uint64_t ip;
-	uint64_t place;
+	u64 ip;
+	u64 place;
 };
 
 /* The linker makes these. */
@@ -47,7 +47,7 @@ static char far_buf[2][FAR_PAGES * PAGE] __attribute__((aligned(PAGE)));
 
 #define LOOP		static void __attribute__((noinline, noclone, unused))
 
-LOOP accesses(uint64_t n)
+LOOP accesses(u64 n)
 {
 	asm volatile(AT(BEGIN) "1:\n\t"
 		     AT(LOAD) "mov 128(%[buf]), %%rax\n\t"
@@ -64,7 +64,7 @@ LOOP accesses(uint64_t n)
 }
 
 /* Alone: two events in one instruction make but one overflow, and the rhythm is another. */
-LOOP locked(uint64_t n)
+LOOP locked(u64 n)
 {
 	asm volatile(AT(BEGIN) "1:\n\t"
 		     AT(LOCKED) "lock incq 192(%[buf])\n\t"
@@ -74,7 +74,7 @@ LOOP locked(uint64_t n)
 		     : "memory", "cc");
 }
 
-LOOP blocked(uint64_t n)
+LOOP blocked(u64 n)
 {
 	asm volatile(AT(BEGIN) "1:\n\t"
 		     "mov %%rax, 16(%[buf])\n\t"
@@ -89,7 +89,7 @@ LOOP blocked(uint64_t n)
 		     : "rax", "memory", "cc");
 }
 
-LOOP pages(uint64_t n)
+LOOP pages(u64 n)
 {
 	asm volatile("xor %%ecx, %%ecx\n\t" AT(BEGIN) "1:\n\t"
 		     AT(FAR_LOAD) "mov (%[load], %%rcx), %%rax\n\t"
@@ -106,7 +106,7 @@ LOOP pages(uint64_t n)
 /* Line and level, as the silicon is told */
 #define MAP	0x1111111111654321ull
 
-LOOP levels(uint64_t n)
+LOOP levels(u64 n)
 {
 	asm volatile(AT(BEGIN) "1:\n\t"
 		     AT(L1) "mov (%[buf]), %%rax\n\t"
@@ -121,7 +121,7 @@ LOOP levels(uint64_t n)
 		     : "rax", "memory", "cc");
 }
 
-LOOP operations(uint64_t n)
+LOOP operations(u64 n)
 {
 	asm volatile(AT(BEGIN) "1:\n\t"
 		     AT(MICROCODE) "rdtsc\n\t"
@@ -135,7 +135,7 @@ LOOP operations(uint64_t n)
 }
 
 /* The stack below is the compiler's, too. */
-LOOP branches(uint64_t n)
+LOOP branches(u64 n)
 {
 	asm volatile("lea -128(%%rsp), %%rsp\n\tjmp 1f\n\t"
 		     AT(BEGIN)
@@ -160,7 +160,7 @@ LOOP branches(uint64_t n)
 }
 
 /* Two ways by chance; and a return that leads elsewhere. */
-LOOP mispredicted(uint64_t n)
+LOOP mispredicted(u64 n)
 {
 	asm volatile("lea -128(%%rsp), %%rsp\n\tmov $88172645463325252, %%r8\n\tjmp 1f\n\t"
 		     AT(BEGIN) "5:\tret\n6:\tret\n"
@@ -201,12 +201,12 @@ LOOP mispredicted(uint64_t n)
  */
 struct event_places {
 	uint16_t config;
-	void (*loops[2])(uint64_t n);
-	uint64_t places;
+	void (*loops[2])(u64 n);
+	u64 places;
 };
 
 /* What happens only once: the branch at the end of a loop is mispredicted when it is over. */
-static uint64_t seldom(const struct event_places *event)
+static u64 seldom(const struct event_places *event)
 {
 	return event->loops[0] == mispredicted ? P(TAKEN) : 0;
 }
@@ -215,7 +215,7 @@ static uint64_t seldom(const struct event_places *event)
 #define ROUNDS		(100 * PERIOD)
 
 /* The place, BEGIN if it has none in a loop, END if it is in no loop. */
-static enum place place_of(uint64_t ip)
+static enum place place_of(u64 ip)
 {
 	size_t i, rows = ((uintptr_t)__stop_places - (uintptr_t)__start_places) / sizeof(struct row);
 	bool inside = false;
@@ -241,7 +241,7 @@ static void open_ips(struct ring *ring, uint16_t config, int precise)
 	ring_open(ring, &attr);
 }
 
-static bool next_ip(struct ring *ring, uint64_t *ip)
+static bool next_ip(struct ring *ring, u64 *ip)
 {
 	const union ring_record *rec;
 
@@ -263,9 +263,9 @@ static bool next_ip(struct ring *ring, uint64_t *ip)
 #define PERIODS		9	/* PERIOD on: the most places that a loop has for an event */
 
 /* How often the loop has ended then. */
-static int run_loop(int fd, void (*loop)(uint64_t n), bool skids)
+static int run_loop(int fd, void (*loop)(u64 n), bool skids)
 {
-	uint64_t pass, period;
+	u64 pass, period;
 
 	if (!skids) {
 		loop(ROUNDS);
@@ -288,9 +288,9 @@ static void where_it_happens(const struct event_places *events, unsigned int num
 	unsigned int i, l;
 
 	for (i = 0; i < num_events; i++) {
-		uint64_t skidded = core_stat(0, SYN_CORE_S_SKIDDED);
+		u64 skidded = core_stat(0, SYN_CORE_S_SKIDDED);
 		int num = 0, wrong = 0, rare = 0, ends = 0;
-		uint64_t ip, wrong_ip = 0, met = 0;
+		u64 ip, wrong_ip = 0, met = 0;
 		struct ring ring;
 
 		open_ips(&ring, events[i].config, precise);
@@ -313,15 +313,14 @@ static void where_it_happens(const struct event_places *events, unsigned int num
 			}
 		}
 		/* The rarest is a branch that is taken and was not expected to be: one in four. */
-		ktap_check(num >= ROUNDS / PERIOD / 5 && !wrong && rare <= ends &&
-			   !(events[i].places & ~met),
+		ktap_check(num >= ROUNDS / PERIOD / 5 && !wrong && rare <= ends && !(events[i].places & ~met),
 			   "%#x at %d: %d samples, %d elsewhere (%#llx), %d rare, places %#llx of %#llx",
-			   events[i].config, precise, num, wrong, (unsigned long long)wrong_ip, rare,
-			   (unsigned long long)met, (unsigned long long)events[i].places);
+			   events[i].config, precise, num, wrong, wrong_ip, rare, met,
+			   events[i].places);
 		/* A record about the next event of its kind is at the right place as well. */
 		skidded = core_stat(0, SYN_CORE_S_SKIDDED) - skidded;
 		ktap_check(skids || !skidded, "%#x at %d: %llu skidded", events[i].config, precise,
-			   (unsigned long long)skidded);
+			   skidded);
 		ring_close(&ring);
 	}
 }
@@ -330,7 +329,7 @@ static void where_it_happens(const struct event_places *events, unsigned int num
 #define INSNS		(NOPS + 2)
 
 /* Instructions of one byte, so that the address tells which it is; and the last two. */
-LOOP nops(uint64_t n)
+LOOP nops(u64 n)
 {
 	asm volatile(AT(BEGIN) "1:\tnop\n\tnop\n\tnop\n\tnop\n\tnop\n\tnop\n\tnop\n\t"
 		     AT(STORE) "sub $1, %[n]\n\t"
@@ -344,7 +343,7 @@ static void __attribute__((unused)) every_instruction(uint16_t config, int preci
 	const struct row *begin = __start_places;
 	int num = 0, wrong = 0, last = -1;
 	struct ring ring;
-	uint64_t ip;
+	u64 ip;
 
 	while (begin[0].place != BEGIN || begin[1].place != STORE)
 		begin++;

@@ -54,7 +54,7 @@ static const struct event_places events[] = {
 	{ 0x80d1, { levels }, P(DRAM) },
 };
 
-#define NUM_EVENTS	(sizeof(events) / sizeof(events[0]))
+#define NUM_EVENTS	ARRAY_SIZE(events)
 
 static void precise(int precise_ip)
 {

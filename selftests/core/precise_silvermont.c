@@ -30,7 +30,7 @@ static const struct event_places events[] = {
 	{ 0xfec5, { mispredicted }, P(MISP_JCC) },
 };
 
-#define NUM_EVENTS	(sizeof(events) / sizeof(events[0]))
+#define NUM_EVENTS	ARRAY_SIZE(events)
 
 static void precise_2(void)
 {

@@ -16,10 +16,10 @@
 /* Of the CPU at hand. */
 struct rules {
 	uint16_t select[2];
-	uint64_t request;	/* request bits that are not reserved */
-	uint64_t not_in[2];	/* of those: not in this register */
-	uint64_t supplier;
-	uint64_t snoop;
+	u64 request;	/* request bits that are not reserved */
+	u64 not_in[2];	/* of those: not in this register */
+	u64 supplier;
+	u64 snoop;
 	bool both;		/* supplier and snoop are needed, not one of them */
 	bool outstanding[2];	/* the register has bit 38 */
 	const uint16_t *exact;	/* the precise events, closed by 0 */
@@ -28,9 +28,9 @@ struct rules {
 
 static const struct rules *rules;
 
-static bool offcore_counts(int reg, uint64_t val)
+static bool offcore_counts(int reg, u64 val)
 {
-	uint64_t response = rules->supplier | rules->snoop | BIT(16);
+	u64 response = rules->supplier | rules->snoop | BIT(16);
 
 	if (!(val & rules->request) || val & rules->not_in[reg])
 		return false;
@@ -51,7 +51,7 @@ static bool offcore_counts(int reg, uint64_t val)
 #define MAX_RESPONSES	(24 + 23 + 4 + 14 * 7)
 #define MAX_OFFCORE	(NUM_REQUESTS * MAX_RESPONSES * 2)
 
-static uint64_t responses[MAX_RESPONSES];
+static u64 responses[MAX_RESPONSES];
 static unsigned int num_responses, num_offcore;
 
 static void offcore_responses(void)
@@ -78,15 +78,15 @@ static void offcore_responses(void)
 	num_offcore = NUM_REQUESTS * num_responses * 2;
 }
 
-static uint64_t offcore_value(unsigned int n)
+static u64 offcore_value(unsigned int n)
 {
 	unsigned int req = n % NUM_REQUESTS;
-	uint64_t val = n / NUM_REQUESTS / num_responses ? BIT(38) : 0;
+	u64 val = n / NUM_REQUESTS / num_responses ? BIT(38) : 0;
 
 	if (req < 16)
 		val |= BIT(req);
 	else
-		val |= (uint64_t[]){ 0, BIT(0) | BIT(1), rules->request, 0xffff }[req - 16];
+		val |= (u64[]){ 0, BIT(0) | BIT(1), rules->request, 0xffff }[req - 16];
 	return val | responses[n / NUM_REQUESTS % num_responses];
 }
 
@@ -185,8 +185,7 @@ static void offcore_unenforced(void)
 				continue;
 			says = offcore_open(reg, n);
 			ktap_check(says == kernel_says[reg][n], "%#x,%#llx: %d, kernel %d",
-				   rules->select[reg], (unsigned long long)offcore_value(n),
-				   says, kernel_says[reg][n]);
+				   rules->select[reg], offcore_value(n), says, kernel_says[reg][n]);
 		}
 	}
 }
@@ -199,15 +198,14 @@ static void offcore_enforced(void)
 	ext_load("enforce=1");
 	for (reg = 0; reg < 2; reg++) {
 		for (n = 0; n < num_offcore; n++) {
-			uint64_t val = offcore_value(n);
+			u64 val = offcore_value(n);
 			int want = offcore_counts(reg, val) ? kernel_says[reg][n] : -EINVAL;
 			int says;
 
 			if (!offcore_asked(reg, n))
 				continue;
 			says = offcore_open(reg, n);
-			ktap_check(says == want, "%#x,%#llx: %d", rules->select[reg],
-				   (unsigned long long)val, says);
+			ktap_check(says == want, "%#x,%#llx: %d", rules->select[reg], val, says);
 			refused += want && !kernel_says[reg][n];
 			taken += !want;
 		}
@@ -217,15 +215,14 @@ static void offcore_enforced(void)
 }
 
 /* Does it count, to the last request, with the value in a response register? */
-static bool offcore_count(int reg, uint64_t val)
+static bool offcore_count(int reg, u64 val)
 {
 	struct perf_event_attr attr = core_attr(rules->select[reg], val, 0);
-	uint64_t count, truth, rsp[2];
+	u64 count, truth, rsp[2];
 	int fd = open_task(&attr, -1);
 	volatile int i;
 
-	if (!ktap_check(fd >= 0, "%#x,%#llx: %s", rules->select[reg], (unsigned long long)val,
-			strerror(-fd)))
+	if (!ktap_check(fd >= 0, "%#x,%#llx: %s", rules->select[reg], val, strerror(-fd)))
 		return false;
 	truth = core_truth(0, SYN_CORE_EVENTS);
 	perf_enable(fd);
@@ -239,9 +236,7 @@ static bool offcore_count(int reg, uint64_t val)
 	close(fd);
 	return ktap_check(count && count == truth && (rsp[0] == val || rsp[1] == val),
 			  "%#x,%#llx: %llu, truth %llu, registers %#llx and %#llx",
-			  rules->select[reg], (unsigned long long)val, (unsigned long long)count,
-			  (unsigned long long)truth, (unsigned long long)rsp[0],
-			  (unsigned long long)rsp[1]);
+			  rules->select[reg], val, count, truth, rsp[0], rsp[1]);
 }
 
 /* Every request type with every response that means something, and with the pairs. */
@@ -249,7 +244,7 @@ static void offcore_counted(void)
 {
 	unsigned int num = 0, n;
 	bool counts = true;
-	uint64_t rate[16];
+	u64 rate[16];
 	int reg, bit;
 
 	on_cpu(0);
@@ -262,7 +257,7 @@ static void offcore_counted(void)
 	}
 	for (reg = 0; reg < 2; reg++) {
 		for (n = 0; n < num_offcore && counts; n++) {
-			uint64_t val = offcore_value(n);
+			u64 val = offcore_value(n);
 
 			if (!offcore_asked(reg, n) || !offcore_counts(reg, val) ||
 			    kernel_says[reg][n])
@@ -315,7 +310,7 @@ static void others_enforced(void)
 	}
 }
 
-static bool exact(uint64_t config)
+static bool exact(u64 config)
 {
 	const uint16_t *e = rules->exact;
 
@@ -349,7 +344,7 @@ static void precise_enforced(void)
 			if (code == (rules->select[0] & 0xff) || code == (rules->select[1] & 0xff))
 				continue;
 			for (i = 0; i < sizeof(umask); i++) {
-				uint64_t config = code | umask[i] << 8;
+				u64 config = code | umask[i] << 8;
 
 				for (precise = soak() ? 0 : 2; precise < 4; precise++) {
 					int now = try_open(config, 0, precise);
@@ -361,8 +356,8 @@ static void precise_enforced(void)
 					}
 					if (!want && precise >= from && !exact(config))
 						want = -EOPNOTSUPP;
-					ktap_check(now == want, "%#llx at %d: %d, want %d",
-						   (unsigned long long)config, precise, now, want);
+					ktap_check(now == want, "%#llx at %d: %d, want %d", config,
+						   precise, now, want);
 					refused += precise == top && now == -EOPNOTSUPP;
 					taken += precise == top && !now;
 				}
@@ -376,7 +371,7 @@ static void precise_enforced(void)
 /* These bits turn reduced skid off; the kernel refuses them with all of PEBS. */
 static void precise_bits(void)
 {
-	const uint64_t config = rules->exact ? rules->exact[0] : 0xc0;
+	const u64 config = rules->exact ? rules->exact[0] : 0xc0;
 	int pass, bit, precise, says[32][4];
 
 	for (pass = 0; pass < 3; pass++) {

@@ -26,19 +26,19 @@ enum { REG_AX, REG_BX, REG_CX, REG_DX, REG_SI, REG_DI, REG_BP, REG_SP, REG_IP };
 
 struct sample {
 	struct perf_event_header header;
-	uint64_t ip;
-	uint64_t time;
-	uint64_t addr;
-	uint64_t period;
+	u64 ip;
+	u64 time;
+	u64 addr;
+	u64 period;
 	union perf_mem_data_src src;
-	uint64_t abi;
-	uint64_t reg[SAMPLE_NUM_REGS];
+	u64 abi;
+	u64 reg[SAMPLE_NUM_REGS];
 };
 
 #define RING_PAGES	512
 
 /* A sampling event of this task, not running yet. */
-static inline struct perf_event_attr sample_attr(uint64_t config, int precise, uint64_t period)
+static inline struct perf_event_attr sample_attr(u64 config, int precise, u64 period)
 {
 	struct perf_event_attr attr = core_attr(config, 0, precise);
 
@@ -53,7 +53,7 @@ static inline void ring_open(struct ring *r, struct perf_event_attr *attr)
 {
 	int fd = open_task(attr, -1);
 
-	ktap_require(fd >= 0, "config %#llx: %s", (unsigned long long)attr->config, strerror(-fd));
+	ktap_require(fd >= 0, "config %#llx: %s", attr->config, strerror(-fd));
 	ring_map(r, fd, RING_PAGES);
 }
 
@@ -82,8 +82,8 @@ static inline bool ring_next(struct ring *r, struct sample *s)
 /* A sample of an event that asks for its instruction and its weight, and for nothing else. */
 struct weighed {
 	struct perf_event_header header;
-	uint64_t ip;
-	uint64_t weight;
+	u64 ip;
+	u64 weight;
 };
 
 #define WEIGHED_TYPE	(PERF_SAMPLE_IP | PERF_SAMPLE_WEIGHT)
@@ -131,7 +131,7 @@ static inline void on_cpu(int cpu)
 }
 
 /* Of the CPU's core PMU, since power on or SYN_CLEAR. */
-static inline uint64_t core_stat(int cpu, unsigned int what)
+static inline u64 core_stat(int cpu, unsigned int what)
 {
 	return msr_read(cpu, SYN_CORE_STAT(what));
 }
@@ -140,9 +140,9 @@ static inline uint64_t core_stat(int cpu, unsigned int what)
  * The truth of all counters of a CPU, likewise, whichever the kernel has taken. But that of
  * the cycles, which is the watchdog's.
  */
-static inline uint64_t core_truth(int cpu, unsigned int what)
+static inline u64 core_truth(int cpu, unsigned int what)
 {
-	uint64_t sum = msr_read(cpu, SYN_CORE_TRUTH(what, SYN_CORE_FIXED(0))) +
+	u64 sum = msr_read(cpu, SYN_CORE_TRUTH(what, SYN_CORE_FIXED(0))) +
 		       msr_read(cpu, SYN_CORE_TRUTH(what, SYN_CORE_FIXED(2)));
 	int i;
 
@@ -157,11 +157,10 @@ static inline void no_write_with_pebs(void)
 	int cpu, cpus = silicon_here() ? sysconf(_SC_NPROCESSORS_ONLN) : 0;
 
 	for (cpu = 0; cpu < cpus; cpu++) {
-		uint64_t writes = core_stat(cpu, SYN_CORE_S_V_WRITE);
+		u64 writes = core_stat(cpu, SYN_CORE_S_V_WRITE);
 
 		/* They are not the next one's. */
-		if (!ktap_check(!writes, "CPU %d: %llu writes with PEBS on", cpu,
-				(unsigned long long)writes))
+		if (!ktap_check(!writes, "CPU %d: %llu writes with PEBS on", cpu, writes))
 			msr_write(0, SYN_CLEAR, 1);
 	}
 }

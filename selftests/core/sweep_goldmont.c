@@ -48,7 +48,7 @@ static void sweep_all(const struct kind *kind)
 	ext_load("enforce=1 data_src=1 ds_guard=1");
 	if (other < 0)
 		other = open_other(0x00c4, 0);
-	for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(calls); i++) {
 		unsigned long before = repairs();
 		unsigned int phases;
 

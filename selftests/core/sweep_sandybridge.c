@@ -39,7 +39,7 @@ static const struct call calls_beside[] = {
 
 #define STEPS	16
 
-static void sweep_all(const struct kind *kind, uint64_t config, int precise, bool beside)
+static void sweep_all(const struct kind *kind, u64 config, int precise, bool beside)
 {
 	unsigned int i;
 
@@ -49,9 +49,9 @@ static void sweep_all(const struct kind *kind, uint64_t config, int precise, boo
 	if (other >= 0)
 		close(other);
 	other = open_other(config, precise);
-	for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(calls); i++)
 		sweep(kind, &calls[i], STEPS);
-	for (i = 0; beside && i < sizeof(calls_beside) / sizeof(calls_beside[0]); i++)
+	for (i = 0; beside && i < ARRAY_SIZE(calls_beside); i++)
 		sweep(kind, &calls_beside[i], STEPS);
 }
 

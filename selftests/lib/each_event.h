@@ -14,7 +14,7 @@ static inline void count_one(const char *pmu, const char *event, const int *cpus
 	struct perf_event_attr attr = event_attr(pmu, event);
 	int fd[SILICON_MAX_PACKAGES], p;
 	struct perf_count count;
-	uint64_t truth;
+	u64 truth;
 
 	silicon_start();
 	for (p = 0; p < num; p++) {
@@ -35,8 +35,7 @@ static inline void count_one(const char *pmu, const char *event, const int *cpus
 		/* Filters that are not set let everything pass. */
 		ktap_check(count.value == truth && count.value && count.running == count.enabled,
 			   "%s/%s/ on CPU %d: %llu, truth %llu, %llu of %llu ns", pmu, event,
-			   cpus[p], (unsigned long long)count.value, (unsigned long long)truth,
-			   (unsigned long long)count.running, (unsigned long long)count.enabled);
+			   cpus[p], count.value, truth, count.running, count.enabled);
 	}
 }
 

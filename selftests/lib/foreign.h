@@ -24,7 +24,7 @@ static const char * const boxes[] = {
 	"xeon7500_mbox_0", "xeon7500_mbox_1", "xeon7500_rbox_0", "xeon7500_rbox_1",
 };
 
-#define BOXES	(int)(sizeof(boxes) / sizeof(boxes[0]))
+#define BOXES	(int)ARRAY_SIZE(boxes)
 
 /* GLOBAL_CTL of a box; STATUS and OVF_CTL follow. The U-Box has none of its own. */
 static inline unsigned int box_ctl(const char *pmu)
@@ -36,7 +36,7 @@ static inline unsigned int box_ctl(const char *pmu)
 }
 
 /* The place of a counter in GLOBAL_CTL and STATUS of its box. */
-static inline uint64_t counter_bit(const char *pmu, unsigned int ctr)
+static inline u64 counter_bit(const char *pmu, unsigned int ctr)
 {
 	uint16_t list[SILICON_MAX_COUNTERS];
 
@@ -55,12 +55,12 @@ static inline int foreign_leftovers(int cpu, bool controls)
 
 #define LEFT(msr, what, pmu)							\
 	do {									\
-		uint64_t __val = msr_read(cpu, msr);				\
+		u64 __val = msr_read(cpu, msr);				\
 										\
 		left += !!__val;						\
 		if (__val && left <= 4)						\
 			ktap_note("%s %s (MSR %#x): %#llx", pmu, what, msr,	\
-				  (unsigned long long)__val);			\
+				  __val);			\
 	} while (0)
 	LEFT(FOREIGN_U_CTL, "GLOBAL_CTL", "U");
 	LEFT(FOREIGN_U_STATUS, "GLOBAL_STATUS", "U");
@@ -104,7 +104,7 @@ static inline void foreign_clean(int cpu)
 	msr_write(cpu, FOREIGN_U_CTL, 0);
 	for (i = 0; i < BOXES; i++) {
 		unsigned int ctl = box_ctl(boxes[i]);
-		uint64_t bits = 0;
+		u64 bits = 0;
 
 		num = box_counters(boxes[i], ctr);
 		for (n = 0; n < num; n++) {
@@ -123,7 +123,7 @@ static inline void foreign_clean(int cpu)
  * A stranger whose counter has wrapped: the bits of it stay in STATUS and above. Nothing
  * is enabled any more.
  */
-static inline void foreign_overflow(int cpu, const char *pmu, unsigned int ctr, uint64_t event)
+static inline void foreign_overflow(int cpu, const char *pmu, unsigned int ctr, u64 event)
 {
 	msr_write(cpu, ctr, (1ull << 48) - 100);
 	msr_write(cpu, counter_ctl(ctr), event);
@@ -134,7 +134,7 @@ static inline void foreign_overflow(int cpu, const char *pmu, unsigned int ctr, 
 	msr_write(cpu, box_ctl(pmu), 0);
 	msr_write(cpu, counter_ctl(ctr), 0);
 	ktap_require(msr_read(cpu, box_ctl(pmu) + 1) & counter_bit(pmu, ctr), "%s: STATUS %#llx",
-		     pmu, (unsigned long long)msr_read(cpu, box_ctl(pmu) + 1));
+		     pmu, msr_read(cpu, box_ctl(pmu) + 1));
 }
 
 /* A number that the driver shows in the package's caps; -1 if there is none. */

@@ -28,6 +28,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+typedef unsigned long long u64;	/* as in the kernel, so that %llu fits */
+
+/* As kselftest.h has it. */
+#ifndef ARRAY_SIZE
+#define ARRAY_SIZE(arr)	(sizeof(arr) / sizeof((arr)[0]))
+#endif
+
 #define KSFT_SKIP	4	/* the exit status when no case could run, as in all kselftests */
 
 struct ktap_case {
@@ -44,7 +51,7 @@ struct ktap_state {
 	int at;
 	bool failed;
 	char skipped[128];	/* the reason why, or "" */
-	uint64_t violations;	/* of the rules of the silicon, before silicon_clear() */
+	u64 violations;	/* of the rules of the silicon, before silicon_clear() */
 	int failures, skips;	/* cases so far */
 };
 
@@ -183,7 +190,7 @@ int main(void)								\
 {									\
 	static const struct ktap_case cases[] = { __VA_ARGS__ };	\
 									\
-	return ktap_run(why_not, check, cases, sizeof(cases) / sizeof(cases[0])); \
+	return ktap_run(why_not, check, cases, ARRAY_SIZE(cases)); \
 }
 
 #define KTAP_MAIN_UNLESS(why_not, ...)	KTAP_MAIN_CHECKED(why_not, NULL, __VA_ARGS__)

@@ -53,7 +53,7 @@ static inline void use(void)
 	(void)c_box, (void)s_box, (void)b_box, (void)m_box, (void)r_box;
 }
 
-static inline uint64_t truth(int cpu, unsigned int what, unsigned int ctr)
+static inline u64 truth(int cpu, unsigned int what, unsigned int ctr)
 {
 	return msr_read(cpu, SYN_TRUTH(what, ctr));
 }
@@ -76,7 +76,7 @@ static inline void start_over(int cpu)
 
 	use();
 	msr_write(cpu, U_CTL, 0);
-	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(all); i++) {
 		for (b = 0; b < all[i].boxes; b++) {
 			msr_write(cpu, all[i].box[b], 0);
 			for (n = 0; n < all[i].ctrs; n++)
@@ -100,14 +100,14 @@ static inline void start_over(int cpu)
 	msr_write(cpu, SYN_CLEAR, 1);
 }
 
-static inline void set_pattern(int cpu, uint64_t sel, uint64_t pattern)
+static inline void set_pattern(int cpu, u64 sel, u64 pattern)
 {
 	msr_write(cpu, SYN_TRAFFIC_SEL, sel);
 	msr_write(cpu, SYN_TRAFFIC_SET, pattern);
 }
 
 /* Let the package count for a moment. */
-static inline void run_for(int cpu, unsigned int us, uint64_t u_ctl)
+static inline void run_for(int cpu, unsigned int us, u64 u_ctl)
 {
 	msr_write(cpu, U_CTL, u_ctl | U_EN_ALL);
 	wait_us(us);
@@ -115,16 +115,15 @@ static inline void run_for(int cpu, unsigned int us, uint64_t u_ctl)
 }
 
 /* The counter equals the truth, which is not zero. Returns it. */
-static inline uint64_t check_truth(int cpu, unsigned int ctr)
+static inline u64 check_truth(int cpu, unsigned int ctr)
 {
-	uint64_t events = truth(cpu, SYN_EVENTS, ctr), value = msr_read(cpu, ctr);
+	u64 events = truth(cpu, SYN_EVENTS, ctr), value = msr_read(cpu, ctr);
 
-	ktap_check(events && value == (events & M48), "0x%x: %llu, truth %llu", ctr,
-		   (unsigned long long)value, (unsigned long long)events);
+	ktap_check(events && value == (events & M48), "0x%x: %llu, truth %llu", ctr, value, events);
 	return events;
 }
 
-static inline uint64_t violations(unsigned int kind)
+static inline u64 violations(unsigned int kind)
 {
 	return msr_read(0, SYN_VIOLATION(kind));
 }

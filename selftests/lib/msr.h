@@ -22,7 +22,7 @@
 static inline const char *silicon_missing(void)
 {
 	static const char *why = "?";
-	uint64_t val = 0;
+	u64 val = 0;
 	int fd;
 
 	if (why && *why == '?') {
@@ -60,25 +60,25 @@ static int msr_fd(int cpu)
 }
 
 /* 0, or -1 if the CPU answered with #GP. */
-static inline int msr_try_read(int cpu, uint32_t msr, uint64_t *val)
+static inline int msr_try_read(int cpu, uint32_t msr, u64 *val)
 {
 	return pread(msr_fd(cpu), val, 8, msr) == 8 ? 0 : -1;
 }
 
-static inline int msr_try_write(int cpu, uint32_t msr, uint64_t val)
+static inline int msr_try_write(int cpu, uint32_t msr, u64 val)
 {
 	return pwrite(msr_fd(cpu), &val, 8, msr) == 8 ? 0 : -1;
 }
 
-static inline uint64_t msr_read(int cpu, uint32_t msr)
+static inline u64 msr_read(int cpu, uint32_t msr)
 {
-	uint64_t val = 0;
+	u64 val = 0;
 
 	ktap_require(!msr_try_read(cpu, msr, &val), "rdmsr %#x on CPU %d", msr, cpu);
 	return val;
 }
 
-static inline void msr_write(int cpu, uint32_t msr, uint64_t val)
+static inline void msr_write(int cpu, uint32_t msr, u64 val)
 {
 	ktap_require(!msr_try_write(cpu, msr, val), "wrmsr %#x on CPU %d", msr, cpu);
 }

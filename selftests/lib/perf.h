@@ -18,9 +18,9 @@
 
 /* What perf_count() reads with PERF_FORMAT_TOTAL_TIME_*. */
 struct perf_count {
-	uint64_t value;
-	uint64_t enabled;
-	uint64_t running;
+	u64 value;
+	u64 enabled;
+	u64 running;
 };
 
 /* The type number of a PMU, -1 if there is none of that name. */
@@ -40,7 +40,7 @@ static inline int pmu_type(const char *pmu)
 	return type;
 }
 
-static inline struct perf_event_attr perf_attr(const char *pmu, uint64_t config)
+static inline struct perf_event_attr perf_attr(const char *pmu, u64 config)
 {
 	int type = pmu_type(pmu);
 	struct perf_event_attr attr = {
@@ -66,7 +66,7 @@ static inline int perf_open(struct perf_event_attr *attr, int cpu, int group)
 	return fd < 0 ? -errno : fd;
 }
 
-static inline int perf_open_config(const char *pmu, uint64_t config, int cpu, int group)
+static inline int perf_open_config(const char *pmu, u64 config, int cpu, int group)
 {
 	struct perf_event_attr attr = perf_attr(pmu, config);
 

@@ -25,24 +25,24 @@
 
 struct ring {
 	int fd;
-	uint64_t type;		/* sample_type of the event, for who decodes by it */
+	u64 type;		/* sample_type of the event, for who decodes by it */
 	struct perf_event_mmap_page *page;
 	size_t size;		/* of the mapping */
 	bool reading;		/* up to head */
-	uint64_t head;
-	uint64_t tail;
+	u64 head;
+	u64 tail;
 	/* Records so far */
-	uint64_t samples;
-	uint64_t lost;		/* sum of what they say */
-	uint64_t throttles;
-	uint64_t unthrottles;
-	uint64_t others;
+	u64 samples;
+	u64 lost;		/* sum of what they say */
+	u64 throttles;
+	u64 unthrottles;
+	u64 others;
 };
 
 /* A record is never longer than its header can say. */
 union ring_record {
 	struct perf_event_header header;
-	uint64_t word[8192];
+	u64 word[8192];
 };
 
 /* pages: a power of two. */
@@ -61,7 +61,7 @@ static inline void ring_unmap(struct ring *r)
 }
 
 /* Position @at of the records, which begin anew where the mapping ends. */
-static inline const char *ring_at(const struct ring *r, uint64_t at)
+static inline const char *ring_at(const struct ring *r, u64 at)
 {
 	return (const char *)r->page + RING_PAGE + at % (r->size - RING_PAGE);
 }

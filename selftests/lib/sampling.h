@@ -30,21 +30,21 @@ enum {
 };
 
 struct sample {
-	uint64_t ip;
+	u64 ip;
 	uint32_t pid;
 	uint32_t tid;
-	uint64_t time;
+	u64 time;
 	uint32_t cpu;
-	uint64_t period;
+	u64 period;
 	/* PERF_SAMPLE_READ with PERF_FORMAT_GROUP */
-	uint64_t num_values;
-	uint64_t value[SAMPLE_MAX_VALUES];
+	u64 num_values;
+	u64 value[SAMPLE_MAX_VALUES];
 	/* PERF_SAMPLE_CALLCHAIN */
-	uint64_t chain_len;
-	uint64_t chain[128];
+	u64 chain_len;
+	u64 chain[128];
 	/* PERF_SAMPLE_REGS_INTR with SAMPLE_REGS_MASK; abi 0: there are none */
-	uint64_t abi;
-	uint64_t reg[SAMPLE_REGS];
+	u64 abi;
+	u64 reg[SAMPLE_REGS];
 };
 
 /*
@@ -56,17 +56,17 @@ static inline bool sample_regs_are_real(const struct sample *s)
 	return s->abi && s->reg[SAMPLE_REG_FLAGS] & 2;
 }
 
-static inline const uint64_t *sample_take_chain(struct sample *s, const uint64_t *p)
+static inline const u64 *sample_take_chain(struct sample *s, const u64 *p)
 {
 	s->chain_len = *p++;
-	for (uint64_t i = 0; i < s->chain_len; i++) {
+	for (u64 i = 0; i < s->chain_len; i++) {
 		if (i < 128)
 			s->chain[i] = p[i];
 	}
 	return p + s->chain_len;
 }
 
-static inline void sample_decode(struct sample *s, uint64_t type, const uint64_t *p)
+static inline void sample_decode(struct sample *s, u64 type, const u64 *p)
 {
 	memset(s, 0, sizeof(*s));
 	if (type & PERF_SAMPLE_IP)
@@ -83,7 +83,7 @@ static inline void sample_decode(struct sample *s, uint64_t type, const uint64_t
 		s->period = *p++;
 	if (type & PERF_SAMPLE_READ) {
 		s->num_values = *p++;
-		for (uint64_t i = 0; i < s->num_values; i++) {
+		for (u64 i = 0; i < s->num_values; i++) {
 			if (i < SAMPLE_MAX_VALUES)
 				s->value[i] = p[i];
 		}
@@ -132,10 +132,10 @@ static inline void rings_sum(struct ring *sum)
 }
 
 /* Samples that found no room, also those no record tells of yet. */
-static inline uint64_t ring_no_room(const struct ring *r)
+static inline u64 ring_no_room(const struct ring *r)
 {
 	struct {
-		uint64_t value, lost;
+		u64 value, lost;
 	} now = {};
 
 	ktap_require(read(r->fd, &now, sizeof(now)) == sizeof(now), "read: %s", strerror(errno));
@@ -145,8 +145,7 @@ static inline uint64_t ring_no_room(const struct ring *r)
 /*
  * The attr of a sampling event; its file is read as value and lost, or as a group.
  */
-static inline struct perf_event_attr sampling_attr(const char *pmu, const char *event,
-						   uint64_t period)
+static inline struct perf_event_attr sampling_attr(const char *pmu, const char *event, u64 period)
 {
 	struct perf_event_attr attr = event_attr(pmu, event);
 
@@ -157,8 +156,8 @@ static inline struct perf_event_attr sampling_attr(const char *pmu, const char *
 }
 
 /* Opens a sampling event with a ring. */
-static inline struct ring *sampling_open(const char *pmu, const char *event, uint64_t period,
-					 int cpu, unsigned int pages)
+static inline struct ring *sampling_open(const char *pmu, const char *event, u64 period, int cpu,
+					 unsigned int pages)
 {
 	struct perf_event_attr attr = sampling_attr(pmu, event, period);
 
@@ -192,9 +191,9 @@ static inline void sampling_limit(unsigned int per_second)
 	sysctl_perf("cpu_time_max_percent", 0);
 }
 
-static inline uint64_t perf_value(int fd)
+static inline u64 perf_value(int fd)
 {
-	uint64_t buf[4] = {};
+	u64 buf[4] = {};
 
 	ktap_require(read(fd, buf, sizeof(buf)) >= 8, "read: %s", strerror(errno));
 	return buf[0];
@@ -209,7 +208,7 @@ static inline void run_on(int cpu)
 		     strerror(errno));
 }
 
-static inline uint64_t clock_ns(void)
+static inline u64 clock_ns(void)
 {
 	struct timespec ts;
 
@@ -220,7 +219,7 @@ static inline uint64_t clock_ns(void)
 /* Like sleep_us(), but the CPU is not idle. */
 static inline void spin_us(unsigned int us)
 {
-	uint64_t end = clock_ns() + us * 1000ULL;
+	u64 end = clock_ns() + us * 1000ULL;
 
 	while (clock_ns() < end)
 		;
@@ -241,9 +240,9 @@ static inline void lost_open(void)
 	}
 }
 
-static inline uint64_t lost_count(void)
+static inline u64 lost_count(void)
 {
-	uint64_t sum = 0;
+	u64 sum = 0;
 
 	for (int i = 0; i < lost_packages; i++)
 		sum += perf_value(lost_fd[i]);
@@ -287,22 +286,22 @@ static inline void add_overflows(const char *pmu, void *arg)
 	int cpus[SILICON_MAX_PACKAGES], num = pmu_cpus(pmu, cpus), i;
 
 	for (i = 0; i < num; i++)
-		*(uint64_t *)arg += box_truth(cpus[i], SYN_OVERFLOWS, pmu);
+		*(u64 *)arg += box_truth(cpus[i], SYN_OVERFLOWS, pmu);
 }
 
-static inline uint64_t all_overflows(void)
+static inline u64 all_overflows(void)
 {
-	uint64_t sum = 0;
+	u64 sum = 0;
 
 	for_each_pmu(add_overflows, &sum);
 	return sum;
 }
 
 struct books {
-	uint64_t overflows;
+	u64 overflows;
 	struct ring rings;
-	uint64_t no_room;
-	uint64_t lost;
+	u64 no_room;
+	u64 lost;
 };
 
 /*
@@ -311,33 +310,31 @@ struct books {
  */
 static inline void books_balance(const char *what, const struct books *b)
 {
-	uint64_t told = b->rings.samples + b->no_room + b->lost;
-	uint64_t more = told - b->overflows, pairs = 0;
+	u64 told = b->rings.samples + b->no_room + b->lost;
+	u64 more = told - b->overflows, pairs = 0;
 
 	if (sampling_per_tick)
 		pairs = b->overflows / sampling_per_tick;
 	ktap_check(told >= b->overflows && more <= b->no_room && more <= 2 * pairs,
 		   "%s: %llu overflows, %llu samples, %llu without room, %llu lost", what,
-		   (unsigned long long)b->overflows, (unsigned long long)b->rings.samples,
-		   (unsigned long long)b->no_room, (unsigned long long)b->lost);
+		   b->overflows, b->rings.samples, b->no_room, b->lost);
 }
 
 /*
  * The driver's word for it that an overflow gave no sample is good only where perf may
  * have taken its event away at that very moment: so many times that happened.
  */
-static inline void books_lost(const char *what, const struct books *b, uint64_t taken)
+static inline void books_lost(const char *what, const struct books *b, u64 taken)
 {
 	ktap_check(b->lost <= taken, "%s: %llu of %llu overflows lost, of at most %llu", what,
-		   (unsigned long long)b->lost, (unsigned long long)b->overflows,
-		   (unsigned long long)taken);
+		   b->lost, b->overflows, taken);
 }
 
 /*
  * To be called when nothing runs any more. Overflows of counting events, of which there
  * have been @wraps, give no sample. Running events were taken away @taken times.
  */
-static inline struct books check_books_but(const char *what, uint64_t wraps, uint64_t taken)
+static inline struct books check_books_but(const char *what, u64 wraps, u64 taken)
 {
 	struct books b = { .overflows = all_overflows() - wraps, .lost = lost_count() };
 	int i;
@@ -351,7 +348,7 @@ static inline struct books check_books_but(const char *what, uint64_t wraps, uin
 	return b;
 }
 
-static inline struct books check_books_taken(const char *what, uint64_t taken)
+static inline struct books check_books_taken(const char *what, u64 taken)
 {
 	return check_books_but(what, 0, taken);
 }

@@ -32,8 +32,7 @@ static inline void check_box_clean(int cpu, const char *pmu)
 	uint16_t ctr[SILICON_MAX_COUNTERS];
 	int num = box_counters(pmu, ctr), i;
 
-	ktap_check(!msr_read(cpu, 0xc00), "U_GLOBAL_CTL %#llx",
-		   (unsigned long long)msr_read(cpu, 0xc00));
+	ktap_check(!msr_read(cpu, 0xc00), "U_GLOBAL_CTL %#llx", msr_read(cpu, 0xc00));
 	ktap_check(!msr_read(cpu, ctr[0] - 0x11), "%s is enabled", pmu);
 	for (i = 0; i < num; i++)
 		ktap_check(!msr_read(cpu, counter_ctl(ctr[i])), "%s: counter %d", pmu, i);
@@ -48,7 +47,7 @@ static inline void session(int first, int boxes, int num, int size, unsigned int
 		"snps.remote_rd",
 	};
 	int cpu = package_cpu(1), fd[12], leader = -1, b, i, n = 0;
-	uint64_t sum = 0, truth = 0;
+	u64 sum = 0, truth = 0;
 	char pmu[32];
 
 	silicon_start();
@@ -78,8 +77,7 @@ static inline void session(int first, int boxes, int num, int size, unsigned int
 		truth += box_truth(cpu, SYN_EVENTS, pmu);
 		check_box_clean(cpu, pmu);
 	}
-	ktap_check(sum == truth && sum, "%llu, truth %llu", (unsigned long long)sum,
-		   (unsigned long long)truth);
+	ktap_check(sum == truth && sum, "%llu, truth %llu", sum, truth);
 }
 
 /*
@@ -90,7 +88,7 @@ static inline void session(int first, int boxes, int num, int size, unsigned int
 static inline void overflow_cost(const char *pmu)
 {
 	int cpu = package_cpu(0);
-	uint64_t overflows;
+	u64 overflows;
 	unsigned int num;
 
 	silicon_start_idle();
@@ -104,7 +102,7 @@ static inline void overflow_cost(const char *pmu)
 	overflows = box_truth(cpu, SYN_OVERFLOWS, pmu);
 	run_on(-1);
 	ktap_check(overflows > 1 && num == overflows * OVERFLOW_COST,
-		   "%s: %u accesses for %llu overflows", pmu, num, (unsigned long long)overflows);
+		   "%s: %u accesses for %llu overflows", pmu, num, overflows);
 }
 
 #endif /* SELFTESTS_SESSION_H */

@@ -51,7 +51,7 @@ static void show_readings(void)
 	unsigned int r;
 
 	for (r = 0; r < READINGS; r++) {
-		uint64_t answer = msr_read(0, SYN_READING(r));
+		u64 answer = msr_read(0, SYN_READING(r));
 
 		if (answer)
 			printf("%s=%s\n", reading_names[r].name, reading_names[r].answers[answer]);
@@ -103,14 +103,13 @@ int main(int argc, char **argv)
 	else if (!strcmp(argv[1], "reset"))
 		reset();
 	else if (!strcmp(argv[1], "events") && argc == 4)
-		printf("%llu\n", (unsigned long long)box_truth(cpu_of(atoi(argv[2])), SYN_EVENTS,
-							       argv[3]));
+		printf("%llu\n", box_truth(cpu_of(atoi(argv[2])), SYN_EVENTS, argv[3]));
 	else if (!strcmp(argv[1], "accesses"))
 		printf("%u\n", silicon_accesses());
 	else if (!strcmp(argv[1], "instructions"))
-		printf("%llu\n", (unsigned long long)msr_read(0, SYN_INSNS));
+		printf("%llu\n", msr_read(0, SYN_INSNS));
 	else if (!strcmp(argv[1], "violations"))
-		printf("%llu\n", (unsigned long long)msr_read(0, SYN_VIOLATIONS));
+		printf("%llu\n", msr_read(0, SYN_VIOLATIONS));
 	else if (!strcmp(argv[1], "readings"))
 		show_readings();
 	else if (!strcmp(argv[1], "answers"))

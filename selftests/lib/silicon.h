@@ -45,7 +45,7 @@ static inline void silicon_forgive(void)
 	msr_write(0, SYN_CLEAR, 1);
 }
 
-static inline uint64_t silicon_truth(int cpu, unsigned int what, unsigned int ctr)
+static inline u64 silicon_truth(int cpu, unsigned int what, unsigned int ctr)
 {
 	return msr_read(cpu, SYN_TRUTH(what, ctr));
 }
@@ -77,7 +77,7 @@ static inline void silicon_compare(void)
 }
 
 /* From now on an event happens as the pattern says (see synthetic.h). */
-static inline void silicon_traffic(int cpu, uint64_t sel, uint64_t pattern)
+static inline void silicon_traffic(int cpu, u64 sel, u64 pattern)
 {
 	msr_write(cpu, SYN_TRAFFIC_SEL, sel);
 	msr_write(cpu, SYN_TRAFFIC_SET, pattern);
@@ -87,19 +87,19 @@ static inline void silicon_traffic(int cpu, uint64_t sel, uint64_t pattern)
 static inline void silicon_no_violation(void)
 {
 	unsigned int kind;
-	uint64_t num;
+	u64 num;
 
 	if (!silicon_here())
 		return;
 	num = ktap->violations + msr_read(0, SYN_VIOLATIONS);
 	ktap->violations = 0;
-	if (ktap_check(!num, "%llu accesses against the rules of the silicon", (unsigned long long)num))
+	if (ktap_check(!num, "%llu accesses against the rules of the silicon", num))
 		return;
 	for (kind = 0; kind < SYN_V_KINDS; kind++) {
-		uint64_t n = msr_read(0, SYN_VIOLATION(kind));
+		u64 n = msr_read(0, SYN_VIOLATION(kind));
 
 		if (n)
-			ktap_note("%llu of kind %u", (unsigned long long)n, kind);
+			ktap_note("%llu of kind %u", n, kind);
 	}
 	/* They are not the next one's. */
 	silicon_forgive();
@@ -249,10 +249,10 @@ static inline unsigned int counter_ctl(unsigned int ctr)
 }
 
 /* The value of a counter; those of the W-Box read 2^24 too high where the lower 24 bits are 0. */
-static inline uint64_t counter_value(int cpu, unsigned int ctr)
+static inline u64 counter_value(int cpu, unsigned int ctr)
 {
 	bool wbox = ctr == 0x394 || (ctr >= 0xc91 && ctr <= 0xc97);
-	uint64_t val = msr_read(cpu, ctr);
+	u64 val = msr_read(cpu, ctr);
 
 	return wbox && (val & 0xffffff) <= 1 ? val - 0x1000000 : val;
 }
@@ -263,13 +263,13 @@ static inline uint64_t counter_value(int cpu, unsigned int ctr)
  * in steps, after each of which the event is read; of odd size, see counter_value(). Returns
  * what the event has counted by it.
  */
-static inline uint64_t counter_move(int fd, int cpu, unsigned int ctr, uint64_t to)
+static inline u64 counter_move(int fd, int cpu, unsigned int ctr, u64 to)
 {
-	const uint64_t wrap = 1ull << 48, step = 0x3456789abcde;
-	uint64_t at = counter_value(cpu, ctr), left = (to - at) & (wrap - 1), moved = left, buf[16];
+	const u64 wrap = 1ull << 48, step = 0x3456789abcde;
+	u64 at = counter_value(cpu, ctr), left = (to - at) & (wrap - 1), moved = left, buf[16];
 
 	while (left) {
-		uint64_t by = left < step ? left : step;
+		u64 by = left < step ? left : step;
 
 		at = (at + by) & (wrap - 1);
 		left -= by;
@@ -280,11 +280,11 @@ static inline uint64_t counter_move(int fd, int cpu, unsigned int ctr, uint64_t 
 }
 
 /* Some truth, summed over the counters of a box. */
-static inline uint64_t box_truth(int cpu, unsigned int what, const char *pmu)
+static inline u64 box_truth(int cpu, unsigned int what, const char *pmu)
 {
 	uint16_t ctr[SILICON_MAX_COUNTERS];
 	int num = box_counters(pmu, ctr), i;
-	uint64_t sum = 0;
+	u64 sum = 0;
 
 	for (i = 0; i < num; i++)
 		sum += silicon_truth(cpu, what, ctr[i]);
@@ -325,9 +325,9 @@ static inline void sysfs_read(const char *pmu, const char *dir, const char *name
 }
 
 /* Puts a value where a format attribute says: "config1:0-7", "config:18", "config:1,6-9". */
-static inline void attr_set_field(struct perf_event_attr *attr, const char *format, uint64_t val)
+static inline void attr_set_field(struct perf_event_attr *attr, const char *format, u64 val)
 {
-	uint64_t word = 0;
+	u64 word = 0;
 	const char *s = strchr(format, ':');
 
 	ktap_require(s, "format '%s'", format);
@@ -442,16 +442,15 @@ static inline int event_open_attr(struct perf_event_attr *attr, int cpu, int gro
 {
 	int fd = perf_open(attr, cpu, group);
 
-	ktap_require(fd >= 0, "config %#llx,%#llx,%#llx on CPU %d: %s",
-		     (unsigned long long)attr->config, (unsigned long long)attr->config1,
-		     (unsigned long long)attr->config2, cpu, strerror(-fd));
+	ktap_require(fd >= 0, "config %#llx,%#llx,%#llx on CPU %d: %s", attr->config, attr->config1,
+		     attr->config2, cpu, strerror(-fd));
 	ktap_require(num_open_events < 256, "too many events");
 	open_events[num_open_events++] = fd;
 	return fd;
 }
 
 /* pages: a power of two. type: sample_type of the event. */
-static inline struct ring *event_ring(int fd, uint64_t type, unsigned int pages)
+static inline struct ring *event_ring(int fd, u64 type, unsigned int pages)
 {
 	struct ring *r = &rings[num_rings];
 

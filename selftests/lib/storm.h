@@ -27,7 +27,7 @@ static const struct storm_event {
 	{ "xeon7500_rbox", 2, "flits_sent,port=1", 8 },
 };
 
-#define STORM_EVENTS	(int)(sizeof(storm_events) / sizeof(storm_events[0]))
+#define STORM_EVENTS	(int)ARRAY_SIZE(storm_events)
 #define STORM_COUNTERS	98
 
 /* Calls open() for each counter, @n of 0 to STORM_COUNTERS - 1. */

@@ -34,7 +34,7 @@ static unsigned int draw(unsigned int from, unsigned int to)
 	return from + random() % (to - from + 1);
 }
 
-static unsigned int plant(int cpu, uint64_t sel)
+static unsigned int plant(int cpu, u64 sel)
 {
 	unsigned int active = draw(1, 200);
 
@@ -160,7 +160,7 @@ static void check_value(const char *scope, const char *metric, double wanted)
 
 /* ---- all values of one run ---- */
 
-static uint64_t from[PACKAGES], to[PACKAGES];
+static u64 from[PACKAGES], to[PACKAGES];
 static double seconds[PACKAGES];
 
 static double counted(int p, unsigned int active)
@@ -183,10 +183,10 @@ static void windows(int p)
 	from[p] = silicon_truth(cpu_of[p], SYN_OPENED, 0x394);
 	to[p] = silicon_truth(cpu_of[p], SYN_CLOSED, 0x394);
 	ktap_require(from[p] && to[p] > from[p], "the clock did not run");
-	for (b = 0; b < sizeof(boxes) / sizeof(boxes[0]); b++) {
+	for (b = 0; b < ARRAY_SIZE(boxes); b++) {
 		num = box_counters(boxes[b], ctr);
 		for (i = used = 0; i < num; i++) {
-			uint64_t windows = silicon_truth(cpu_of[p], SYN_WINDOWS, ctr[i]);
+			u64 windows = silicon_truth(cpu_of[p], SYN_WINDOWS, ctr[i]);
 
 			if (!windows)
 				continue;
@@ -200,7 +200,7 @@ static void windows(int p)
 	}
 }
 
-static double cycles_to_seconds(uint64_t cycles)
+static double cycles_to_seconds(u64 cycles)
 {
 	return (double)cycles * msr_read(0, SYN_HZ_DEN) / msr_read(0, SYN_HZ_NUM) / 1e9;
 }
@@ -303,7 +303,7 @@ static void values_of_machine(void)
 
 static void all_values(void)
 {
-	uint64_t before, after;
+	u64 before, after;
 	int p;
 
 	plant_all();

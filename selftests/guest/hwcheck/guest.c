@@ -22,7 +22,7 @@
 #define REGISTERS	(LAST - FIRST + 3)
 #define PACKAGES_MAX	8
 
-static uint64_t before[PACKAGES_MAX][REGISTERS];
+static u64 before[PACKAGES_MAX][REGISTERS];
 static bool hole[REGISTERS];	/* found once: looking there is a violation */
 static int cpus;
 static int cpu_of[PACKAGES_MAX], packages;
@@ -37,10 +37,10 @@ static uint32_t address(unsigned int i)
 	return i <= LAST - FIRST ? FIRST + i : 0x394 + i - (LAST - FIRST + 1);
 }
 
-static uint64_t value(unsigned int i, int cpu)
+static u64 value(unsigned int i, int cpu)
 {
 	uint32_t msr = address(i);
-	uint64_t val = 0;
+	u64 val = 0;
 
 	if (!moves(msr) && !hole[i])
 		hole[i] = msr_try_read(cpu, msr, &val) < 0;
@@ -120,16 +120,14 @@ static void one(char *line, const char *command)
 		if (violations(kind))
 			printf(" %u", kind);
 	}
-	printf("\nwrites %llu\n",
-	       (unsigned long long)msr_read(0, SYN_ACCESS_ALL(SYN_RANGE_UNCORE, 1)));
+	printf("\nwrites %llu\n", msr_read(0, SYN_ACCESS_ALL(SYN_RANGE_UNCORE, 1)));
 	for (p = 0; p < packages; p++) {
 		for (i = 0; i < REGISTERS; i++) {
-			uint64_t now = value(i, cpu_of[p]);
+			u64 now = value(i, cpu_of[p]);
 
 			if (now != before[p][i])
-				printf("changed 0x%x of package %d: %#llx, was %#llx\n",
-				       address(i), p, (unsigned long long)now,
-				       (unsigned long long)before[p][i]);
+				printf("changed 0x%x of package %d: %#llx, was %#llx\n", address(i),
+				       p, now, before[p][i]);
 		}
 	}
 	for (cpu = 0; cpu < cpus; cpu++) {
