@@ -50,7 +50,14 @@ static inline void ext_load(const char *parameters)
 	ktap_require(!shell(command) && ext_loaded(), "cannot load with '%s'", parameters);
 }
 
-/* Is it an Intel CPU of family 6 with one of these models, "5c 5f"? */
+/* Models of family 6 */
+#define GOLDMONT	"5c 5f"
+#define GOLDMONT_PLUS	"7a"
+#define NEHALEM_EX	"2e"
+#define SANDYBRIDGE	"2a 2d"
+#define SILVERMONT	"37 4a 4c 4d 5a"
+
+/* Is it an Intel CPU of family 6 with one of these models? */
 static inline bool cpu_is(const char *models)
 {
 	unsigned int eax = 0, ebx, ecx = 0, edx;

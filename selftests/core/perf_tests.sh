@@ -10,9 +10,11 @@
 # One of them, "PMU events" or "PMU JSON event tests", is about the tables in perf itself. It takes
 # minutes and asks the kernel nothing, so it is left out.
 #
-# VM: --machine goldmont --cores 1 --icount
 # KERNELS: 6.1 6.12 newest
 # TIER: soak
+# VM: --machine goldmont --cores 1 --icount
+# VM: --machine sandybridge --cores 1 --icount
+# VM: --machine silvermont --cores 1 --icount
 . "$(dirname "$0")/ktap.sh"
 [ -d /sys/bus/event_source/devices/cpu ] || ktap_skip_all "needs the kernel's core PMU"
 lsmod | grep -q '^intel_core_ext ' || modprobe intel_core_ext 2>/dev/null ||

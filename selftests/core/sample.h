@@ -172,6 +172,35 @@ static inline void no_write_with_pebs(void)
 	KTAP_MAIN_CHECKED(silicon_missing() ?: core_missing(models) ?: ext_missing(), \
 			  no_write_with_pebs, __VA_ARGS__)
 
+/* A test whose cases are not the same on all CPUs ends with CORE_MACHINES() of a table of these. */
+struct core_machine {
+	const char *models;
+	const struct ktap_case *cases;	/* closed by one without a name */
+};
+
+#define CORE_CASES(...)		(const struct ktap_case[]){ __VA_ARGS__, {} }
+#define CORE_MACHINES(table)						\
+int main(void)								\
+{									\
+	return core_run(table, ARRAY_SIZE(table));			\
+}
+
+/* The cases of the CPU at hand. Elsewhere those of the first are skipped. */
+static inline int core_run(const struct core_machine *m, int num)
+{
+	const struct core_machine *end = m + num, *of = m;
+	int cases = 0;
+
+	while (of < end && !cpu_is(of->models))
+		of++;
+	if (of == end)
+		of = m;
+	while (of->cases[cases].name)
+		cases++;
+	return ktap_run(silicon_missing() ?: core_missing(of->models) ?: ext_missing(),
+			no_write_with_pebs, of->cases, cases);
+}
+
 /* How often this task has lost its CPU. */
 static inline long switches(void)
 {

@@ -1,11 +1,13 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Every precise event names the instruction that caused it, and no other: loops in which it
  * is known what each instruction does.
+ *
+ * PTI: on
+ * VM: --machine goldmont
+ * VM: --machine silvermont
  */
-#ifndef SELFTESTS_CORE_PRECISE_H
-#define SELFTESTS_CORE_PRECISE_H
-
+#define _GNU_SOURCE
 #include "sample.h"
 
 /* What the instructions do. What is sampled outside of BEGIN and END is of no interest. */
@@ -45,7 +47,7 @@ extern const struct row __start_places[], __stop_places[];
 static char buf[4 * PAGE] __attribute__((aligned(PAGE)));
 static char far_buf[2][FAR_PAGES * PAGE] __attribute__((aligned(PAGE)));
 
-#define LOOP		static void __attribute__((noinline, noclone, unused))
+#define LOOP		static void __attribute__((noinline, noclone))
 
 LOOP accesses(u64 n)
 {
@@ -338,7 +340,7 @@ LOOP nops(u64 n)
 }
 
 /* An event of every instruction: each sample is PERIOD instructions after the last. */
-static void __attribute__((unused)) every_instruction(uint16_t config, int precise)
+static void every_instruction(uint16_t config, int precise)
 {
 	const struct row *begin = __start_places;
 	int num = 0, wrong = 0, last = -1;
@@ -378,4 +380,118 @@ static void prepare(void)
 	memset(far_buf, 1, sizeof(far_buf));
 }
 
-#endif
+/* ---- Goldmont ---- */
+
+/* All but those that every instruction causes */
+static const struct event_places goldmont_events[] = {
+	{ 0x0103, { blocked, accesses }, P(UNKNOWN) },
+	{ 0x0203, { blocked }, P(FORWARD) },
+	{ 0x0403, { blocked }, P(ALIAS) },
+	{ 0x0803, { pages }, P(FAR_LOAD) },
+	{ 0x1003, { blocked, pages }, BLOCKED | P(FAR_LOAD) },
+	{ 0x0213, { accesses, levels }, P(PAGE_LOAD) },
+	{ 0x0413, { accesses, levels }, P(PAGE_STORE) },
+	{ 0x01c2, { operations, accesses }, P(MICROCODE) },
+	{ 0x08c2, { operations, accesses }, P(FPDIV) },
+	{ 0x10c2, { operations, accesses }, P(IDIV) },
+	{ 0x00c4, { branches }, BRANCHES },
+	{ 0x7ec4, { branches }, JCCS },
+	{ 0x80c4, { branches }, BRANCHES & ~P(NOT_TAKEN) },
+	{ 0xbfc4, { branches }, P(FAR_BRANCH) },
+	{ 0xebc4, { branches }, P(IND_CALL) | P(IND_JUMP) },
+	{ 0xf7c4, { branches }, P(RETURN) },
+	{ 0xf9c4, { branches }, CALLS },
+	{ 0xfbc4, { branches }, P(IND_CALL) },
+	{ 0xfdc4, { branches }, P(CALL) },
+	{ 0xfec4, { branches }, P(TAKEN) },
+	{ 0x00c5, { mispredicted }, MISPS },
+	{ 0x7ec5, { mispredicted }, P(MISP_JCC) },
+	{ 0xebc5, { mispredicted }, P(MISP_JUMP) | P(MISP_CALL) },
+	{ 0xf7c5, { mispredicted }, P(MISP_RETURN) },
+	{ 0xfbc5, { mispredicted }, P(MISP_CALL) },
+	{ 0xfec5, { mispredicted }, P(MISP_JCC) },
+	{ 0x11d0, { pages }, P(FAR_LOAD) },
+	{ 0x12d0, { pages }, P(FAR_STORE) },
+	{ 0x13d0, { pages }, P(FAR_LOAD) | P(FAR_STORE) },
+	{ 0x21d0, { locked, accesses }, P(LOCKED) },
+	{ 0x41d0, { accesses, levels }, P(SPLIT_LOAD) | P(PAGE_LOAD) },
+	{ 0x42d0, { accesses, levels }, P(SPLIT_STORE) | P(PAGE_STORE) },
+	{ 0x43d0, { accesses, levels },
+	  P(SPLIT_LOAD) | P(PAGE_LOAD) | P(SPLIT_STORE) | P(PAGE_STORE) },
+	{ 0x81d0, { accesses, locked }, LOADS },
+	{ 0x82d0, { accesses, locked }, STORES },
+	{ 0x83d0, { accesses, locked }, LOADS | STORES },
+	{ 0x01d1, { levels }, P(L1) },
+	{ 0x02d1, { levels }, P(L2) },
+	{ 0x08d1, { levels }, P(FILL) | P(L2) | L2_MISSES },
+	{ 0x10d1, { levels }, L2_MISSES },
+	{ 0x20d1, { levels }, P(HITM) },
+	{ 0x40d1, { levels }, P(FILL) },
+	{ 0x80d1, { levels }, P(DRAM) },
+};
+
+static void goldmont(int precise_ip)
+{
+	const unsigned int num = ARRAY_SIZE(goldmont_events);
+
+	prepare();
+	/* With every_instruction() these are all that the manual has. */
+	ktap_check(num + 2 == 45, "%u events", num + 2);
+	where_it_happens(goldmont_events, num, precise_ip, false);
+	every_instruction(0x00c0, precise_ip);
+	every_instruction(0x00c2, precise_ip);
+}
+
+static void goldmont_2(void)
+{
+	goldmont(2);
+}
+
+static void goldmont_3(void)
+{
+	goldmont(3);
+}
+
+/* ---- Silvermont ---- */
+
+static const struct event_places silvermont_events[] = {
+	{ 0x0103, { blocked }, P(FORWARD) },
+	{ 0x0803, { accesses, levels }, P(SPLIT_LOAD) | P(PAGE_LOAD) },
+	{ 0x0204, { levels }, P(L2) },
+	{ 0x0404, { levels }, L2_MISSES },
+	{ 0x0804, { pages }, P(FAR_LOAD) },
+	{ 0x2004, { levels }, P(HITM) },
+	{ 0x00c4, { branches }, BRANCHES },
+	{ 0x7ec4, { branches }, JCCS },
+	{ 0xbfc4, { branches }, P(FAR_BRANCH) },
+	{ 0xebc4, { branches }, P(IND_CALL) | P(IND_JUMP) },
+	{ 0xf7c4, { branches }, P(RETURN) },
+	{ 0xf9c4, { branches }, CALLS },
+	{ 0xfbc4, { branches }, P(IND_CALL) },
+	{ 0xfdc4, { branches }, P(CALL) },
+	{ 0xfec4, { branches }, P(TAKEN) },
+	{ 0x00c5, { mispredicted }, MISPS },
+	{ 0x7ec5, { mispredicted }, P(MISP_JCC) },
+	{ 0xebc5, { mispredicted }, P(MISP_JUMP) | P(MISP_CALL) },
+	{ 0xf7c5, { mispredicted }, P(MISP_RETURN) },
+	{ 0xfbc5, { mispredicted }, P(MISP_CALL) },
+	{ 0xfec5, { mispredicted }, P(MISP_JCC) },
+};
+
+static void silvermont_2(void)
+{
+	const unsigned int num = ARRAY_SIZE(silvermont_events);
+
+	prepare();
+	/* All that the manual has. */
+	ktap_check(num == 21, "%u events", num);
+	where_it_happens(silvermont_events, num, 2, true);
+}
+
+static const struct core_machine machines[] = {
+	{ GOLDMONT, CORE_CASES({ "each event at its instruction, precision 2", goldmont_2 },
+			       { "each event at its instruction, precision 3", goldmont_3 }) },
+	{ SILVERMONT, CORE_CASES({ "each event at its instruction, precision 2", silvermont_2 }) },
+};
+
+CORE_MACHINES(machines)

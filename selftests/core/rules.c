@@ -1,20 +1,27 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * What perf_event_open() answers to offcore and precise requests: without the
  * module, with it, and with enforce. The rules are written down here a second
- * time, from the manual.
+ * time, from the manual: SDM, sections 18.7.1.2 and 18.7.2 for Goldmont, 18.6.1.1 to
+ * 18.6.3 for Silvermont, 18.9.5 for Sandy Bridge.
+ *
+ * TIER: once
+ * LONG: once
+ * VM: --machine goldmont
+ * TIER: quick newest once
+ * VM: --machine silvermont
+ * VM: --machine sandybridge --cores 2 --threads 2
+ * VM: --machine sandybridge --model 2d
  */
-#ifndef SELFTESTS_CORE_RULES_H
-#define SELFTESTS_CORE_RULES_H
-
+#define _GNU_SOURCE
 #include "kmsg.h"
 #include "sample.h"
 
 #define BIT(n)		(1ull << (n))
 #define BITS(hi, lo)	((BIT((hi) - (lo) + 1) - 1) << (lo))
 
-/* Of the CPU at hand. */
 struct rules {
+	const char *models;
 	uint16_t select[2];
 	u64 request;	/* request bits that are not reserved */
 	u64 not_in[2];	/* of those: not in this register */
@@ -26,7 +33,69 @@ struct rules {
 	int exact_from;		/* the lowest precise_ip that is for those alone; 0: 3 */
 };
 
+static const uint16_t goldmont_exact[] = {
+	0x0103, 0x0203, 0x0403, 0x0803, 0x1003, 0x0213, 0x0413, 0x00c0, 0x00c2, 0x01c2, 0x08c2,
+	0x10c2, 0x00c4, 0x7ec4, 0x80c4, 0xbfc4, 0xebc4, 0xf7c4, 0xf9c4, 0xfbc4, 0xfdc4, 0xfec4,
+	0x00c5, 0x7ec5, 0xebc5, 0xf7c5, 0xfbc5, 0xfec5, 0x11d0, 0x12d0, 0x13d0, 0x21d0, 0x41d0,
+	0x42d0, 0x43d0, 0x81d0, 0x82d0, 0x83d0, 0x01d1, 0x02d1, 0x08d1, 0x10d1, 0x20d1, 0x40d1,
+	0x80d1, 0
+};
+
+static const uint16_t silvermont_exact[] = {
+	0x0103, 0x0803, 0x0204, 0x0404, 0x0804, 0x2004, 0x00c4, 0x7ec4, 0xbfc4, 0xebc4, 0xf7c4,
+	0xf9c4, 0xfbc4, 0xfdc4, 0xfec4, 0x00c5, 0x7ec5, 0xebc5, 0xf7c5, 0xfbc5, 0xfec5, 0
+};
+
+static const struct rules machines[] = {
+	{
+		.models = GOLDMONT,
+		.select = { 0x01b7, 0x02b7 },
+		.request = 0xffbf,
+		.not_in = { 0, BIT(3) },
+		.supplier = BIT(18),
+		.snoop = BIT(33) | BIT(34) | BIT(36) | BIT(37),
+		.outstanding = { true, false },
+		.exact = goldmont_exact,
+	},
+	{
+		.models = SILVERMONT,
+		.select = { 0x01b7, 0x02b7 },
+		.request = 0xffff,
+		.supplier = BIT(18),
+		.snoop = BIT(31) | BIT(33) | BIT(34) | BIT(36) | BIT(37),
+		.outstanding = { true, false },
+		.exact = silvermont_exact,
+		.exact_from = 1,
+	},
+	/* There is no precise_ip=3 here. */
+	{
+		.models = "2a",
+		.select = { 0x01b7, 0x01bb },
+		.request = BITS(11, 0) | BIT(15),
+		.supplier = BITS(22, 17),
+		.snoop = BITS(37, 31),
+		.both = true,
+	},
+	/* The server: any of eight bits is remote memory. */
+	{
+		.models = "2d",
+		.select = { 0x01b7, 0x01bb },
+		.request = BITS(11, 0) | BIT(15),
+		.supplier = BITS(30, 17),
+		.snoop = BITS(37, 31),
+		.both = true,
+	},
+};
+
+/* That of the CPU at hand */
 static const struct rules *rules;
+
+void ktap_begin(void)
+{
+	/* One is, or no case would run. */
+	for (rules = machines; !cpu_is(rules->models); rules++)
+		;
+}
 
 static bool offcore_counts(int reg, u64 val)
 {
@@ -477,18 +546,16 @@ static void reason_given(void)
 	ktap_check(kmsg_count("response") == 1);
 }
 
-#define RULES_CASES								\
-	{ "offcore: every two values meet", offcore_pairs },			\
-	{ "offcore: what the kernel takes", offcore_ask_kernel, KTAP_SAME_PROCESS },		\
-	{ "offcore: the module alone changes nothing", offcore_unenforced, KTAP_SAME_PROCESS },	\
-	{ "offcore: enforce refuses what counts nothing", offcore_enforced, KTAP_SAME_PROCESS },	\
-	{ "offcore: whatever else counts, and is the truth", offcore_counted, KTAP_SAME_PROCESS },	\
-	{ "other events under enforce", others_enforced },			\
-	{ "generic cache events under enforce", generic_enforced },		\
-	{ "precision under enforce", precise_enforced },			\
-	{ "precision and the bits that exclude it", precise_bits },		\
-	{ "precision of generic events under enforce", precise_generic },	\
-	{ "inheriting under enforce", inherited_enforced },			\
-	{ "a refusal has a reason", reason_given }
-
-#endif
+MACHINE_MAIN(GOLDMONT " " SILVERMONT " " SANDYBRIDGE,
+	     { "offcore: every two values meet", offcore_pairs },
+	     { "offcore: what the kernel takes", offcore_ask_kernel, KTAP_SAME_PROCESS },
+	     { "offcore: the module alone changes nothing", offcore_unenforced, KTAP_SAME_PROCESS },
+	     { "offcore: enforce refuses what counts nothing", offcore_enforced, KTAP_SAME_PROCESS },
+	     { "offcore: whatever else counts, and is the truth", offcore_counted, KTAP_SAME_PROCESS },
+	     { "other events under enforce", others_enforced },
+	     { "generic cache events under enforce", generic_enforced },
+	     { "precision under enforce", precise_enforced },
+	     { "precision and the bits that exclude it", precise_bits },
+	     { "precision of generic events under enforce", precise_generic },
+	     { "inheriting under enforce", inherited_enforced },
+	     { "a refusal has a reason", reason_given })

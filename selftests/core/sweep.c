@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Phase sweeps of the core PMU. An event of this task that samples instructions overflows
  * at an instruction that is known beforehand. So the overflow, with its record or interrupt,
@@ -10,11 +10,19 @@
  * The period stays; what gets shorter are the instructions before the call. Where the call
  * ends need not be known: the sweep is over when the last overflow has come after the event
  * has stopped, three times in a row.
+ *
+ * LONG: once
+ * VM: --machine goldmont --icount
+ * VM: --machine sandybridge --icount
  */
-#ifndef SELFTESTS_CORE_PHASE_H
-#define SELFTESTS_CORE_PHASE_H
+#define _GNU_SOURCE
+#include <time.h>
 
 #include "sample.h"
+
+#define INSTRUCTIONS	0x00c0	/* on a fixed counter */
+#define PDIR		0x01c0	/* on a programmable one, precise or not; Sandy Bridge */
+#define BRANCHES	0x00c4
 
 /* How an event samples instructions. */
 struct kind {
@@ -349,4 +357,141 @@ static void call_reopen(void)
 		close(fd);
 }
 
-#endif
+/* ---- Goldmont: with and without an index out of bounds ---- */
+
+static const struct kind interrupt = { "interrupts", INSTRUCTIONS, 0, .overflows = 1 };
+static const struct kind reloaded = { "records, reloaded", INSTRUCTIONS, 2, .clock = true,
+				      .overflows = 1 };
+static const struct kind one_by_one = { "records, one by one", INSTRUCTIONS, 2, .wakeup = true,
+					.overflows = 1 };
+static const struct kind piled_up = { "records, piled up", INSTRUCTIONS, 2, .overflows = 3 };
+static const struct kind reloaded_fault = { "records, reloaded, out of bounds", INSTRUCTIONS, 2,
+					    .clock = true, .overflows = 1, .fault = true };
+static const struct kind one_by_one_fault = { "records, one by one, out of bounds", INSTRUCTIONS,
+					      2, .wakeup = true, .overflows = 1, .fault = true };
+
+static const struct call calls[] = {
+	{ "stop", NULL, call_nothing, NULL, false },
+	{ "read", NULL, call_read, NULL, true },
+	{ "stop and start", NULL, call_restart, NULL, false },
+	{ "read another", other_on, call_read_other, other_off, false },
+	{ "start another", NULL, other_on, other_off, false },
+	{ "stop another", other_on, other_off, NULL, false },
+	{ "leave the CPU", NULL, call_sleep, NULL, false },
+	{ "open and close another", NULL, call_reopen, NULL, false },
+};
+
+#define STEPS	16
+
+static void sweep_all(const struct kind *kind)
+{
+	unsigned int i;
+
+	on_cpu(0);
+	perf_unlimited();
+	ext_load("enforce=1 data_src=1 ds_guard=1");
+	if (other < 0)
+		other = open_other(0x00c4, 0);
+	for (i = 0; i < ARRAY_SIZE(calls); i++) {
+		unsigned long before = repairs();
+		unsigned int phases;
+
+		/* The kernel empties the buffer first, with the index as it is. */
+		if (kind == &reloaded_fault && calls[i].run == call_read)
+			continue;
+		phases = sweep(kind, &calls[i], STEPS);
+		ktap_check(repairs() - before == (kind->fault ? phases : 0),
+			   "%lu repairs in %u phases", repairs() - before, phases);
+	}
+}
+
+#define SWEEP(_kind)				\
+static void sweep_##_kind(void)			\
+{						\
+	sweep_all(&_kind);			\
+}
+
+SWEEP(interrupt)
+SWEEP(reloaded)
+SWEEP(one_by_one)
+SWEEP(piled_up)
+SWEEP(reloaded_fault)
+SWEEP(one_by_one_fault)
+
+/* ---- Sandy Bridge: what keeps PDIR alone on its core ---- */
+
+static const struct kind fixed = { "interrupts, fixed", INSTRUCTIONS, 0, .overflows = 1 };
+static const struct kind general = { "interrupts, programmable", PDIR, 0, .overflows = 1 };
+static const struct kind pdir_reloaded = { "PDIR, reloaded", PDIR, 2, .clock = true,
+					   .overflows = 1 };
+static const struct kind pdir_one_by_one = { "PDIR, one by one", PDIR, 2, .wakeup = true,
+					     .overflows = 1 };
+
+/* The other one comes later: PDIR would have to wait for it. */
+static const struct call pdir_calls[] = {
+	{ "stop", NULL, call_nothing, NULL, false },
+	{ "read", NULL, call_read, NULL, true },
+	{ "stop and start", NULL, call_restart, NULL, false },
+	{ "start another", NULL, other_on, other_off, false },
+	{ "leave the CPU", NULL, call_sleep, NULL, false },
+	{ "open and close another", NULL, call_reopen, NULL, false },
+};
+
+/* It is there already. */
+static const struct call calls_beside[] = {
+	{ "read another", other_on, call_read_other, other_off, false },
+	{ "stop another", other_on, other_off, NULL, false },
+};
+
+static void sweep_pdir(const struct kind *kind, u64 config, int precise, bool beside)
+{
+	unsigned int i;
+
+	on_cpu(0);
+	perf_unlimited();
+	ext_load("enforce=1");
+	if (other >= 0)
+		close(other);
+	other = open_other(config, precise);
+	for (i = 0; i < ARRAY_SIZE(pdir_calls); i++)
+		sweep(kind, &pdir_calls[i], STEPS);
+	for (i = 0; beside && i < ARRAY_SIZE(calls_beside); i++)
+		sweep(kind, &calls_beside[i], STEPS);
+}
+
+static void pdir_comes(void)
+{
+	sweep_pdir(&fixed, PDIR, 2, true);
+}
+
+static void pdir_waits(void)
+{
+	sweep_pdir(&general, PDIR, 2, false);
+}
+
+static void pdir_stays(void)
+{
+	sweep_pdir(&pdir_reloaded, BRANCHES, 0, false);
+}
+
+static void pdir_stays_one_by_one(void)
+{
+	sweep_pdir(&pdir_one_by_one, BRANCHES, 0, false);
+}
+
+static const struct core_machine machines[] = {
+	{ GOLDMONT, CORE_CASES(
+		{ "an interrupt in every phase", sweep_interrupt },
+		{ "a record in every phase, reloaded by the CPU", sweep_reloaded },
+		{ "a record in every phase, one by one", sweep_one_by_one },
+		{ "a record in every phase, piled up", sweep_piled_up },
+		{ "out of bounds in every phase, reloaded by the CPU", sweep_reloaded_fault },
+		{ "out of bounds in every phase, one by one", sweep_one_by_one_fault }) },
+	{ SANDYBRIDGE, CORE_CASES(
+		{ "an interrupt in every phase while PDIR comes and goes", pdir_comes },
+		{ "an interrupt in every phase while PDIR waits", pdir_waits },
+		{ "a record of PDIR in every phase, others wait", pdir_stays },
+		{ "a record of PDIR in every phase, one by one, others wait", pdir_stays_one_by_one }) },
+};
+
+CORE_MACHINES(machines)
