@@ -2,7 +2,7 @@
 /*
  * VM: --machine goldmont --icount
  * TIER: once
- * PUT: lib/walker.c
+ * PUT: programs/walker.c
  *
  * perf loads: where loads are served, of a program of which that is known.
  *

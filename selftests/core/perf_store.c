@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * VM: --machine sandybridge --cores 2 --threads 2
- * PUT: lib/walker.c
+ * PUT: programs/walker.c
  * PERF: both
  *
  * Precise store on Sandy Bridge, with perf as people use it.

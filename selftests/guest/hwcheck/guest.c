@@ -148,7 +148,6 @@ int main(int argc, char **argv)
 
 	if (!lines || silicon_missing())
 		return 2;
-	use();
 	cpus = sysconf(_SC_NPROCESSORS_CONF);
 	if (setjmp(ktap_end))
 		return 1;
