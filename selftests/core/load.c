@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
+ * PART: adversaries
  * VM: --machine goldmont
  * TIER: rt
  * LONG: each

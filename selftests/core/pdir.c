@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
+ * PART: adversaries
  * VM: --machine sandybridge --cores 2 --threads 2
  * PTI: on
  * LONG: each

@@ -8,6 +8,7 @@
  * the core PMU is in use, its handler claims every NMI (intel_bts_interrupt() takes two
  * zeroes for a full buffer), and none would be left.
  *
+ * PART: adversaries
  * VM: --sockets 1 --cores 2 --threads 2 --icount --append nmi_watchdog=0
  */
 #include "kmsg.h"

@@ -6,6 +6,7 @@
  *
  * The stranger here is this program, with /dev/cpu/0/msr.
  *
+ * PART: adversaries
  * VM: --sockets 1 --cores 2 --threads 2 --icount --append nmi_watchdog=0
  */
 #include "foreign.h"

@@ -7,6 +7,7 @@
  * CPU 0 serves the package, this program runs on CPU 1. The NMI watchdog is off, so that all
  * NMIs are ours.
  *
+ * PART: adversaries
  * VM: --sockets 1 --cores 2 --icount --append nmi_watchdog=0
  */
 #include <signal.h>

@@ -12,6 +12,7 @@
  *
  * CPUs 0 and 1 are package 0, 2 and 3 package 1.
  *
+ * PART: adversaries
  * VM: --sockets 2 --cores 2
  * LONG: each
  */

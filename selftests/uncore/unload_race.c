@@ -4,6 +4,7 @@
  * would wait for each other, see Documentation/upstream/perf_pmu_unregister.md.
  * A debug kernel takes half a minute for each unload beside them.
  *
+ * PART: adversaries
  * VM: --sockets 2 --cores 2
  * KERNELS: 6.1 6.12 newest
  * LONG: each

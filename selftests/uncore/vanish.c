@@ -5,6 +5,7 @@
  *
  * CPU 0 serves package 0, CPU 2 package 1.
  *
+ * PART: adversaries
  * VM: --sockets 2 --cores 2 --icount --append nmi_watchdog=0
  * TIER: once debug
  */
