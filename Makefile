@@ -10,7 +10,8 @@
 #	make test-quick		a few tests of each kind, on one kernel: three minutes
 #	make test		all tests
 #	make test-debug		those on a kernel with lockdep, KASAN and kmemleak
-#	make soak		what takes longer: hours
+#	make soak		what takes longer: hours; PART=host|uncore|core|metrics|strangers|
+#				adversaries|kernels: a part of it
 #	make soak-newest	all tests on the newest kernel
 #	make check		static checks
 #	make bench		MSR accesses and instructions, beside mainline
@@ -72,7 +73,8 @@ test-debug:
 	selftests/run --kernel debug
 
 soak:
-	selftests/run --tier soak --kernel 6.1 --kernel 6.12 --also debug --rt debug-rt
+	selftests/run --tier soak --kernel 6.1 --kernel 6.12 --also debug --rt debug-rt \
+		$(if $(PART),--part $(PART))
 
 soak-newest:
 	selftests/run --tier soak --also newest

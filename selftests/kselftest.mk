@@ -21,9 +21,20 @@ CFLAGS := -O2 -g -Wall -Wextra -Werror -I../lib -I../../tools/silicon/model
 LOCAL_HDRS += $(wildcard *.h ../lib/*.h)
 LOCAL_HDRS += $(addprefix $(TOP)/tools/silicon/model/,synthetic.h readings.h)
 LOCAL_HDRS += Makefile ../kselftest.mk
+EXTRA_CLEAN := $(OUTPUT)/lib
 
 include $(KSELFTEST)/lib.mk
 
+# What tests share: all of ../lib, unless a collection says what it needs.
+LIB_SOURCES ?= $(wildcard ../lib/*.c)
+LIB := $(OUTPUT)/lib/libtest.a
+$(TEST_GEN_PROGS) $(TEST_GEN_FILES): $(LIB)
+$(LIB): $(LIB_SOURCES:../lib/%.c=$(OUTPUT)/lib/%.o)
+	$(AR) rcs $@ $^
+$(OUTPUT)/lib/%.o: ../lib/%.c $(LOCAL_HDRS)
+	@mkdir -p $(@D)
+	$(COMPILE.c) -o $@ $<
+
 # Programs that tests start.
-$(OUTPUT)/%: ../lib/%.c $(LOCAL_HDRS)
+$(OUTPUT)/%: ../programs/%.c $(LOCAL_HDRS)
 	$(LINK.c) $(filter-out $(LOCAL_HDRS),$^) $(LDLIBS) -o $@

@@ -13,7 +13,7 @@ set -euo pipefail
 out=$TOP/build/selftests
 mkdir -p "$out"
 gcc -O2 -Wall -Wextra -static -I "$TOP/selftests/lib" -I "$TOP/tools/silicon/model" \
-	-o "$out/core_cost" "$TOP/selftests/bench/core_cost.c"
+	-o "$out/core_cost" "$TOP/selftests/bench/core_cost.c" "$TOP"/selftests/lib/*.c
 for kernel; do
 	"$TOP/tools/build-modules" "$kernel" >"$out/modules-$kernel.log" 2>&1 ||
 		{ cat "$out/modules-$kernel.log" >&2; exit 1; }

@@ -14,17 +14,17 @@
 #define WALKS		41
 #define SAMPLES		50
 
-static uint64_t from[WORDS], to[WORDS];
+static u64 from[WORDS], to[WORDS];
 static struct ring ring;
 
-static uint64_t insns(void)
+static u64 insns(void)
 {
 	return msr_read(0, SYN_INSNS);
 }
 
 static int ascending(const void *a, const void *b)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	u64 x = *(const u64 *)a, y = *(const u64 *)b;
 
 	return (x > y) - (x < y);
 }
@@ -39,9 +39,9 @@ static void nothing(void)
  */
 static double cost(void (*run)(void), int num)
 {
-	static uint64_t insn[MAX_RUNS];
+	static u64 insn[MAX_RUNS];
 	static double asking;
-	uint64_t before;
+	u64 before;
 	int i;
 
 	if (!asking && run != nothing)
@@ -55,14 +55,14 @@ static double cost(void (*run)(void), int num)
 	return insn[num / 2] - (run == nothing ? 0 : asking);
 }
 
-static uint64_t config, config1;
+static u64 config, config1;
 
 static void open_close(void)
 {
 	ktap_require(!try_open(config, config1, 0));
 }
 
-static double opening(uint64_t cfg, uint64_t cfg1)
+static double opening(u64 cfg, u64 cfg1)
 {
 	config = cfg;
 	config1 = cfg1;
@@ -78,7 +78,7 @@ static void start_stop(void)
 }
 
 /* Of an event that is open. */
-static double switching(uint64_t cfg)
+static double switching(u64 cfg)
 {
 	struct perf_event_attr attr = core_attr(cfg, 0, 0);
 	double insn;
@@ -96,7 +96,7 @@ static void walk_once(void)
 }
 
 /* Per record, each with an interrupt of its own. */
-static double sampling(uint64_t cfg)
+static double sampling(u64 cfg)
 {
 	struct perf_event_attr attr = sample_attr(cfg, 2, PERIOD);
 	double with, without, records;
@@ -129,7 +129,7 @@ static void measure(void)
 	perf_unlimited();
 	printf("# %-22s %10s %10s %10s %12s\n", "", "open+close", "offcore", "start+stop",
 	       "PEBS sample");
-	for (i = 0; i < sizeof(parameters) / sizeof(parameters[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(parameters); i++) {
 		double plain, offcore, start, sample;
 
 		ext_load(parameters[i]);

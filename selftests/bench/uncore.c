@@ -45,7 +45,7 @@ static void row(const char *name, unsigned long val)
 	printf("%s %lu\n", name, val);
 }
 
-static int add_pmu(const char *pmu, uint64_t config, int group)
+static int add_pmu(const char *pmu, u64 config, int group)
 {
 	struct perf_event_attr attr = perf_attr(pmu, config);
 
@@ -56,7 +56,7 @@ static int add_pmu(const char *pmu, uint64_t config, int group)
 	return fds[num_fds++];
 }
 
-static int add(const char *box, uint64_t config, int group)
+static int add(const char *box, u64 config, int group)
 {
 	char pmu[32];
 
@@ -185,7 +185,7 @@ static void idle(void)
 /* The spread of the moments at which 48 counters of 8 boxes start. */
 static void skew(void)
 {
-	uint64_t opened, first = -1, last = 0;
+	u64 opened, first = -1, last = 0;
 	int gates = !strcmp(prefix, "xeon7500"), gate, b, i, held;
 	char box[16];
 
@@ -217,7 +217,7 @@ static void skew(void)
 }
 
 /* Events that sample behind a gate, each every 1000000 cycles: they overflow together. */
-static void overflows(const char *what, int boxes, int counters, uint64_t freeze)
+static void overflows(const char *what, int boxes, int counters, u64 freeze)
 {
 	struct perf_event_attr attr;
 	unsigned long before, overflows = 0, insns, pmis, num;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The report of perf c2c about selftests/lib/sharer.c: the row of its shared line.
+ * The report of perf c2c about selftests/programs/sharer.c: the row of its shared line.
  */
 #ifndef SELFTESTS_CORE_C2C_H
 #define SELFTESTS_CORE_C2C_H

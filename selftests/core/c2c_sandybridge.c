@@ -2,7 +2,7 @@
 /*
  * VM: --machine sandybridge --cores 2
  * TIER: once debug
- * PUT: lib/sharer.c
+ * PUT: programs/sharer.c
  *
  * perf c2c on Sandy Bridge, whose records hold the data source: the kernel alone is enough, and
  * with the module it is the same.

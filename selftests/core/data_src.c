@@ -15,13 +15,13 @@
 #define PERIOD		31
 #define LINES		16
 
-static uint64_t from[WORDS] __attribute__((aligned(4096)));
-static uint64_t to[WORDS] __attribute__((aligned(4096)));
+static u64 from[WORDS] __attribute__((aligned(4096)));
+static u64 to[WORDS] __attribute__((aligned(4096)));
 
 /* Of 16 lines in a row. */
 #define MAP		0x6543216543216541ull
 
-static unsigned int level_of(uint64_t addr)
+static unsigned int level_of(u64 addr)
 {
 	return MAP >> 4 * (addr >> 6 & (LINES - 1)) & 15;
 }
@@ -61,16 +61,16 @@ static const struct source {
 	  PERF_MEM_LVLNUM_RAM, 0, 0, 0 },
 };
 
-#define NUM_SOURCES	(sizeof(sources) / sizeof(sources[0]))
+#define NUM_SOURCES	ARRAY_SIZE(sources)
 
 static struct ring ring;
-static uint64_t records;	/* that the silicon has written for it */
-static uint64_t lost;		/* of them, as the kernel says */
+static u64 records;	/* that the silicon has written for it */
+static u64 lost;		/* of them, as the kernel says */
 
-static void sample(uint64_t config, void (*adapt)(struct perf_event_attr *attr))
+static void sample(u64 config, void (*adapt)(struct perf_event_attr *attr))
 {
 	struct perf_event_attr attr = sample_attr(config, 2, PERIOD);
-	uint64_t count[2];	/* value, lost */
+	u64 count[2];	/* value, lost */
 
 	attr.read_format = PERF_FORMAT_LOST;
 	if (adapt)
@@ -87,14 +87,14 @@ static void sample(uint64_t config, void (*adapt)(struct perf_event_attr *attr))
 }
 
 /* Some, and all of them. Only a ring that is full may lose one. */
-static bool all_samples(uint64_t num)
+static bool all_samples(u64 num)
 {
 	bool full = (num + 1) * sizeof(struct sample) > RING_PAGES * 4096;
 
 	return num && records == num + lost && (!lost || full);
 }
 
-static uint64_t or_na(unsigned int val, unsigned int na)
+static u64 or_na(unsigned int val, unsigned int na)
 {
 	return val ? val : na;
 }
@@ -139,7 +139,7 @@ static void sources_right(void (*adapt)(struct perf_event_attr *attr))
 		}
 		ktap_check(all_samples(num) && !wrong && !levels,
 			   "%#x: %d samples of %llu, %d with another source, %d served elsewhere",
-			   want->config, num, (unsigned long long)records, wrong, levels);
+			   want->config, num, records, wrong, levels);
 		ring_close(&ring);
 	}
 }
@@ -161,18 +161,23 @@ static void sources_na(const char *parameters, void (*adapt)(struct perf_event_a
 			wrong += !source_na(s.src);
 		}
 		ktap_check(all_samples(num) && !wrong, "%#x: %d samples of %llu, %d with a source",
-			   sources[i].config, num, (unsigned long long)records, wrong);
+			   sources[i].config, num, records, wrong);
 		ring_close(&ring);
 	}
 }
 
-static void kernel_alone(void)
+/* Each case begins so. */
+void ktap_begin(void)
 {
 	on_cpu(0);
 	perf_unlimited();
 	msr_write(0, SYN_MEM_SHIFT, 6);
 	msr_write(0, SYN_MEM_MAP, MAP);
 	msr_write(0, SYN_MEM_MODE, SYN_MEM_BY_ADDRESS);
+}
+
+static void kernel_alone(void)
+{
 	sources_na(NULL, NULL);
 }
 
@@ -195,6 +200,7 @@ static void frequency_set(struct perf_event_attr *attr)
 
 static void frequency(void)
 {
+	ext_load("data_src=1");
 	sources_right(frequency_set);
 }
 
@@ -204,6 +210,7 @@ static void backward(void)
 	struct perf_event_attr attr = sample_attr(0x02d1, 2, PERIOD);
 	const struct sample *s;
 
+	ext_load("data_src=1");
 	attr.write_backward = 1;
 	ring_open(&ring, &attr);
 	perf_enable(ring.fd);
@@ -225,6 +232,7 @@ static void inherited(void)
 	struct sample s;
 	pid_t pid;
 
+	ext_load("data_src=1");
 	attr.inherit = 1;
 	/* Each CPU has a ring of its own for inherited events. */
 	fd = syscall(SYS_perf_event_open, &attr, 0, 0, -1, 0);
@@ -247,7 +255,7 @@ static void inherited(void)
 }
 
 /* No record has a latency or a transaction, whatever the CPU writes in that field. */
-static void weights(uint64_t config, uint64_t type)
+static void weights(u64 config, u64 type)
 {
 	struct perf_event_attr attr = sample_attr(config, 2, PERIOD);
 	int num = 0, wrong = 0, pass;
@@ -266,13 +274,13 @@ static void weights(uint64_t config, uint64_t type)
 		}
 		ring_close(&ring);
 	}
-	ktap_check(num && !wrong, "%#llx, %#llx: %d samples, %d with one",
-		   (unsigned long long)config, (unsigned long long)type, num, wrong);
+	ktap_check(num && !wrong, "%#llx, %#llx: %d samples, %d with one", config, type, num,
+		   wrong);
 }
 
 static void no_weight(void)
 {
-	static const uint64_t types[] = { PERF_SAMPLE_WEIGHT, PERF_SAMPLE_TRANSACTION };
+	static const u64 types[] = { PERF_SAMPLE_WEIGHT, PERF_SAMPLE_TRANSACTION };
 	int i;
 
 	ext_load("data_src=1");

@@ -16,7 +16,7 @@
 #define PERIOD		101
 #define FAULTS		50
 
-static uint64_t from[WORDS], to[WORDS];
+static u64 from[WORDS], to[WORDS];
 static struct ring ring;
 
 /* No fault in some() */
@@ -26,9 +26,9 @@ static struct ring ring;
  * Run for @rounds, with a fault in the middle of them; the number of samples. The event
  * is off while they are read, which would make samples, too.
  */
-static uint64_t some(uint64_t rounds, int fault)
+static u64 some(u64 rounds, int fault)
 {
-	uint64_t before = ring.samples;
+	u64 before = ring.samples;
 	struct sample s;
 
 	perf_enable(ring.fd);
@@ -85,7 +85,7 @@ static void start(const char *parameters, void (*adapt)(struct perf_event_attr *
  */
 static void unguarded(void)
 {
-	uint64_t num;
+	u64 num;
 	long before;
 	int i;
 
@@ -99,13 +99,13 @@ static void unguarded(void)
 	}
 	real_time(false);
 	ktap_require(i < 100, "never left alone");
-	ktap_check(num >= 499 && num <= 501, "%llu samples", (unsigned long long)num);
+	ktap_check(num >= 499 && num <= 501, "%llu samples", num);
 	ring_close(&ring);
 }
 
 static void guarded(int fault, void (*adapt)(struct perf_event_attr *attr))
 {
-	uint64_t bounds, records, samples;
+	u64 bounds, records, samples;
 	int i;
 
 	start("ds_guard=1", adapt);
@@ -113,16 +113,15 @@ static void guarded(int fault, void (*adapt)(struct perf_event_attr *attr))
 	bounds = core_stat(0, SYN_CORE_S_LOST_BOUNDS);
 	samples = ring.samples;
 	for (i = 0; i < FAULTS; i++) {
-		uint64_t num = some(200 * PERIOD, fault);
+		u64 num = some(200 * PERIOD, fault);
 
-		ktap_check(num >= 5, "fault %d: %llu samples", i, (unsigned long long)num);
+		ktap_check(num >= 5, "fault %d: %llu samples", i, num);
 	}
 	records = core_stat(0, SYN_CORE_S_RECORDS) - records;
 	bounds = core_stat(0, SYN_CORE_S_LOST_BOUNDS) - bounds;
 	samples = ring.samples - samples;
-	ktap_note("%llu out of bounds, %lu repairs, %llu records, %llu samples, %llu lost",
-		  (unsigned long long)bounds, repairs(), (unsigned long long)records,
-		  (unsigned long long)samples, (unsigned long long)ring.lost);
+	ktap_note("%llu out of bounds, %lu repairs, %llu records, %llu samples, %llu lost", bounds,
+		  repairs(), records, samples, ring.lost);
 	/* Now and then the kernel resets the index before the counter overflows. */
 	ktap_check(bounds <= FAULTS && bounds > FAULTS / 2 && repairs() == bounds);
 	ktap_check(records == samples && !ring.lost);
@@ -165,10 +164,10 @@ static void drain(void)
  * Does the event go on? One that is throttled does so with the next tick, and on a busy host many
  * samples may come to pass between two ticks.
  */
-static bool goes_on(uint64_t rounds)
+static bool goes_on(u64 rounds)
 {
 	double end = seconds() + 60;
-	uint64_t before;
+	u64 before;
 	int tries;
 
 	drain();
@@ -222,19 +221,19 @@ static void many(void)
 	start("ds_guard=1", piled_up);
 	real_time(true);
 	for (i = 0; i < 100 && good < 4; i++) {
-		uint64_t interrupts = core_stat(0, SYN_CORE_S_PMI_BUFFER);
+		u64 interrupts = core_stat(0, SYN_CORE_S_PMI_BUFFER);
 		unsigned long fixed = repairs();
 		long before = switches();
-		uint64_t num = some(1000 * PERIOD, good % 2 ? SYN_PEBS_INDEX_ABOVE :
-							      SYN_PEBS_INDEX_BELOW);
+		u64 num =
+			some(1000 * PERIOD, good % 2 ? SYN_PEBS_INDEX_ABOVE : SYN_PEBS_INDEX_BELOW);
 
 		if (switches() != before)
 			continue;
 		good++;
 		interrupts = core_stat(0, SYN_CORE_S_PMI_BUFFER) - interrupts;
-		ktap_check(num >= 490, "%llu", (unsigned long long)num);
+		ktap_check(num >= 490, "%llu", num);
 		ktap_check(repairs() == fixed + 1, "from %lu to %lu repairs", fixed, repairs());
-		ktap_check(interrupts < 25, "%llu interrupts", (unsigned long long)interrupts);
+		ktap_check(interrupts < 25, "%llu interrupts", interrupts);
 	}
 	real_time(false);
 	ktap_require(good == 4, "never left alone");
@@ -246,7 +245,7 @@ static void many(void)
 /* A read right after the repair: what the guard loads is not behind what the kernel did. */
 static void counted(void)
 {
-	uint64_t last, now;
+	u64 last, now;
 	int i;
 
 	start("ds_guard=1", one_by_one);
@@ -256,8 +255,7 @@ static void counted(void)
 		msr_write(0, SYN_PEBS_INDEX, SYN_PEBS_INDEX_BELOW);
 		walk(to, from, WORDS, 1, PERIOD + 9);
 		now = perf_count(ring.fd).value;
-		ktap_check(now - last < 1 << 20, "fault %d: from %llu to %llu", i,
-			   (unsigned long long)last, (unsigned long long)now);
+		ktap_check(now - last < 1 << 20, "fault %d: from %llu to %llu", i, last, now);
 		last = now;
 	}
 	perf_disable(ring.fd);
@@ -286,7 +284,7 @@ static void overflow_in_guard(void)
 			break;
 	}
 	perf_disable(ring.fd);
-	ktap_note("%d faults, %llu samples", i, (unsigned long long)ring.samples);
+	ktap_note("%d faults, %llu samples", i, ring.samples);
 	ring_close(&ring);
 }
 
@@ -303,7 +301,7 @@ static void full(void)
 static void beside_others(void)
 {
 	struct perf_event_attr attr = core_attr(0x00c4, 0, 0);
-	uint64_t count[2];
+	u64 count[2];
 	int pass, fd, i;
 
 	start("ds_guard=1", reloaded);
@@ -322,8 +320,7 @@ static void beside_others(void)
 		perf_disable(ring.fd);
 		count[pass] = perf_count(fd).value;
 	}
-	ktap_check(count[0] == count[1], "%llu branches, with faults %llu",
-		   (unsigned long long)count[0], (unsigned long long)count[1]);
+	ktap_check(count[0] == count[1], "%llu branches, with faults %llu", count[0], count[1]);
 	ktap_check(repairs() > FAULTS / 2, "%lu repairs", repairs());
 	ring_close(&ring);
 	close(fd);

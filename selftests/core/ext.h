@@ -56,7 +56,14 @@ static inline void ext_load(const char *parameters)
 	ktap_require(!shell(command) && ext_loaded(), "cannot load with '%s'", parameters);
 }
 
-/* Is it an Intel CPU of family 6 with one of these models, "5c 5f"? */
+/* Models of family 6 */
+#define GOLDMONT	"5c 5f"
+#define GOLDMONT_PLUS	"7a"
+#define NEHALEM_EX	"2e"
+#define SANDYBRIDGE	"2a 2d"
+#define SILVERMONT	"37 4a 4c 4d 5a"
+
+/* Is it an Intel CPU of family 6 with one of these models? */
 static inline bool cpu_is(const char *models)
 {
 	unsigned int eax = 0, ebx, ecx = 0, edx;
@@ -93,7 +100,7 @@ static inline const char *ext_missing(void)
 }
 
 /* An event of the core PMU, counting this task; precise ones sample. */
-static inline struct perf_event_attr core_attr(uint64_t config, uint64_t config1, int precise)
+static inline struct perf_event_attr core_attr(u64 config, u64 config1, int precise)
 {
 	struct perf_event_attr attr = perf_attr("cpu", config);
 
@@ -115,7 +122,7 @@ static inline int open_task(struct perf_event_attr *attr, int group)
 }
 
 /* 0, or -errno. */
-static inline int try_open(uint64_t config, uint64_t config1, int precise)
+static inline int try_open(u64 config, u64 config1, int precise)
 {
 	struct perf_event_attr attr = core_attr(config, config1, precise);
 	int fd = open_task(&attr, -1);

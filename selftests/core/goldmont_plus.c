@@ -17,9 +17,9 @@
 #define STORES	0x82d0
 #define INSNS	0x00c0
 
-static uint64_t from[WORDS], to[WORDS];
+static u64 from[WORDS], to[WORDS];
 
-static uint64_t records_of(unsigned int counter)
+static u64 records_of(unsigned int counter)
 {
 	return msr_read(0, SYN_CORE_TRUTH(SYN_CORE_RECORDS, counter));
 }
@@ -29,9 +29,9 @@ static uint64_t records_of(unsigned int counter)
  * be. A record that is due some instructions later is lost when another task gets the CPU
  * meanwhile.
  */
-static void samples_are(struct ring *r, const char *ip, uint64_t op, unsigned int counter)
+static void samples_are(struct ring *r, const char *ip, u64 op, unsigned int counter)
 {
-	uint64_t lost = msr_read(0, SYN_CORE_TRUTH(SYN_CORE_LOST, counter));
+	u64 lost = msr_read(0, SYN_CORE_TRUTH(SYN_CORE_LOST, counter));
 	unsigned int all = 0, num = 0, wrong = 0;
 	struct sample s;
 
@@ -46,7 +46,7 @@ static void samples_are(struct ring *r, const char *ip, uint64_t op, unsigned in
 	ktap_check(all == records_of(counter) && num + lost >= ROUNDS / PERIOD &&
 		   num <= ROUNDS / PERIOD + 1 && !wrong && !r->lost,
 		   "%llu records, %llu lost, %u samples, %u of them of the walk, %u wrong",
-		   (unsigned long long)records_of(counter), (unsigned long long)lost, all, num, wrong);
+		   records_of(counter), lost, all, num, wrong);
 }
 
 /* Loads and stores at the same time, which Goldmont cannot have. */
@@ -86,7 +86,7 @@ static void instructions(int precise, unsigned int counter, unsigned int period)
 {
 	struct perf_event_attr attr = sample_attr(INSNS, precise, PERIOD);
 	unsigned int num = 0, i, different = 0;
-	uint64_t seen[WALK_INSNS] = {}, before;
+	u64 seen[WALK_INSNS] = {}, before;
 	struct ring r = {};
 	struct sample s;
 
@@ -106,9 +106,9 @@ static void instructions(int precise, unsigned int counter, unsigned int period)
 	}
 	before = records_of(counter) - before;
 	/* The period and the walk have no common factor. */
-	ktap_check(before >= (uint64_t)ROUNDS * WALK_INSNS / period && before == num && !r.lost &&
-		   different == WALK_INSNS, "%llu records, %u samples of %u instructions",
-		   (unsigned long long)before, num, different);
+	ktap_check(before >= (u64)ROUNDS * WALK_INSNS / period && before == num && !r.lost &&
+		   different == WALK_INSNS,
+		   "%llu records, %u samples of %u instructions", before, num, different);
 	ring_close(&r);
 }
 
@@ -130,8 +130,7 @@ static void registers(void)
 	ktap_check(try_open(0x02b7, 0x8, 0) == -EINVAL && try_open(0x02b7, 0, 0) == -EINVAL);
 	ktap_check(try_open(0x003c, 0, 3) == -EOPNOTSUPP && !try_open(LOADS, 0, 3));
 	/* Last branches: flags and cycles in INFO, no transactions (Linux) */
-	ktap_check((msr_read(0, 0x345) & 0x3f) == 7, "capabilities %#llx",
-		   (unsigned long long)msr_read(0, 0x345));
+	ktap_check((msr_read(0, 0x345) & 0x3f) == 7, "capabilities %#llx", msr_read(0, 0x345));
 	ktap_check(ext_effect("enforce") && !ext_effect("data_src") &&
 		   !ext_effect("ds_guard") && ext_number("ds_repairs") == -1);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
+ * PART: adversaries
  * VM: --machine goldmont
  * TIER: rt
  * LONG: each
@@ -55,7 +56,7 @@ struct busy {
 	volatile unsigned long rounds;
 	volatile unsigned long stumbled;
 	volatile bool broken;		/* something failed: the rest says what */
-	volatile uint64_t config;
+	volatile u64 config;
 	volatile int error;
 };
 
@@ -69,14 +70,14 @@ static struct busy *busy;
  */
 static void busy_opening(struct busy *b, bool data_src)
 {
-	static const struct { uint64_t config, config1; int precise; } events[] = {
+	static const struct { u64 config, config1; int precise; } events[] = {
 		{ 0x81d0, 0, 3 }, { 0x82d0, 0, 2 }, { 0x01b7, 0x18000, 0 },
 		{ 0x02b7, 0x10001, 0 }, { 0x01b7, 0, 0 }, { 0x003c, 0, 0 }, { 0x02d1, 0, 1 },
 	};
 	unsigned int i;
 
 	for (i = 0; ; i++) {
-		typeof(events[0]) *e = &events[i % (sizeof(events) / sizeof(events[0]))];
+		typeof(events[0]) *e = &events[i % ARRAY_SIZE(events)];
 		struct perf_event_attr attr = core_attr(e->config, e->config1, e->precise);
 		bool nothing = e->config == 0x01b7 && !e->config1;
 		int fd;
@@ -199,8 +200,7 @@ static bool all_busy(bool *came_around)
 	for (i = 0; i < NUM_BUSY; i++) {
 		if (!ktap_check(!busy[i].broken && !waitpid(busy[i].pid, NULL, WNOHANG),
 				"%s ended after %lu rounds: config %#llx, error or status %d",
-				busy[i].name, busy[i].rounds,
-				(unsigned long long)busy[i].config, busy[i].error))
+				busy[i].name, busy[i].rounds, busy[i].config, busy[i].error))
 			return false;
 		*came_around &= busy[i].rounds > 0;
 	}
@@ -296,7 +296,7 @@ static void load_software(void)
 static void unload_with_event_open(void)
 {
 	struct perf_event_attr attr = core_attr(0x00c0, 0, 0);
-	uint64_t truth, count;
+	u64 truth, count;
 	volatile int i;
 	int fd;
 
@@ -311,8 +311,7 @@ static void unload_with_event_open(void)
 	perf_disable(fd);
 	truth = core_truth(0, SYN_CORE_EVENTS) + core_truth(1, SYN_CORE_EVENTS) - truth;
 	count = perf_count(fd).value;
-	ktap_check(count > 100000 && count == truth, "%llu, truth %llu", (unsigned long long)count,
-		   (unsigned long long)truth);
+	ktap_check(count > 100000 && count == truth, "%llu, truth %llu", count, truth);
 	close(fd);
 }
 

@@ -2,7 +2,7 @@
 /*
  * VM: --machine goldmont --icount
  * TIER: once
- * PUT: lib/walker.c
+ * PUT: programs/walker.c
  *
  * perf loads: where loads are served, of a program of which that is known.
  *
@@ -28,11 +28,11 @@ static const struct level {
 	{ "l1_hit", 64 }, { "l2_hit", 32 }, { "wcb_hit", 16 }, { "hitm", 8 }, { "dram_hit", 8 },
 };
 
-#define LEVELS	(sizeof(levels) / sizeof(levels[0]))
+#define LEVELS	ARRAY_SIZE(levels)
 
-static uint64_t windows(void)
+static u64 windows(void)
 {
-	uint64_t n = 0;
+	u64 n = 0;
 	int cpu, counter;
 
 	/* Counter 0 has the samples. */
@@ -77,7 +77,7 @@ static void prepare(void)
 }
 
 /* Both rows of a level are as the walk is. */
-static void level_is(const struct level *l, uint64_t begun, double others)
+static void level_is(const struct level *l, u64 begun, double others)
 {
 	double share, loads, counted, of_code, want = 100.0 * l->part / CYCLE, raw, bound;
 	char command[160], word[24];
@@ -111,7 +111,7 @@ static void level_is(const struct level *l, uint64_t begun, double others)
 static void shares(void)
 {
 	double others, sum = 0;
-	uint64_t begun;
+	u64 begun;
 	char command[160];
 	unsigned int i;
 
@@ -130,8 +130,7 @@ static void shares(void)
 		sum += levels[i].part;
 	}
 	ktap_check(sum == CYCLE);
-	ktap_note("%llu times counters began to run, at most %.0f other loads",
-		  (unsigned long long)begun, others);
+	ktap_note("%llu times counters began to run, at most %.0f other loads", begun, others);
 }
 
 /* Its status is that of the command, and who cannot be helped is told why. */
@@ -145,6 +144,12 @@ static void program(void)
 	ext_load(NULL);
 	ktap_check(shell("perf loads true >/dev/null 2>/tmp/err") == 2 &&
 		   !shell("grep -q 'intel_core_ext is not loaded' /tmp/err"));
+}
+
+/* Each case begins so. */
+void ktap_begin(void)
+{
+	on_cpu(0);
 }
 
 CORE_MAIN("5c 5f",

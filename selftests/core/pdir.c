@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
+ * PART: adversaries
  * VM: --machine sandybridge --cores 2 --threads 2
  * PTI: on
  * LONG: each
@@ -21,7 +22,7 @@
 #define BRANCHES	0x00c4
 #define ANY_THREAD	0x200000
 
-static uint64_t from[WORDS], to[WORDS];
+static u64 from[WORDS], to[WORDS];
 static struct ring ring;
 
 static void busy(double length)
@@ -32,9 +33,9 @@ static void busy(double length)
 		walk(to, from, WORDS, 1, 1000);
 }
 
-static uint64_t clashes(void)
+static u64 clashes(void)
 {
-	uint64_t n = 0;
+	u64 n = 0;
 	int cpu;
 
 	for (cpu = 0; cpu < 4; cpu++)
@@ -42,18 +43,18 @@ static uint64_t clashes(void)
 	return n;
 }
 
-static int open_on(uint64_t config, int precise, int cpu)
+static int open_on(u64 config, int precise, int cpu)
 {
 	struct perf_event_attr attr = core_attr(config, 0, precise);
 	int fd;
 
 	attr.disabled = 0;
 	fd = perf_open(&attr, cpu, -1);
-	ktap_require(fd >= 0, "%#llx: %s", (unsigned long long)config, strerror(-fd));
+	ktap_require(fd >= 0, "%#llx: %s", config, strerror(-fd));
 	return fd;
 }
 
-static int open_here(uint64_t config, int precise, int group)
+static int open_here(u64 config, int precise, int group)
 {
 	struct perf_event_attr attr = core_attr(config, 0, precise);
 
@@ -68,7 +69,7 @@ static int open_here(uint64_t config, int precise, int group)
 static void exact(void)
 {
 	struct perf_event_attr attr = sample_attr(PDIR, 2, PERIOD);
-	uint64_t seen[WALK_INSNS] = {};
+	u64 seen[WALK_INSNS] = {};
 	int num = 0, different = 0;
 	struct sample s;
 
@@ -99,7 +100,7 @@ static void exact(void)
 /* The kernel alone runs them together. */
 static void kernel_alone(void)
 {
-	uint64_t before = clashes();
+	u64 before = clashes();
 	int a, b, i;
 
 	ext_load("");
@@ -175,16 +176,15 @@ static void together(int fd_a, int fd_b)
 {
 	struct progress p = progress(fd_a, fd_b, LONG);
 
-	ktap_check(always(&p.a) && always(&p.b), "%llu of %llu ns, %llu of %llu ns",
-		   (unsigned long long)p.a.running, (unsigned long long)p.a.enabled,
-		   (unsigned long long)p.b.running, (unsigned long long)p.b.enabled);
+	ktap_check(always(&p.a) && always(&p.b), "%llu of %llu ns, %llu of %llu ns", p.a.running,
+		   p.a.enabled, p.b.running, p.b.enabled);
 	close(fd_a);
 	close(fd_b);
 }
 
 static void same_thread(void)
 {
-	uint64_t before = clashes();
+	u64 before = clashes();
 	int first;
 
 	ext_load("enforce=1");
@@ -202,7 +202,7 @@ static void same_thread(void)
 /* Whoever has the core gives it to the other thread after a while. */
 static void other_thread(void)
 {
-	uint64_t before = clashes();
+	u64 before = clashes();
 	int first, second;
 
 	ext_load("enforce=1");
@@ -218,7 +218,7 @@ static void other_thread(void)
 	take_turns(first, open_on(0x01c2, 1, 1));
 	close(second);
 	ktap_check(clashes() == before && !ext_number("pdir_disturbed"), "%llu clashes",
-		   (unsigned long long)(clashes() - before));
+		   clashes() - before);
 }
 
 /* A task's event that waits, beside one on all of a CPU, which does not. */
@@ -232,20 +232,18 @@ static void task_waits(int task, int cpu_wide)
 		p = progress(task, cpu_wide, 0.02);
 	p = progress(task, cpu_wide, LONG);
 	ktap_check(!p.a.running && p.a.enabled && always(&p.b), "%llu of %llu ns, %llu of %llu ns",
-		   (unsigned long long)p.a.running, (unsigned long long)p.a.enabled,
-		   (unsigned long long)p.b.running, (unsigned long long)p.b.enabled);
+		   p.a.running, p.a.enabled, p.b.running, p.b.enabled);
 	close(cpu_wide);
 	for (i = 0; i < 100 && (!i || !always(&p.a)); i++)
 		p = progress(task, task, 0.02);
-	ktap_check(always(&p.a), "alone %llu of %llu ns", (unsigned long long)p.a.running,
-		   (unsigned long long)p.a.enabled);
+	ktap_check(always(&p.a), "alone %llu of %llu ns", p.a.running, p.a.enabled);
 	close(task);
 }
 
 /* pinned, then CPU-wide, then tasks: on both threads */
 static void tasks_wait(void)
 {
-	uint64_t before = clashes();
+	u64 before = clashes();
 	int cpu, task;
 
 	ext_load("enforce=1");
@@ -418,8 +416,7 @@ static void no_debt(void)
 	for (i = 0; i < 2; i++) {
 		count[i] = perf_count(fd[i]);
 		ktap_check(4 * count[i].running > count[i].enabled, "CPU %d: %llu of %llu ns", i,
-			   (unsigned long long)count[i].running,
-			   (unsigned long long)count[i].enabled);
+			   count[i].running, count[i].enabled);
 		close(fd[i]);
 	}
 }
@@ -449,7 +446,7 @@ static int less_of_tasks(void)
 /* Tasks on the two threads of a core multiplex. */
 static void tasks_share(void)
 {
-	uint64_t before = clashes();
+	u64 before = clashes();
 	int less = 0, try;
 
 	ext_load("enforce=1");
@@ -459,7 +456,7 @@ static void tasks_share(void)
 	ktap_check(clashes() == before);
 }
 
-static int open_pinned(uint64_t config, int precise, int cpu)
+static int open_pinned(u64 config, int precise, int cpu)
 {
 	struct perf_event_attr attr = core_attr(config, 0, precise);
 	int fd;
@@ -467,7 +464,7 @@ static int open_pinned(uint64_t config, int precise, int cpu)
 	attr.disabled = 0;
 	attr.pinned = 1;
 	fd = perf_open(&attr, cpu, -1);
-	ktap_require(fd >= 0, "%#llx: %s", (unsigned long long)config, strerror(-fd));
+	ktap_require(fd >= 0, "%#llx: %s", config, strerror(-fd));
 	return fd;
 }
 
@@ -482,16 +479,15 @@ static bool given_up(int fd)
 /* PDIR is not for ever on the way of others, and never on that of those that cannot wait. */
 static void pinned_beside(int pdir, int pinned)
 {
-	uint64_t before = clashes();
+	u64 before = clashes();
 	long disturbed = ext_number("pdir_disturbed");
 	struct progress p;
 	int i;
 
 	ktap_check(!given_up(pinned) && !given_up(pdir));
 	p = progress(pdir, pinned, LONG);
-	ktap_check(always(&p.a) && always(&p.b), "%llu of %llu ns, %llu of %llu ns",
-		   (unsigned long long)p.a.running, (unsigned long long)p.a.enabled,
-		   (unsigned long long)p.b.running, (unsigned long long)p.b.enabled);
+	ktap_check(always(&p.a) && always(&p.b), "%llu of %llu ns, %llu of %llu ns", p.a.running,
+		   p.a.enabled, p.b.running, p.b.enabled);
 	/* Whoever comes last is on at once, or has been since before. */
 	for (i = 0; i < 100 && clashes() == before; i++)
 		busy(0.01);
@@ -507,7 +503,7 @@ static void pinned(void)
 	ext_load("enforce=1");
 	for (cpu = 0; cpu < 2; cpu++) {
 		for (pass = 0; pass < 2; pass++) {
-			uint64_t before = clashes();
+			u64 before = clashes();
 			long disturbed = ext_number("pdir_disturbed");
 			int first = pass ? open_on(PDIR, 2, 0) : open_pinned(BRANCHES, 0, cpu);
 
@@ -518,8 +514,7 @@ static void pinned(void)
 				pinned_beside(open_on(PDIR, 2, 0), first);
 			ktap_check(clashes() > before && ext_number("pdir_disturbed") > disturbed,
 				   "CPU %d, pass %d: %llu clashes, disturbed %ld", cpu, pass,
-				   (unsigned long long)(clashes() - before),
-				   ext_number("pdir_disturbed") - disturbed);
+				   clashes() - before, ext_number("pdir_disturbed") - disturbed);
 		}
 	}
 	/* Nor does a pinned PDIR keep others away. */
@@ -542,7 +537,7 @@ static void pinned(void)
  */
 static void same_moment(void)
 {
-	uint64_t before = clashes();
+	u64 before = clashes();
 	int i, fd, status;
 	pid_t child;
 
@@ -572,7 +567,7 @@ static void other_core(void)
 
 static void fixed_counters(void)
 {
-	uint64_t before = clashes();
+	u64 before = clashes();
 
 	ext_load("enforce=1");
 	/* The watchdog has the one of the cycles. */
@@ -586,7 +581,7 @@ static void fixed_counters(void)
 /* A second one of a kind needs a programmable counter. */
 static void second_of_a_kind(void)
 {
-	uint64_t before = clashes();
+	u64 before = clashes();
 	int fixed;
 
 	ext_load("enforce=1");
@@ -602,7 +597,7 @@ static void second_of_a_kind(void)
  */
 static void kind_swapped(void)
 {
-	uint64_t before = clashes();
+	u64 before = clashes();
 	int first, second, third;
 
 	ext_load("enforce=1");
@@ -612,13 +607,12 @@ static void kind_swapped(void)
 	third = open_on(0x00c0, 0, 0);
 	close(second);
 	take_turns(third, open_on(PDIR, 2, 1));
-	ktap_check(clashes() == before, "%llu clashes",
-		   (unsigned long long)(clashes() - before));
+	ktap_check(clashes() == before, "%llu clashes", clashes() - before);
 }
 
 static void groups(void)
 {
-	uint64_t before = clashes();
+	u64 before = clashes();
 	struct perf_count count;
 	int leader, fd, third;
 
@@ -634,7 +628,7 @@ static void groups(void)
 	busy(0.1);
 	count = perf_count(fd);
 	ktap_check(count.running && count.running == count.enabled, "%llu of %llu ns",
-		   (unsigned long long)count.running, (unsigned long long)count.enabled);
+		   count.running, count.enabled);
 	close(third);
 	close(fd);
 	close(leader);
@@ -653,7 +647,7 @@ static void groups(void)
 /* Events that are on when the module comes count, too. */
 static void came_first(void)
 {
-	uint64_t before;
+	u64 before;
 	int a, b;
 
 	ext_load(NULL);
@@ -704,11 +698,11 @@ static void group_inherited(void)
 /* Many of all sorts, coming and going, while the module comes and goes. */
 static void crowd(void)
 {
-	static const struct { uint64_t config; int precise; } events[] = {
+	static const struct { u64 config; int precise; } events[] = {
 		{ PDIR, 2 }, { BRANCHES, 0 }, { 0x01c2, 1 }, { 0x00c0, 0 }, { 0x003c, 0 },
 		{ 0x0300, 0 }, { 0x02cd, 1 }, { 0x81d0, 0 },
 	};
-	uint64_t before = clashes(), ran = 0;
+	u64 before = clashes(), ran = 0;
 	int fd[24] = {}, i;
 	double end;
 
@@ -725,8 +719,7 @@ static void crowd(void)
 		fd[n] = open_on(events[i % 8].config, events[i % 8].precise, i / 8 % 4);
 		walk(to, from, WORDS, 1, 20000);
 	}
-	ktap_check(clashes() == before, "%llu clashes",
-		   (unsigned long long)(clashes() - before));
+	ktap_check(clashes() == before, "%llu clashes", clashes() - before);
 	ext_unload();
 	for (i = 0; i < 24; i++) {
 		if (fd[i])
@@ -737,7 +730,7 @@ static void crowd(void)
 
 static void hotplug(void)
 {
-	uint64_t before = clashes();
+	u64 before = clashes();
 	struct progress p;
 	int a, i;
 
@@ -753,8 +746,7 @@ static void hotplug(void)
 		close(b);
 	}
 	p = progress(a, a, 0.1);
-	ktap_check(always(&p.a), "%llu of %llu ns", (unsigned long long)p.a.running,
-		   (unsigned long long)p.a.enabled);
+	ktap_check(always(&p.a), "%llu of %llu ns", p.a.running, p.a.enabled);
 	close(a);
 	a = open_on(PDIR, 2, 0);
 	take_turns(a, open_on(BRANCHES, 0, 1));
@@ -769,6 +761,12 @@ static void in_effect(void)
 	ktap_check(ext_effect("enforce") && !ext_effect("data_src") && !ext_effect("ds_guard") &&
 		   ext_number("ds_repairs") == -1);
 	ktap_check(kmsg_count("=1 has no effect on Sandy Bridge") == 2);
+}
+
+/* Each case begins so. */
+void ktap_begin(void)
+{
+	on_cpu(0);
 }
 
 CORE_MAIN("2a 2d",

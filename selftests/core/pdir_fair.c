@@ -21,7 +21,7 @@
 #define WORDS	512
 #define ROUNDS	10000
 
-static uint64_t from[WORDS], to[WORDS];
+static u64 from[WORDS], to[WORDS];
 
 static void __attribute__((noreturn)) work(void)
 {
@@ -43,7 +43,7 @@ static void __attribute__((noreturn)) work(void)
 static void shares(unsigned int share[CPUS])
 {
 	struct perf_event_attr attr = core_attr(PDIR, 0, 2);
-	uint64_t least = -1, most = 0;
+	u64 least = -1, most = 0;
 	struct perf_count count;
 	int fd[CPUS], cpu;
 	pid_t pid[CPUS];
@@ -77,7 +77,7 @@ static void shares(unsigned int share[CPUS])
 		kill(pid[cpu], SIGKILL);
 		waitpid(pid[cpu], NULL, 0);
 	}
-	ktap_note("%llu to %llu instructions", (unsigned long long)least, (unsigned long long)most);
+	ktap_note("%llu to %llu instructions", least, most);
 	ktap_check(least >= 100 * PERIOD && (most - least) * 5 <= most);
 }
 

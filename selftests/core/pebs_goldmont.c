@@ -15,8 +15,8 @@
 #define ROUNDS		50000
 #define PERIOD		997
 
-static uint64_t from[WORDS] __attribute__((aligned(4096)));
-static uint64_t to[WORDS] __attribute__((aligned(4096)));
+static u64 from[WORDS] __attribute__((aligned(4096)));
+static u64 to[WORDS] __attribute__((aligned(4096)));
 
 /* Every precise event of the manual, umask in the second byte. */
 static const uint16_t precise_events[] = {
@@ -29,7 +29,7 @@ static const uint16_t precise_events[] = {
 
 static struct ring ring;
 
-static void run(struct perf_event_attr *attr, uint64_t rounds)
+static void run(struct perf_event_attr *attr, u64 rounds)
 {
 	ring_open(&ring, attr);
 	perf_enable(ring.fd);
@@ -43,34 +43,32 @@ static bool walking(const struct sample *s)
 }
 
 /* All from one instruction, its address, and each PERIOD accesses after the last. */
-static void accesses(uint64_t config, int precise, const char *insn, const uint64_t *array)
+static void accesses(u64 config, int precise, const char *insn, const u64 *array)
 {
 	struct perf_event_attr attr = sample_attr(config, precise, PERIOD);
 	struct sample s;
-	uint64_t last = 0;
+	u64 last = 0;
 	int num = 0;
 
 	run(&attr, ROUNDS);
 	while (ring_next(&ring, &s)) {
-		uint64_t index = s.reg[REG_CX];
-		uint64_t base = s.reg[array == from ? REG_SI : REG_DI];
+		u64 index = s.reg[REG_CX];
+		u64 base = s.reg[array == from ? REG_SI : REG_DI];
 
 		if (!walking(&s))
 			continue;
 		if (!ktap_check(s.ip == (uintptr_t)insn, "ip %+lld",
 				(long long)(s.ip - (uintptr_t)insn)) ||
 		    !ktap_check(base == (uintptr_t)array && s.addr == base + 8 * index,
-				"address %#llx, index %llu", (unsigned long long)s.addr,
-				(unsigned long long)index) ||
+				"address %#llx, index %llu", s.addr, index) ||
 		    !ktap_check(!num || (index - last) % WORDS == PERIOD % WORDS,
-				"sample %d: from index %llu to %llu", num,
-				(unsigned long long)last, (unsigned long long)index))
+				"sample %d: from index %llu to %llu", num, last, index))
 			break;
 		last = index;
 		num++;
 	}
 	ktap_check(num >= ROUNDS / PERIOD - 1 && !ring.lost, "%d samples, %llu lost", num,
-		   (unsigned long long)ring.lost);
+		   ring.lost);
 	ring_close(&ring);
 }
 
@@ -101,7 +99,7 @@ static void both(void)
 
 	run(&attr, ROUNDS);
 	while (ring_next(&ring, &s)) {
-		uint64_t offset = 8 * s.reg[REG_CX];
+		u64 offset = 8 * s.reg[REG_CX];
 
 		if (!walking(&s))
 			continue;
@@ -122,7 +120,7 @@ static void instructions(void)
 {
 	/* The offsets of the instructions, in their order. */
 	struct perf_event_attr attr = sample_attr(0x00c0, 2, PERIOD);
-	uint64_t last = 0, seen[WALK_INSNS] = {};
+	u64 last = 0, seen[WALK_INSNS] = {};
 	int num = 0, different = 0, i, slots = 0;
 	struct sample s;
 
@@ -151,7 +149,7 @@ static void branches(void)
 	static const uint16_t events[] = { 0x00c4, 0x7ec4, 0x80c4, 0xfec4 };
 	unsigned int i;
 
-	for (i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(events); i++) {
 		struct perf_event_attr attr = sample_attr(events[i], 2, PERIOD);
 		int num = 0, wrong = 0;
 		struct sample s;
@@ -173,25 +171,25 @@ static void branches(void)
  * INV, ANY, EDGE and CMASK turn reduced skid off. The kernel takes no precise event with
  * one of them, so nothing ever skids.
  */
-static uint64_t skidded_before;
+static u64 skidded_before;
 
 static void skid(void)
 {
-	uint64_t skidded = core_stat(0, SYN_CORE_S_SKIDDED) - skidded_before;
+	u64 skidded = core_stat(0, SYN_CORE_S_SKIDDED) - skidded_before;
 
-	static const uint64_t flags[] = { 1ull << 18, 1ull << 21, 1ull << 23, 1ull << 24 };
+	static const u64 flags[] = { 1ull << 18, 1ull << 21, 1ull << 23, 1ull << 24 };
 	unsigned int i;
 	int precise;
 
-	for (i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(flags); i++) {
 		for (precise = 1; precise <= 3; precise++) {
 			int err = try_open(0x81d0 | flags[i], 0, precise);
 
 			ktap_check(err == -EINVAL || err == -EOPNOTSUPP, "%#llx at %d: %d",
-				   (unsigned long long)flags[i], precise, err);
+				   flags[i], precise, err);
 		}
 	}
-	ktap_check(!skidded, "%llu skidded", (unsigned long long)skidded);
+	ktap_check(!skidded, "%llu skidded", skidded);
 }
 
 /* A mispredicted return: stir() makes some, but fewer than a period. */
@@ -205,11 +203,11 @@ static void accounted(unsigned int precise, void (*adapt)(struct perf_event_attr
 {
 	unsigned int i, p;
 
-	for (i = 0; i < sizeof(precise_events) / sizeof(precise_events[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(precise_events); i++) {
 		for (p = 1; p <= 3; p++) {
 			struct perf_event_attr attr = sample_attr(precise_events[i], p, 31);
-			uint64_t records = core_stat(0, SYN_CORE_S_RECORDS);
-			uint64_t count[2] = {};	/* value, lost */
+			u64 records = core_stat(0, SYN_CORE_S_RECORDS);
+			u64 count[2] = {};	/* value, lost */
 			struct sample s;
 
 			if (precise && (precise + i) % 3 + 1 != p)
@@ -228,9 +226,7 @@ static void accounted(unsigned int precise, void (*adapt)(struct perf_event_attr
 			ktap_require(read(ring.fd, count, sizeof(count)) == sizeof(count));
 			ktap_check(records == ring.samples && !count[1],
 				   "%#x at %u: %llu records, %llu samples, %llu lost",
-				   precise_events[i], p, (unsigned long long)records,
-				   (unsigned long long)ring.samples,
-				   (unsigned long long)count[1]);
+				   precise_events[i], p, records, ring.samples, count[1]);
 			ktap_check(records || precise_events[i] == RARE, "no record of %#x at %u",
 				   precise_events[i], p);
 			ring_close(&ring);
@@ -258,30 +254,29 @@ static void frequency(struct perf_event_attr *attr)
  * Each event with the kernel alone and with everything on, in each of three ways; of the
  * precisions one each time, and all of them in "make soak".
  */
-static unsigned int times_prepared;
+static unsigned int first_precise;
 
 static void accounted_plain(void)
 {
-	accounted(soak() ? 0 : times_prepared, as_it_is);
+	accounted(soak() ? 0 : first_precise, as_it_is);
 }
 
 static void accounted_one_by_one(void)
 {
-	accounted(soak() ? 0 : times_prepared + 1, one_by_one);
+	accounted(soak() ? 0 : first_precise + 1, one_by_one);
 }
 
 static void accounted_frequency(void)
 {
-	accounted(soak() ? 0 : times_prepared + 2, frequency);
+	accounted(soak() ? 0 : first_precise + 2, frequency);
 }
 
-static void prepare(void)
+static void prepare(const char *parameters)
 {
-	static const char *const parameters[] = { NULL, "enforce=1 data_src=1" };
-
 	on_cpu(0);
 	skidded_before = core_stat(0, SYN_CORE_S_SKIDDED);
-	ext_load(parameters[times_prepared++]);
+	first_precise = parameters ? 2 : 1;
+	ext_load(parameters);
 	perf_unlimited();
 	/* Loads from everywhere, whatever the caches. */
 	msr_write(0, SYN_MEM_SHIFT, 6);
@@ -289,13 +284,23 @@ static void prepare(void)
 	msr_write(0, SYN_MEM_MODE, SYN_MEM_BY_ADDRESS);
 }
 
+static void kernel_alone(void)
+{
+	prepare(NULL);
+}
+
+static void everything_on(void)
+{
+	prepare("enforce=1 data_src=1");
+}
+
 /* Loads, and the time stamp counter before each and after the last. */
 #define STAMPS		20000
 
-static uint64_t stamps[STAMPS + 1];
+static u64 stamps[STAMPS + 1];
 
 extern const char stamp_load[];
-void stamp(uint64_t *stamps, uint64_t num);
+void stamp(u64 *stamps, u64 num);
 
 asm("	.text\n"
     "stamp:	mov %rsi, %r8\n"
@@ -311,10 +316,10 @@ asm("	.text\n"
     "	ret\n");
 
 /* The kernel's time of a time stamp, as the user page says. */
-static uint64_t time_of(const struct perf_event_mmap_page *page, uint64_t tsc)
+static u64 time_of(const struct perf_event_mmap_page *page, u64 tsc)
 {
-	uint64_t quot = tsc >> page->time_shift;
-	uint64_t rem = tsc & ((1ull << page->time_shift) - 1);
+	u64 quot = tsc >> page->time_shift;
+	u64 rem = tsc & ((1ull << page->time_shift) - 1);
 
 	return page->time_zero + quot * page->time_mult + ((rem * page->time_mult) >> page->time_shift);
 }
@@ -337,7 +342,7 @@ static void time_stamps(void)
 	stamp(stamps, STAMPS);
 	perf_disable(ring.fd);
 	while (ring_next(&ring, &s)) {
-		uint64_t i = s.reg[REG_CX];
+		u64 i = s.reg[REG_CX];
 
 		if (s.ip != (uintptr_t)stamp_load || i >= STAMPS)
 			continue;
@@ -348,18 +353,19 @@ static void time_stamps(void)
 	ring_close(&ring);
 }
 
-#define CASES(_with)								\
-	{ "prepare: " _with, prepare },						\
-	{ "loads: instruction and address, " _with, loads },			\
-	{ "stores: instruction and address, " _with, stores },			\
-	{ "precision 1: the next instruction, " _with, after },			\
-	{ "loads and stores in one, " _with, both },				\
-	{ "instructions, " _with, instructions },				\
-	{ "branches, " _with, branches },					\
-	{ "time stamps, " _with, time_stamps },					\
-	{ "no skid, " _with, skid },						\
-	{ "records = samples, " _with, accounted_plain },		\
-	{ "records = samples, one by one, " _with, accounted_one_by_one }, \
-	{ "records = samples, frequency, " _with, accounted_frequency }
+/* In one process, for what prepare() sets and sees. */
+#define CASES(_with, _prepare)								\
+	{ "prepare: " _with, _prepare },						\
+	{ "loads: instruction and address, " _with, loads, KTAP_SAME_PROCESS },		\
+	{ "stores: instruction and address, " _with, stores, KTAP_SAME_PROCESS },	\
+	{ "precision 1: the next instruction, " _with, after, KTAP_SAME_PROCESS },	\
+	{ "loads and stores in one, " _with, both, KTAP_SAME_PROCESS },			\
+	{ "instructions, " _with, instructions, KTAP_SAME_PROCESS },			\
+	{ "branches, " _with, branches, KTAP_SAME_PROCESS },				\
+	{ "time stamps, " _with, time_stamps, KTAP_SAME_PROCESS },			\
+	{ "no skid, " _with, skid, KTAP_SAME_PROCESS },					\
+	{ "records = samples, " _with, accounted_plain, KTAP_SAME_PROCESS },		\
+	{ "records = samples, one by one, " _with, accounted_one_by_one, KTAP_SAME_PROCESS },\
+	{ "records = samples, frequency, " _with, accounted_frequency, KTAP_SAME_PROCESS }
 
-CORE_MAIN("5c 5f", CASES("the kernel alone"), CASES("everything on"))
+CORE_MAIN("5c 5f", CASES("the kernel alone", kernel_alone), CASES("everything on", everything_on))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * VM: --machine goldmont
- * PUT: lib/walker.c lib/sharer.c
+ * PUT: programs/walker.c lib/sharer.c
  * PERF: both
  * TIER: once debug
  *
@@ -15,7 +15,7 @@
 #define WALKER	"./walker 100000"
 #define MUX_INTERVAL	"/sys/bus/event_source/devices/cpu/perf_event_mux_interval_ms"
 
-static uint64_t records(void)
+static u64 records(void)
 {
 	return core_stat(0, SYN_CORE_S_RECORDS) + core_stat(1, SYN_CORE_S_RECORDS);
 }
@@ -75,7 +75,7 @@ static void prepare(const char *parameters)
 static void mem_record(void)
 {
 	unsigned int loads, stores, wrong, all;
-	uint64_t before;
+	u64 before;
 
 	prepare("");
 	before = records();
@@ -83,31 +83,28 @@ static void mem_record(void)
 	walked("/tmp/load", &loads, &stores, &wrong, &all);
 	ktap_check(loads >= 80 && !stores && !wrong, "%u loads, %u stores, %u wrong", loads,
 		   stores, wrong);
-	ktap_check(records() - before == all, "%llu records, %u samples",
-		   (unsigned long long)(records() - before), all);
+	ktap_check(records() - before == all, "%llu records, %u samples", records() - before, all);
 
 	before = records();
 	ktap_check(!shell("perf mem -t store record -c 997 -o /tmp/store " WALKER " >/dev/null 2>&1"));
 	walked("/tmp/store", &loads, &stores, &wrong, &all);
 	ktap_check(!loads && stores >= 80 && !wrong, "%u loads, %u stores, %u wrong", loads,
 		   stores, wrong);
-	ktap_check(records() - before == all, "%llu records, %u samples",
-		   (unsigned long long)(records() - before), all);
+	ktap_check(records() - before == all, "%llu records, %u samples", records() - before, all);
 }
 
 /* Both share the one PEBS counter. */
 static void mem_record_both(void)
 {
 	unsigned int loads, stores, wrong, all;
-	uint64_t before;
+	u64 before;
 
 	prepare("");
 	before = records();
 	ktap_check(!shell("perf mem record -m 32M -c 997 -o /tmp/both ./walker 3000000 >/dev/null 2>&1"));
 	walked("/tmp/both", &loads, &stores, &wrong, &all);
 	ktap_check(loads && stores && !wrong, "%u loads, %u stores, %u wrong", loads, stores, wrong);
-	ktap_check(records() - before == all, "%llu records, %u samples",
-		   (unsigned long long)(records() - before), all);
+	ktap_check(records() - before == all, "%llu records, %u samples", records() - before, all);
 }
 
 static void mem_report(void)
@@ -127,7 +124,7 @@ static void mem_report(void)
 static void c2c(void)
 {
 	unsigned int loads, stores, wrong, all;
-	uint64_t before;
+	u64 before;
 
 	prepare("data_src=1");
 	before = records();
@@ -137,8 +134,7 @@ static void c2c(void)
 		   "%d", shell("cat /tmp/err; ls -l /tmp/c2c"));
 	walked("/tmp/c2c", &loads, &stores, &wrong, &all);
 	ktap_check(loads + stores && !wrong, "%u loads, %u stores, %u wrong", loads, stores, wrong);
-	ktap_check(records() - before == all, "%llu records, %u samples",
-		   (unsigned long long)(records() - before), all);
+	ktap_check(records() - before == all, "%llu records, %u samples", records() - before, all);
 	ktap_check(!shell("grep -q 'Load Operations' /tmp/report"));
 }
 
@@ -147,7 +143,7 @@ static void c2c_shared(void)
 {
 	struct c2c_row row;
 	unsigned int cpu;
-	uint64_t before, sampled = 0;
+	u64 before, sampled = 0;
 
 	prepare("data_src=1");
 	for (cpu = 0; cpu < 2; cpu++) {
@@ -164,13 +160,11 @@ static void c2c_shared(void)
 		msr_write(cpu, SYN_MEM_MODE, SYN_MEM_BY_ADDRESS);
 	}
 	row = c2c_report("/tmp/c2c");
-	ktap_note("%u rows, the shared line has %u of %llu HITMs", row.rows, row.hitm,
-		  (unsigned long long)before);
+	ktap_note("%u rows, the shared line has %u of %llu HITMs", row.rows, row.hitm, before);
 	/* Each turn finds the other's stores; what the C library shares is a rest. */
 	ktap_check(before == sampled && row.number == 1 && !row.local && row.remote == row.hitm &&
 		   row.hitm >= 100 && row.hitm <= before && before - row.hitm <= 10,
-		   "row %u, %u of %llu, truth %llu", row.number, row.hitm,
-		   (unsigned long long)before, (unsigned long long)sampled);
+		   "row %u, %u of %llu, truth %llu", row.number, row.hitm, before, sampled);
 	addr2line(false);
 }
 
@@ -211,7 +205,7 @@ static void c2c_record_shared(void)
 static void lbr_branches(void)
 {
 	unsigned int num = 0, wrong = 0, all = 0;
-	uint64_t before;
+	u64 before;
 	char line[4096];
 	struct where w;
 	FILE *f;
@@ -237,8 +231,8 @@ static void lbr_branches(void)
 		wrong += from != w.jump || to != w.load || flag != 'P';
 	}
 	ktap_check(!pclose(f) && before == all && num >= 80 && !wrong,
-		   "%llu records, %u samples, %u of the walk, %u after another branch",
-		   (unsigned long long)before, all, num, wrong);
+		   "%llu records, %u samples, %u of the walk, %u after another branch", before, all,
+		   num, wrong);
 	ktap_check(!shell("perf script -i /tmp/lbr -F data_src 2>/dev/null | grep -q 'OP LOAD'"));
 }
 
@@ -269,8 +263,8 @@ static void plain_record(void)
 					      "cpu/mem-all/pp", "mem_load_uops_retired.dram_hit:pp" };
 	unsigned int i, tries;
 
-	for (i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
-		uint64_t before, written = 0;
+	for (i = 0; i < ARRAY_SIZE(events); i++) {
+		u64 before, written = 0;
 		unsigned long samples = 0;
 		char command[160];
 		FILE *f;
@@ -287,9 +281,15 @@ static void plain_record(void)
 		ktap_require(f && fscanf(f, "%lu", &samples) == 1);
 		pclose(f);
 		ktap_check(written && written == samples, "%s: %llu records, %lu samples",
-			   events[i], (unsigned long long)written, samples);
+			   events[i], written, samples);
 		shell("rm -f /tmp/rec");
 	}
+}
+
+/* Each case begins so. */
+void ktap_begin(void)
+{
+	on_cpu(0);
 }
 
 CORE_MAIN("5c 5f",

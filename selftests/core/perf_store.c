@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * VM: --machine sandybridge --cores 2 --threads 2
- * PUT: lib/walker.c
+ * PUT: programs/walker.c
  * PERF: both
  *
  * Precise store on Sandy Bridge, with perf as people use it.
@@ -15,9 +15,9 @@
 
 #define DATA	"/tmp/store"
 
-static uint64_t all_cpus(uint32_t msr)
+static u64 all_cpus(uint32_t msr)
 {
-	uint64_t sum = 0;
+	u64 sum = 0;
 	int cpu;
 
 	for (cpu = 0; cpu < 4; cpu++)
@@ -42,7 +42,7 @@ static bool is_miss(unsigned long addr)
 static void check_samples(const char *record, bool only_user)
 {
 	unsigned int all = 0, walked = 0, hits = 0, wrong = 0, source = 0;
-	uint64_t records, sampled_l1;
+	u64 records, sampled_l1;
 	unsigned long addr, ip;
 	char command[256], line[512];
 	struct where w;
@@ -83,12 +83,11 @@ static void check_samples(const char *record, bool only_user)
 	}
 	ktap_check(!pclose(f), "perf script failed");
 	ktap_note("%s: %u samples, %u of the walk, %u hits", record, all, walked, hits);
-	ktap_check(records && records == all, "%llu records, %u samples",
-		   (unsigned long long)records, all);
+	ktap_check(records && records == all, "%llu records, %u samples", records, all);
 	ktap_check(walked >= 195 && (!only_user || walked <= 201), "%u of the walk", walked);
 	ktap_check(!wrong, "%u addresses are wrong", wrong);
 	ktap_check(!source && hits == sampled_l1, "%u sources are wrong, %u hits, truth %llu",
-		   source, hits, (unsigned long long)sampled_l1);
+		   source, hits, sampled_l1);
 }
 
 /* Every second line is in the first level. */
@@ -135,6 +134,12 @@ static void report(void)
 	ktap_check(!shell("grep -q 'L1 hit .*walk.*to' /tmp/report && grep -q 'L1 miss .*walk.*to' /tmp/report"),
 		   "%d", shell("head -n 30 /tmp/report"));
 	ktap_check(!shell("rm " DATA));
+}
+
+/* Each case begins so. */
+void ktap_begin(void)
+{
+	on_cpu(0);
 }
 
 CORE_MAIN("2a 2d",

@@ -13,9 +13,11 @@
 #	perf_tests.sh list		the verdicts, whatever is loaded
 #	perf_tests.sh worse WAS IS	status 1 if the second of two such lists is worse
 #
-# VM: --machine goldmont --cores 1 --icount
 # KERNELS: 6.1 6.12 newest
 # TIER: soak
+# VM: --machine goldmont --cores 1 --icount
+# VM: --machine sandybridge --cores 1 --icount
+# VM: --machine silvermont --cores 1 --icount
 
 # best: of many verdicts on stdin for each test and part of one, the best, in the order they came.
 best() {

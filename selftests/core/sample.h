@@ -26,19 +26,19 @@ enum { REG_AX, REG_BX, REG_CX, REG_DX, REG_SI, REG_DI, REG_BP, REG_SP, REG_IP };
 
 struct sample {
 	struct perf_event_header header;
-	uint64_t ip;
-	uint64_t time;
-	uint64_t addr;
-	uint64_t period;
+	u64 ip;
+	u64 time;
+	u64 addr;
+	u64 period;
 	union perf_mem_data_src src;
-	uint64_t abi;
-	uint64_t reg[SAMPLE_NUM_REGS];
+	u64 abi;
+	u64 reg[SAMPLE_NUM_REGS];
 };
 
 #define RING_PAGES	512
 
 /* A sampling event of this task, not running yet. */
-static inline struct perf_event_attr sample_attr(uint64_t config, int precise, uint64_t period)
+static inline struct perf_event_attr sample_attr(u64 config, int precise, u64 period)
 {
 	struct perf_event_attr attr = core_attr(config, 0, precise);
 
@@ -53,7 +53,7 @@ static inline void ring_open(struct ring *r, struct perf_event_attr *attr)
 {
 	int fd = open_task(attr, -1);
 
-	ktap_require(fd >= 0, "config %#llx: %s", (unsigned long long)attr->config, strerror(-fd));
+	ktap_require(fd >= 0, "config %#llx: %s", attr->config, strerror(-fd));
 	ring_map(r, fd, RING_PAGES);
 }
 
@@ -82,8 +82,8 @@ static inline bool ring_next(struct ring *r, struct sample *s)
 /* A sample of an event that asks for its instruction and its weight, and for nothing else. */
 struct weighed {
 	struct perf_event_header header;
-	uint64_t ip;
-	uint64_t weight;
+	u64 ip;
+	u64 weight;
 };
 
 #define WEIGHED_TYPE	(PERF_SAMPLE_IP | PERF_SAMPLE_WEIGHT)
@@ -131,7 +131,7 @@ static inline void on_cpu(int cpu)
 }
 
 /* Of the CPU's core PMU, since power on or SYN_CLEAR. */
-static inline uint64_t core_stat(int cpu, unsigned int what)
+static inline u64 core_stat(int cpu, unsigned int what)
 {
 	return msr_read(cpu, SYN_CORE_STAT(what));
 }
@@ -140,9 +140,9 @@ static inline uint64_t core_stat(int cpu, unsigned int what)
  * The truth of all counters of a CPU, likewise, whichever the kernel has taken. But that of
  * the cycles, which is the watchdog's.
  */
-static inline uint64_t core_truth(int cpu, unsigned int what)
+static inline u64 core_truth(int cpu, unsigned int what)
 {
-	uint64_t sum = msr_read(cpu, SYN_CORE_TRUTH(what, SYN_CORE_FIXED(0))) +
+	u64 sum = msr_read(cpu, SYN_CORE_TRUTH(what, SYN_CORE_FIXED(0))) +
 		       msr_read(cpu, SYN_CORE_TRUTH(what, SYN_CORE_FIXED(2)));
 	int i;
 
@@ -151,23 +151,55 @@ static inline uint64_t core_truth(int cpu, unsigned int what)
 	return sum;
 }
 
-/* Ends a test program: while PEBS is on, some registers must not be written. */
+/* The check of each case: while PEBS is on, some registers must not be written. */
 static inline void no_write_with_pebs(void)
 {
-	int cpu, cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	int cpu, cpus = silicon_here() ? sysconf(_SC_NPROCESSORS_ONLN) : 0;
 
-	for (cpu = 0; cpu < cpus; cpu++)
-		ktap_check(!core_stat(cpu, SYN_CORE_S_V_WRITE), "CPU %d: %llu writes", cpu,
-			   (unsigned long long)core_stat(cpu, SYN_CORE_S_V_WRITE));
+	for (cpu = 0; cpu < cpus; cpu++) {
+		u64 writes = core_stat(cpu, SYN_CORE_S_V_WRITE);
+
+		/* They are not the next one's. */
+		if (!ktap_check(!writes, "CPU %d: %llu writes with PEBS on", cpu, writes))
+			msr_write(0, SYN_CLEAR, 1);
+	}
 }
 
 /* On real hardware as well, of these CPU models. */
 #define MACHINE_MAIN(models, ...)					\
-	KTAP_MAIN_UNLESS(core_missing(models) ?: ext_missing(), __VA_ARGS__, \
-			 { "nothing written with PEBS on", no_write_with_pebs })
+	KTAP_MAIN_CHECKED(core_missing(models) ?: ext_missing(), no_write_with_pebs, __VA_ARGS__)
 #define CORE_MAIN(models, ...)						\
-	KTAP_MAIN_UNLESS(silicon_missing() ?: core_missing(models) ?: ext_missing(), __VA_ARGS__, \
-			 { "nothing written with PEBS on", no_write_with_pebs })
+	KTAP_MAIN_CHECKED(silicon_missing() ?: core_missing(models) ?: ext_missing(), \
+			  no_write_with_pebs, __VA_ARGS__)
+
+/* A test whose cases are not the same on all CPUs ends with CORE_MACHINES() of a table of these. */
+struct core_machine {
+	const char *models;
+	const struct ktap_case *cases;	/* closed by one without a name */
+};
+
+#define CORE_CASES(...)		(const struct ktap_case[]){ __VA_ARGS__, {} }
+#define CORE_MACHINES(table)						\
+int main(void)								\
+{									\
+	return core_run(table, ARRAY_SIZE(table));			\
+}
+
+/* The cases of the CPU at hand. Elsewhere those of the first are skipped. */
+static inline int core_run(const struct core_machine *m, int num)
+{
+	const struct core_machine *end = m + num, *of = m;
+	int cases = 0;
+
+	while (of < end && !cpu_is(of->models))
+		of++;
+	if (of == end)
+		of = m;
+	while (of->cases[cases].name)
+		cases++;
+	return ktap_run(silicon_missing() ?: core_missing(of->models) ?: ext_missing(),
+			no_write_with_pebs, of->cases, cases);
+}
 
 /* How often this task has lost its CPU. */
 static inline long switches(void)

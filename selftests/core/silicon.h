@@ -14,7 +14,7 @@
 
 enum loop { PLAIN, STRING, SYSCALL, CALLS, LOCKED, SPLIT, FAULTS, FAULTS_STRING };
 
-static uint64_t loop_buf[8192] __attribute__((aligned(4096)));
+static u64 loop_buf[8192] __attribute__((aligned(4096)));
 static char *loop_pages;
 
 #define LOOP_PAGES	2048	/* fresh ones for the loops that fault */
@@ -42,7 +42,7 @@ static void loop_prepare(enum loop loop)
 		     : "b"(loop_buf)						\
 		     : "rax", "rdx", "r8", "r9", "r11", "xmm0", "xmm1", "memory", "cc")
 
-static void __attribute__((noinline)) loop_run(enum loop loop, uint64_t n)
+static void __attribute__((noinline)) loop_run(enum loop loop, u64 n)
 {
 	void *si = loop_buf, *di = loop_pages;
 
@@ -84,7 +84,7 @@ static inline void perf_reset(int fd)
 	ktap_require(!ioctl(fd, PERF_EVENT_IOC_RESET, 0), "reset: %s", strerror(errno));
 }
 
-static uint64_t loop_count(int fd, enum loop loop, uint64_t n)
+static u64 loop_count(int fd, enum loop loop, u64 n)
 {
 
 	loop_prepare(loop);
@@ -99,15 +99,15 @@ struct expect {
 	uint16_t config;
 	const char *name;
 	enum loop loop;
-	uint64_t each;		/* per round */
+	u64 each;		/* per round */
 };
 
 /* In user mode, n rounds more make exactly so many more. */
 static inline void check_expect(const struct expect *e)
 {
-	uint64_t n = e->loop >= FAULTS ? LOOP_PAGES / 8 : e->loop == PLAIN ? 100000 : 1000;
+	u64 n = e->loop >= FAULTS ? LOOP_PAGES / 8 : e->loop == PLAIN ? 100000 : 1000;
 	struct perf_event_attr attr = core_attr(e->config, 0, 0);
-	uint64_t one, two;
+	u64 one, two;
 	int fd;
 
 	attr.exclude_kernel = 1;
@@ -118,8 +118,7 @@ static inline void check_expect(const struct expect *e)
 	two = loop_count(fd, e->loop, 2 * n);
 	close(fd);
 	ktap_check(two - one == n * e->each, "%s: %llu more in %llu rounds, not %llu", e->name,
-		   (unsigned long long)(two - one), (unsigned long long)n,
-		   (unsigned long long)(n * e->each));
+		   two - one, n, n * e->each);
 }
 
 /*
@@ -137,7 +136,7 @@ static inline void check_levels(bool l3, uint16_t l1_miss)
 	unsigned int i;
 
 	msr_write(0, SYN_MEM_MODE, SYN_MEM_BY_ADDRESS);
-	for (i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(of); i++) {
 		char name[3][60];
 
 		msr_write(0, SYN_MEM_MAP, 0x1111111111111111 * of[i].level);
@@ -159,9 +158,9 @@ static inline void check_levels(bool l3, uint16_t l1_miss)
 #define LARGE_LINES	(64ull << 20 >> 6)	/* more than any last level has */
 
 /* One line after the other of as many as `lines`, so many times in all. */
-static void __attribute__((noinline)) touch(volatile char *data, uint64_t lines, uint64_t times)
+static void __attribute__((noinline)) touch(volatile char *data, u64 lines, u64 times)
 {
-	for (uint64_t i = 0, at = 0; i < times; i++, at = at + 1 < lines ? at + 1 : 0)
+	for (u64 i = 0, at = 0; i < times; i++, at = at + 1 < lines ? at + 1 : 0)
 		data[at << 6]++;
 }
 
@@ -173,7 +172,7 @@ enum { REFS, MISSES, L1_LOADS, L1_LOAD_MISSES, LLC_LOADS, LLC_LOAD_MISSES, LLC_S
  */
 static inline void check_generic_caches(unsigned int without)
 {
-	static const struct { const char *name; uint32_t type; uint64_t config; } of[GENERIC] = {
+	static const struct { const char *name; uint32_t type; u64 config; } of[GENERIC] = {
 		[REFS] = { "cache-references", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES },
 		[MISSES] = { "cache-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES },
 		[L1_LOADS] = { "L1-dcache-loads", PERF_TYPE_HW_CACHE, 0 },
@@ -187,7 +186,7 @@ static inline void check_generic_caches(unsigned int without)
 		{ REFS, MISSES }, { L1_LOADS, L1_LOAD_MISSES }, { L1_LOAD_MISSES, LLC_LOADS },
 		{ L1_LOADS, LLC_LOADS }, { LLC_LOADS, LLC_LOAD_MISSES },
 	};
-	uint64_t small[GENERIC], large[GENERIC];
+	u64 small[GENERIC], large[GENERIC];
 	char *data = mmap(NULL, LARGE_LINES << 6, PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	unsigned int i;
@@ -217,18 +216,16 @@ static inline void check_generic_caches(unsigned int without)
 		perf_disable(fd);
 		large[i] = perf_count(fd).value;
 		close(fd);
-		ktap_note("%s: %llu, %llu", of[i].name, (unsigned long long)small[i],
-			  (unsigned long long)large[i]);
+		ktap_note("%s: %llu, %llu", of[i].name, small[i], large[i]);
 		if (i == L1_LOADS)
 			continue;
 		/* The first access to a line is a miss, on a cold stack as well. */
-		ktap_check(small[i] < 1000, "few lines: %llu %s", (unsigned long long)small[i],
-			   of[i].name);
+		ktap_check(small[i] < 1000, "few lines: %llu %s", small[i], of[i].name);
 		/* A store hits the line that the load before it has brought. */
 		ktap_check(i == LLC_STORES || large[i] >= 2 * LARGE_LINES * 9 / 10,
-			   "many lines: %llu %s", (unsigned long long)large[i], of[i].name);
+			   "many lines: %llu %s", large[i], of[i].name);
 	}
-	for (i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(order); i++) {
 		int a = order[i][0], b = order[i][1];
 
 		ktap_check(small[a] == UINT64_MAX || small[b] == UINT64_MAX ||
@@ -245,7 +242,7 @@ static inline void check_rings(uint16_t config)
 {
 	struct perf_event_attr attr = core_attr(config, 0, 0);
 	static const enum loop loops[] = { SYSCALL, FAULTS, PLAIN };
-	uint64_t v[4];
+	u64 v[4];
 	int fd[3], i;
 
 	attr.read_format = PERF_FORMAT_GROUP;
@@ -265,8 +262,7 @@ static inline void check_rings(uint16_t config)
 	perf_disable(fd[0]);
 	ktap_require(read(fd[0], v, sizeof(v)) == sizeof(v), "read: %s", strerror(errno));
 	ktap_check(v[1] == v[2] + v[3] && v[2] && v[3],
-		   "config %#x: all %llu, user %llu, kernel %llu", config,
-		   (unsigned long long)v[1], (unsigned long long)v[2], (unsigned long long)v[3]);
+		   "config %#x: all %llu, user %llu, kernel %llu", config, v[1], v[2], v[3]);
 	for (i = 0; i < 3; i++)
 		close(fd[i]);
 }
@@ -281,18 +277,18 @@ static inline void check_rings(uint16_t config)
 #define EDGE		(1ull << 18)
 #define ENABLE		(1ull << 22)
 #define INV		(1ull << 23)
-#define CMASK(n)	((uint64_t)(n) << 24)
+#define CMASK(n)	((u64)(n) << 24)
 
 struct reg_rule {
 	uint32_t msr;
-	uint64_t val;
+	u64 val;
 	bool gp;
 };
 
 static inline void check_regs(const struct reg_rule *r, int num)
 {
 	for (; num--; r++) {
-		uint64_t old;
+		u64 old;
 		bool gp;
 
 		if (msr_try_read(1, r->msr, &old)) {
@@ -300,15 +296,14 @@ static inline void check_regs(const struct reg_rule *r, int num)
 			continue;
 		}
 		gp = msr_try_write(1, r->msr, r->val);
-		ktap_check(gp == r->gp, "%#x = %#llx: %s", r->msr, (unsigned long long)r->val,
-			   gp ? "#GP" : "no #GP");
+		ktap_check(gp == r->gp, "%#x = %#llx: %s", r->msr, r->val, gp ? "#GP" : "no #GP");
 		if (!gp)
 			msr_write(1, r->msr, old);
 	}
 }
 
 /* Selects on the counters from 0 on of CPU 1, enabled by one write, for a moment. */
-static inline void measure(const uint64_t *sel, uint64_t *val, int num)
+static inline void measure(const u64 *sel, u64 *val, int num)
 {
 	int i;
 
@@ -324,13 +319,13 @@ static inline void measure(const uint64_t *sel, uint64_t *val, int num)
 	for (i = 0; i < num; i++) {
 		val[i] = msr_read(1, PMC(i));
 		ktap_check(val[i] == msr_read(1, SYN_CORE_TRUTH(SYN_CORE_EVENTS, SYN_CORE_GP(i))),
-			   "counter %d: %llu is not the truth", i, (unsigned long long)val[i]);
+			   "counter %d: %llu is not the truth", i, val[i]);
 		msr_write(1, EVTSEL(i), 0);
 	}
 }
 
 /* Patterns begin anywhere. */
-static inline bool close_to(uint64_t a, uint64_t b)
+static inline bool close_to(u64 a, u64 b)
 {
 	return a + 1 >= b && b + 1 >= a;
 }
@@ -339,7 +334,7 @@ static inline bool close_to(uint64_t a, uint64_t b)
  * So many 65536ths of all? A share lies between two sums since power on, each rounded
  * down; what came to it meanwhile is the difference of two such.
  */
-static inline bool is_share(uint64_t part, uint64_t all, uint64_t share)
+static inline bool is_share(u64 part, u64 all, u64 share)
 {
 	return llabs((int64_t)(part * 65536 - all * share)) < 2 * 65536;
 }

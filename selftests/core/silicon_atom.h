@@ -8,18 +8,18 @@
 
 #include "silicon.h"
 
-#define RSP(reg)	(0xb7 | (uint64_t)((reg) + 1) << 8 | ENABLE | USR | OS)
+#define RSP(reg)	(0xb7 | (u64)((reg) + 1) << 8 | ENABLE | USR | OS)
 
 /* The average latency of each request of the mask (bits 14:0), RSP0 beside RSP1. */
 static inline void check_latency(uint16_t requests)
 {
-	const uint64_t sel[2] = { RSP(0), RSP(1) };
-	uint64_t v[2];
+	const u64 sel[2] = { RSP(0), RSP(1) };
+	u64 v[2];
 	int bit;
 
 	on_cpu(0);
 	for (bit = 0; bit < 15; bit++) {
-		uint64_t cycles = 100 + 31 * bit;
+		u64 cycles = 100 + 31 * bit;
 
 		if (!(requests >> bit & 1))
 			continue;
@@ -28,18 +28,18 @@ static inline void check_latency(uint16_t requests)
 		msr_write(1, 0x1a7, 1ull << 16 | 1ull << bit);
 		measure(sel, v, 2);
 		ktap_check(v[1] && v[0] == cycles * v[1], "request %d: %llu cycles, %llu requests",
-			   bit, (unsigned long long)v[0], (unsigned long long)v[1]);
+			   bit, v[0], v[1]);
 	}
 }
 
 /* Responses add up; what selects nothing counts nothing. */
-static inline void check_responses(const uint64_t *bits, size_t num)
+static inline void check_responses(const u64 *bits, size_t num)
 {
-	static const uint64_t nothing[] = {
+	static const u64 nothing[] = {
 		0, 1, 0x10000, 1ull << 33, 1ull << 38, 1ull << 38 | 0x10001
 	};
-	const uint64_t sel[2] = { RSP(0), RSP(1) };
-	uint64_t v[2], share, all = 0;
+	const u64 sel[2] = { RSP(0), RSP(1) };
+	u64 v[2], share, all = 0;
 	size_t i;
 
 	on_cpu(0);
@@ -51,16 +51,14 @@ static inline void check_responses(const uint64_t *bits, size_t num)
 		msr_write(1, 0x1a6, bits[i] | 1);
 		msr_write(1, 0x1a7, 0x10001);
 		measure(sel, v, 2);
-		ktap_check(v[0] && is_share(v[0], v[1], share),
-			   "response %zu: %llu of %llu", i, (unsigned long long)v[0],
-			   (unsigned long long)v[1]);
+		ktap_check(v[0] && is_share(v[0], v[1], share), "response %zu: %llu of %llu", i,
+			   v[0], v[1]);
 	}
-	ktap_check(all == 65536, "shares of %llu", (unsigned long long)all);
-	for (i = 0; i < sizeof(nothing) / sizeof(nothing[0]); i++) {
+	ktap_check(all == 65536, "shares of %llu", all);
+	for (i = 0; i < ARRAY_SIZE(nothing); i++) {
 		msr_write(1, 0x1a6, nothing[i]);
 		measure(sel, v, 1);
-		ktap_check(!v[0], "%#llx: %llu", (unsigned long long)nothing[i],
-			   (unsigned long long)v[0]);
+		ktap_check(!v[0], "%#llx: %llu", nothing[i], v[0]);
 	}
 	msr_write(1, SYN_OFF_RATE(0), SYN_OFF_FOLLOW);
 	msr_write(1, 0x1a6, 0);

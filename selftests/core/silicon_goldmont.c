@@ -54,7 +54,7 @@ static void exact(void)
 	size_t i;
 
 	on_cpu(0);
-	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(table); i++)
 		check_expect(&table[i]);
 }
 
@@ -110,26 +110,25 @@ static void regs(void)
 
 	on_cpu(0);
 	msr_write(1, GLOBAL_CTRL, 0);
-	check_regs(rules, sizeof(rules) / sizeof(rules[0]));
+	check_regs(rules, ARRAY_SIZE(rules));
 	/* Last branches: flags in FROM, cycles in TO (SDM 17.6) */
-	ktap_check((msr_read(1, 0x345) & 0x3f) == 6, "capabilities %#llx",
-		   (unsigned long long)msr_read(1, 0x345));
+	ktap_check((msr_read(1, 0x345) & 0x3f) == 6, "capabilities %#llx", msr_read(1, 0x345));
 	msr_write(1, 0x391, 5);
-	ktap_check(msr_read(1, 0x38e) == 5, "status %#llx", (unsigned long long)msr_read(1, 0x38e));
+	ktap_check(msr_read(1, 0x38e) == 5, "status %#llx", msr_read(1, 0x38e));
 	msr_write(1, 0x390, 4);
-	ktap_check(msr_read(1, 0x38e) == 1, "status %#llx", (unsigned long long)msr_read(1, 0x38e));
+	ktap_check(msr_read(1, 0x38e) == 1, "status %#llx", msr_read(1, 0x38e));
 	msr_write(1, 0x390, 1);
 	msr_write(1, EVTSEL(2), 0x3c);
-	ktap_check(msr_read(1, 0x392) == 4, "in use %#llx", (unsigned long long)msr_read(1, 0x392));
+	ktap_check(msr_read(1, 0x392) == 4, "in use %#llx", msr_read(1, 0x392));
 	msr_write(1, EVTSEL(2), 0);
 }
 
 /* 3.25 events per cycle. */
 static void masks(void)
 {
-	static const uint64_t on = ENABLE | USR | OS, ev = 0x30;
-	uint64_t sel[4] = { 0x3c | on, ev | on | CMASK(3), ev | on | CMASK(4), ev | on | CMASK(5) };
-	uint64_t v[4], c;
+	static const u64 on = ENABLE | USR | OS, ev = 0x30;
+	u64 sel[4] = { 0x3c | on, ev | on | CMASK(3), ev | on | CMASK(4), ev | on | CMASK(5) };
+	u64 v[4], c;
 
 	on_cpu(0);
 	msr_write(1, SYN_CORE_RATE_SEL, ev);
@@ -137,27 +136,23 @@ static void masks(void)
 	measure(sel, v, 4);
 	c = v[0];
 	ktap_check(c > 1000 && v[1] == c && close_to(v[2], c / 4) && !v[3],
-		   "cycles %llu, 3 or more %llu, 4 %llu, 5 %llu", (unsigned long long)c,
-		   (unsigned long long)v[1], (unsigned long long)v[2], (unsigned long long)v[3]);
+		   "cycles %llu, 3 or more %llu, 4 %llu, 5 %llu", c, v[1], v[2], v[3]);
 	sel[1] = 0x3c | on | 1ull << 21;	/* AnyThread is ignored */
 	measure(sel, v, 2);
-	ktap_check(v[0] && v[0] == v[1], "cycles %llu, of any thread %llu",
-		   (unsigned long long)v[0], (unsigned long long)v[1]);
+	ktap_check(v[0] && v[0] == v[1], "cycles %llu, of any thread %llu", v[0], v[1]);
 	sel[1] = ev | on;
 	sel[2] = ev | on | CMASK(4) | INV;
 	sel[3] = ev | on | CMASK(4) | EDGE;
 	measure(sel, v, 4);
 	c = v[0];
 	ktap_check(close_to(v[1], c * 13 / 4) && close_to(v[2], c - c / 4) && close_to(v[3], c / 4),
-		   "cycles %llu, events %llu, fewer than 4 %llu, edges %llu", (unsigned long long)c,
-		   (unsigned long long)v[1], (unsigned long long)v[2], (unsigned long long)v[3]);
+		   "cycles %llu, events %llu, fewer than 4 %llu, edges %llu", c, v[1], v[2], v[3]);
 	sel[1] = ev | on | CMASK(3) | EDGE;
 	sel[2] = ev | on | INV;		/* means nothing without a mask */
 	sel[3] = ev | ENABLE;		/* in no ring */
 	measure(sel, v, 4);
 	ktap_check(!v[1] && close_to(v[2], v[0] * 13 / 4) && !v[3],
-		   "edges of always %llu, all %llu, none %llu", (unsigned long long)v[1],
-		   (unsigned long long)v[2], (unsigned long long)v[3]);
+		   "edges of always %llu, all %llu, none %llu", v[1], v[2], v[3]);
 }
 
 static void latency(void)
@@ -168,25 +163,23 @@ static void latency(void)
 
 static void responses(void)
 {
-	static const uint64_t bits[] = {
+	static const u64 bits[] = {
 		1ull << 18, 1ull << 33, 1ull << 34, 1ull << 36, 1ull << 37
 	};
-	const uint64_t sel[2] = { RSP(0), RSP(1) };
-	uint64_t v[2];
+	const u64 sel[2] = { RSP(0), RSP(1) };
+	u64 v[2];
 
-	check_responses(bits, sizeof(bits) / sizeof(bits[0]));
+	check_responses(bits, ARRAY_SIZE(bits));
 	msr_write(1, SYN_OFF_RATE(3), 1024);
 	msr_write(1, 0x1a6, 0x10008);
 	msr_write(1, 0x1a7, 0x10008);
 	measure(sel, v, 2);
-	ktap_check(v[0] && !v[1], "write-backs %llu in RSP0, %llu in RSP1",
-		   (unsigned long long)v[0], (unsigned long long)v[1]);
+	ktap_check(v[0] && !v[1], "write-backs %llu in RSP0, %llu in RSP1", v[0], v[1]);
 	msr_write(1, SYN_OFF_RATE(3), SYN_OFF_FOLLOW);
 	msr_write(1, 0x1a6, 0x3600040000 | 0x32b7);
 	msr_write(1, 0x1a7, 0x10000 | 0x32b7);
 	measure(sel, v, 2);
-	ktap_check(v[0] == v[1] && v[0], "every response %llu, any %llu",
-		   (unsigned long long)v[0], (unsigned long long)v[1]);
+	ktap_check(v[0] == v[1] && v[0], "every response %llu, any %llu", v[0], v[1]);
 	msr_write(1, 0x1a6, 0);
 	msr_write(1, 0x1a7, 0);
 }
@@ -198,7 +191,7 @@ static void levels(void)
 		{ 0x20d1, SYN_LEVEL_HITM }, { 0x80d1, SYN_LEVEL_DRAM },
 	};
 
-	check_level_events(of, sizeof(of) / sizeof(of[0]));
+	check_level_events(of, ARRAY_SIZE(of));
 	check_levels(false, 0);
 	/* One line over and over. */
 	check_expect(&(struct expect){ 0x01d1, "hits", PLAIN, 1 });

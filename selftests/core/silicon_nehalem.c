@@ -30,7 +30,7 @@ static void exact(void)
 	size_t i;
 
 	on_cpu(0);
-	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(table); i++)
 		check_expect(&table[i]);
 	check_rings(0x00c0);
 }
@@ -50,18 +50,17 @@ static void regs(void)
 
 	on_cpu(0);
 	msr_write(1, GLOBAL_CTRL, 0);
-	check_regs(rules, sizeof(rules) / sizeof(rules[0]));
+	check_regs(rules, ARRAY_SIZE(rules));
 	/* 32 bits, with their sign. */
 	msr_write(1, PMC(0), 0x180000000);
-	ktap_check(msr_read(1, PMC(0)) == 0xffff80000000, "%#llx",
-		   (unsigned long long)msr_read(1, PMC(0)));
+	ktap_check(msr_read(1, PMC(0)) == 0xffff80000000, "%#llx", msr_read(1, PMC(0)));
 }
 
 /* As many interrupts as periods, each at the instruction after the last of them. */
 static void periods(void)
 {
 	struct perf_event_attr attr = core_attr(0x00c0, 0, 0);
-	uint64_t count, n = 0;
+	u64 count, n = 0;
 	struct ring ring;
 	struct sample s;
 
@@ -79,8 +78,7 @@ static void periods(void)
 	while (ring_next(&ring, &s))
 		n++;
 	ktap_check(n == count / attr.sample_period && n && !ring.lost && !ring.throttles,
-		   "%llu samples of %llu instructions", (unsigned long long)n,
-		   (unsigned long long)count);
+		   "%llu samples of %llu instructions", n, count);
 	ring_close(&ring);
 }
 

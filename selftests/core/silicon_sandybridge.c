@@ -13,8 +13,8 @@
 #define ROUNDS	200000
 #define PERIOD	9973
 
-static uint64_t from[WORDS] __attribute__((aligned(4096)));
-static uint64_t to[WORDS] __attribute__((aligned(4096)));
+static u64 from[WORDS] __attribute__((aligned(4096)));
+static u64 to[WORDS] __attribute__((aligned(4096)));
 
 static void exact(void)
 {
@@ -38,7 +38,7 @@ static void exact(void)
 	size_t i;
 
 	on_cpu(0);
-	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(table); i++)
 		check_expect(&table[i]);
 	check_rings(0x00c0);
 }
@@ -62,14 +62,14 @@ static void regs(void)
 
 	on_cpu(0);
 	msr_write(1, GLOBAL_CTRL, 0);
-	check_regs(rules, sizeof(rules) / sizeof(rules[0]));
+	check_regs(rules, ARRAY_SIZE(rules));
 }
 
 /* Suppliers and snoops: shares of shares. One without the other is nothing. */
 static void responses(void)
 {
-	const uint64_t sel[2] = { 0x01b7 | ENABLE | USR | OS, 0x01bb | ENABLE | USR | OS };
-	uint64_t v[2], share;
+	const u64 sel[2] = { 0x01b7 | ENABLE | USR | OS, 0x01bb | ENABLE | USR | OS };
+	u64 v[2], share;
 
 	on_cpu(0);
 	msr_write(1, SYN_OFF_RATE(0), 1024);
@@ -77,23 +77,20 @@ static void responses(void)
 	msr_write(1, 0x1a7, 1 | 1ull << 16);
 	measure(sel, v, 2);
 	share = msr_read(1, SYN_OFF_SHARE(1)) * msr_read(1, SYN_OFF_SHARE(7 + 1)) / 65536;
-	ktap_check(v[0] && is_share(v[0], v[1], share), "%llu of %llu",
-		   (unsigned long long)v[0], (unsigned long long)v[1]);
+	ktap_check(v[0] && is_share(v[0], v[1], share), "%llu of %llu", v[0], v[1]);
 	msr_write(1, 0x1a6, 1 | 0x7e0000 | 0x3f80000000);
 	measure(sel, v, 2);
-	ktap_check(v[0] == v[1], "all combinations %llu, any %llu", (unsigned long long)v[0],
-		   (unsigned long long)v[1]);
+	ktap_check(v[0] == v[1], "all combinations %llu, any %llu", v[0], v[1]);
 	msr_write(1, 0x1a6, 1 | 0x7e0000);
 	msr_write(1, 0x1a7, 1 | 0x3f80000000);
 	measure(sel, v, 2);
-	ktap_check(!v[0] && !v[1], "suppliers alone %llu, snoops alone %llu",
-		   (unsigned long long)v[0], (unsigned long long)v[1]);
+	ktap_check(!v[0] && !v[1], "suppliers alone %llu, snoops alone %llu", v[0], v[1]);
 	msr_write(1, 0x1a6, 0);
 	msr_write(1, 0x1a7, 0);
 	msr_write(1, SYN_OFF_RATE(0), SYN_OFF_FOLLOW);
 }
 
-static void sample(uint64_t config, uint64_t config1, void (*check)(const struct sample *s))
+static void sample(u64 config, u64 config1, void (*check)(const struct sample *s))
 {
 	struct perf_event_attr attr = sample_attr(config, 2, PERIOD);
 	struct ring ring;
@@ -121,10 +118,9 @@ static void is_store(const struct sample *s)
 {
 	ktap_check(s->ip == (uintptr_t)walk_store, "ip %+lld",
 		   (long long)(s->ip - (uintptr_t)walk_store));
-	ktap_check(s->addr == s->reg[REG_DI] + 8 * s->reg[REG_CX], "address %#llx",
-		   (unsigned long long)s->addr);
+	ktap_check(s->addr == s->reg[REG_DI] + 8 * s->reg[REG_CX], "address %#llx", s->addr);
 	ktap_check(s->src.mem_op == PERF_MEM_OP_STORE && (s->src.mem_lvl & PERF_MEM_LVL_L1),
-		   "data source %#llx", (unsigned long long)s->src.val);
+		   "data source %#llx", s->src.val);
 }
 
 static void is_load(const struct sample *s)
@@ -133,20 +129,18 @@ static void is_load(const struct sample *s)
 
 	ktap_check(s->ip == (uintptr_t)walk_load, "ip %+lld",
 		   (long long)(s->ip - (uintptr_t)walk_load));
-	ktap_check(s->addr == s->reg[REG_SI] + 8 * s->reg[REG_CX], "address %#llx",
-		   (unsigned long long)s->addr);
+	ktap_check(s->addr == s->reg[REG_SI] + 8 * s->reg[REG_CX], "address %#llx", s->addr);
 	ktap_check(s->src.mem_lvl == (PERF_MEM_LVL_HIT | (l2 ? PERF_MEM_LVL_L2 : PERF_MEM_LVL_L1)),
-		   "L2 %d, data source %#llx", l2, (unsigned long long)s->src.val);
+		   "L2 %d, data source %#llx", l2, s->src.val);
 }
 
 /* Pages of which no TLB holds more than a quarter */
 #define PAGES	2304
 
-static uint64_t far[PAGES * 512] __attribute__((aligned(4096)));
+static u64 far[PAGES * 512] __attribute__((aligned(4096)));
 
 /* What bits 4 and 5 of the status say: missed the second-level TLB, locked. */
-static void status(const char *what, unsigned int tlb, unsigned int lock,
-		   void (*run)(uint64_t *array))
+static void status(const char *what, unsigned int tlb, unsigned int lock, void (*run)(u64 *array))
 {
 	struct perf_event_attr attr = sample_attr(0x02cd, 2, 97);
 	int num = 0, wrong = 0;
@@ -172,20 +166,20 @@ static void status(const char *what, unsigned int tlb, unsigned int lock,
 	ring_close(&ring);
 }
 
-static void store_near(uint64_t *array)
+static void store_near(u64 *array)
 {
 	walk(array, from, 512, 1, 100 * 97);
 }
 
-static void store_far(uint64_t *array)
+static void store_far(u64 *array)
 {
 	unsigned int i;
 
 	for (i = 0; i < 100 * 97; i++)
-		((volatile uint64_t *)array)[i % PAGES * 512] = i;
+		((volatile u64 *)array)[i % PAGES * 512] = i;
 }
 
-static void store_locked(uint64_t *array)
+static void store_locked(u64 *array)
 {
 	int i;
 
@@ -206,7 +200,7 @@ static void statuses(void)
 /* The record of a store has no latency: its field is reserved. Loads have theirs. */
 static void weights(void)
 {
-	static const struct { uint64_t config, config1; const char *insn; } of[] = {
+	static const struct { u64 config, config1; const char *insn; } of[] = {
 		{ 0x02cd, 0, walk_store }, { 0x01cd, 3, walk_load }
 	};
 	unsigned int i;
@@ -218,7 +212,7 @@ static void weights(void)
 	msr_write(0, SYN_MEM_LATENCY(SYN_LEVEL_L2), 123);
 	for (i = 0; i < 2; i++) {
 		struct perf_event_attr attr = sample_attr(of[i].config, 2, PERIOD);
-		uint64_t want = of[i].insn == walk_load ? 123 : 0;
+		u64 want = of[i].insn == walk_load ? 123 : 0;
 		int num = 0, wrong = 0;
 		struct weighed w;
 		struct ring ring;
@@ -236,7 +230,7 @@ static void weights(void)
 			wrong += w.ip == (uintptr_t)of[i].insn && w.weight != want;
 		}
 		ktap_check(num >= ROUNDS / PERIOD - 2 && !wrong, "%#llx: %d samples, %d wrong",
-			   (unsigned long long)of[i].config, num, wrong);
+			   of[i].config, num, wrong);
 		ring_close(&ring);
 	}
 	msr_write(0, SYN_MEM_MODE, SYN_MEM_CACHES);
@@ -261,7 +255,7 @@ static void loads(void)
 	msr_write(0, SYN_MEM_MODE, SYN_MEM_CACHES);
 }
 
-static uint64_t spread[WALK_INSNS + 1];
+static u64 spread[WALK_INSNS + 1];
 
 static void is_somewhere(const struct sample *s)
 {
@@ -286,12 +280,10 @@ static void pdir(void)
 	for (i = 0; i < 4; i++)
 		ktap_check(spread[i] * WALK_INSNS >= spread[4] * 8 / 10 &&
 			   spread[i] * WALK_INSNS <= spread[4] * 12 / 10,
-			   "instruction %d: %llu of %llu", i, (unsigned long long)spread[i],
-			   (unsigned long long)spread[4]);
+			   "instruction %d: %llu of %llu", i, spread[i], spread[4]);
 	ktap_check(core_stat(0, SYN_CORE_S_RECORDS) && !core_stat(0, SYN_CORE_S_SKIDDED),
-		   "%llu of %llu records skidded",
-		   (unsigned long long)core_stat(0, SYN_CORE_S_SKIDDED),
-		   (unsigned long long)core_stat(0, SYN_CORE_S_RECORDS));
+		   "%llu of %llu records skidded", core_stat(0, SYN_CORE_S_SKIDDED),
+		   core_stat(0, SYN_CORE_S_RECORDS));
 	ktap_check(!core_stat(0, SYN_CORE_S_V_PDIR), "PDIR beside other counters");
 }
 
@@ -299,7 +291,7 @@ static void pdir(void)
 static void pdir_counter(void)
 {
 	struct perf_event_attr attr = sample_attr(0x01c0, 2, PERIOD);
-	uint64_t on, select, records;
+	u64 on, select, records;
 	struct ring ring;
 
 	on_cpu(0);
@@ -319,8 +311,7 @@ static void pdir_counter(void)
 	perf_disable(ring.fd);
 	ring_close(&ring);
 	ktap_check(on == 1 << 1 && (select & 0xffff) == 0x01c0 && select & ENABLE,
-		   "PEBS_ENABLE %#llx, select of counter 1 %#llx", (unsigned long long)on,
-		   (unsigned long long)select);
+		   "PEBS_ENABLE %#llx, select of counter 1 %#llx", on, select);
 }
 
 /* Precise stores want counter 3 (section 18.9.4.3). */
@@ -328,8 +319,9 @@ static void store_counter(void)
 {
 	unsigned int i;
 
+	on_cpu(0);
 	for (i = 0; i < 4; i++) {
-		uint64_t before = msr_read(0, SYN_VIOLATIONS);
+		u64 before = msr_read(0, SYN_VIOLATIONS);
 
 		msr_write(1, EVTSEL(i), 0x02cd | ENABLE | USR);
 		msr_write(1, 0x3f1, 1ull << 63 | 1 << i);

@@ -39,7 +39,7 @@ static void exact(void)
 	size_t i;
 
 	on_cpu(0);
-	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(table); i++)
 		check_expect(&table[i]);
 	check_rings(0x00c0);
 }
@@ -67,13 +67,13 @@ static void regs(void)
 
 	on_cpu(0);
 	msr_write(1, GLOBAL_CTRL, 0);
-	check_regs(rules, sizeof(rules) / sizeof(rules[0]));
+	check_regs(rules, ARRAY_SIZE(rules));
 	asm volatile("cpuid" : "+a"(eax), "=b"(ebx), "+c"(ecx), "=d"(edx));
 	ktap_check((eax & 0xffffff) == 0x280203 && (edx & 0x1fff) == (40 << 5 | 3),
 		   "CPUID 0AH: %#x, %#x", eax, edx);
 	/* Format 2 of records, full width, freeze in SMM */
 	ktap_check((msr_read(1, 0x345) & 0x3fc0) == 0x32c0, "capabilities %#llx",
-		   (unsigned long long)msr_read(1, 0x345));
+		   msr_read(1, 0x345));
 }
 
 static void latency(void)
@@ -83,11 +83,11 @@ static void latency(void)
 
 static void responses(void)
 {
-	static const uint64_t bits[] = {
+	static const u64 bits[] = {
 		1ull << 18, 1ull << 31, 1ull << 33, 1ull << 34, 1ull << 36, 1ull << 37
 	};
 
-	check_responses(bits, sizeof(bits) / sizeof(bits[0]));
+	check_responses(bits, ARRAY_SIZE(bits));
 }
 
 static void levels(void)
@@ -97,7 +97,7 @@ static void levels(void)
 		{ 0x0404, SYN_LEVEL_DRAM }, { 0x0404, SYN_LEVEL_HITM }, { 0x0104, SYN_LEVEL_L2 },
 	};
 
-	check_level_events(of, sizeof(of) / sizeof(of[0]));
+	check_level_events(of, ARRAY_SIZE(of));
 }
 
 /* slm_hw_cache_event_ids of the kernel */

@@ -28,10 +28,10 @@
 /* What reserved fields of a record hold in the model */
 #define RESERVED	0x5a5a5a5a5a5a5a5aull
 
-static uint64_t from[WORDS] __attribute__((aligned(4096)));
-static uint64_t to[WORDS] __attribute__((aligned(4096)));
+static u64 from[WORDS] __attribute__((aligned(4096)));
+static u64 to[WORDS] __attribute__((aligned(4096)));
 
-static unsigned int level_of(uint64_t addr)
+static unsigned int level_of(u64 addr)
 {
 	return MAP >> 4 * (addr >> 6 & 15) & 15;
 }
@@ -47,8 +47,7 @@ static void prepare(const char *parameters)
 }
 
 /* Samples of the walk's loads of these levels, all with this address and source. */
-static void samples_are(uint16_t config, unsigned int levels, uint64_t addr,
-			union perf_mem_data_src src)
+static void samples_are(uint16_t config, unsigned int levels, u64 addr, union perf_mem_data_src src)
 {
 	struct perf_event_attr attr = sample_attr(config, 2, PERIOD);
 	unsigned int num = 0, elsewhere = 0, wrong = 0;
@@ -95,7 +94,7 @@ static void sources(void)
 /* Also of an event that asks for its address alone, or says nothing about an access */
 static void addresses(void)
 {
-	static const struct { uint16_t config; uint64_t type; } asked[] = {
+	static const struct { uint16_t config; u64 type; } asked[] = {
 		{ L2_HITS, PERF_SAMPLE_IP | PERF_SAMPLE_ADDR },
 		{ BRANCHES, PERF_SAMPLE_IP | PERF_SAMPLE_ADDR },
 		{ L2_HITS, PERF_SAMPLE_IP | PERF_SAMPLE_WEIGHT },
@@ -105,7 +104,7 @@ static void addresses(void)
 	unsigned int i;
 
 	prepare("data_src=1");
-	for (i = 0; i < sizeof(asked) / sizeof(asked[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(asked); i++) {
 		struct perf_event_attr attr = sample_attr(asked[i].config, 2, PERIOD);
 		const union ring_record *rec;
 		unsigned int num = 0, wrong = 0;
@@ -122,8 +121,8 @@ static void addresses(void)
 			num++;
 			wrong += rec->word[2] != 0;
 		}
-		ktap_check(num >= 10 && !wrong, "%#x, %#llx: %u samples, %u wrong",
-			   asked[i].config, (unsigned long long)asked[i].type, num, wrong);
+		ktap_check(num >= 10 && !wrong, "%#x, %#llx: %u samples, %u wrong", asked[i].config,
+			   asked[i].type, num, wrong);
 		ring_close(&ring);
 	}
 }
@@ -173,7 +172,7 @@ static int unload(void)
 static void unloading(void)
 {
 	struct perf_event_attr attr = core_attr(BRANCHES, 0, 0);
-	uint64_t truth, count;
+	u64 truth, count;
 	volatile int i;
 	int fd;
 
@@ -188,8 +187,7 @@ static void unloading(void)
 	perf_disable(fd);
 	truth = core_truth(0, SYN_CORE_EVENTS) + core_truth(1, SYN_CORE_EVENTS) - truth;
 	count = perf_count(fd).value;
-	ktap_check(count > 100000 && count == truth, "%llu, truth %llu", (unsigned long long)count,
-		   (unsigned long long)truth);
+	ktap_check(count > 100000 && count == truth, "%llu, truth %llu", count, truth);
 	close(fd);
 	ktap_check(shell("ls /sys/bus/event_source/devices/cpu/events | grep -q offcore"));
 	ext_load("data_src=1");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What selftests/lib/walker.c says of its walk: the arrays it loads from and stores to,
+ * What selftests/programs/walker.c says of its walk: the arrays it loads from and stores to,
  * and the instructions of its loop.
  */
 #ifndef SELFTESTS_CORE_WHERE_H

@@ -15,7 +15,6 @@
 #include "ktap.h"
 
 #define MAX_LIVE	8
-#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
 struct state {
 	struct uncore_claims box;

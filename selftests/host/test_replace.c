@@ -300,12 +300,12 @@ static void removed(void)
 }
 
 KTAP_MAIN({ "a directory", made },
-	  { "links under every name", links },
-	  { "a link in place of its directory", above },
-	  { "a writer that is killed", killed },
-	  { "another writer with this PID", same_pid },
-	  { "a file is replaced", plain },
-	  { "where each file has a name", no_tmpfiles },
-	  { "a directory such as /tmp", sticky },
-	  { "devices, pipes, directories", others },
-	  { "the directory goes", removed })
+	  { "links under every name", links, KTAP_SAME_PROCESS },
+	  { "a link in place of its directory", above, KTAP_SAME_PROCESS },
+	  { "a writer that is killed", killed, KTAP_SAME_PROCESS },
+	  { "another writer with this PID", same_pid, KTAP_SAME_PROCESS },
+	  { "a file is replaced", plain, KTAP_SAME_PROCESS },
+	  { "where each file has a name", no_tmpfiles, KTAP_SAME_PROCESS },
+	  { "a directory such as /tmp", sticky, KTAP_SAME_PROCESS },
+	  { "devices, pipes, directories", others, KTAP_SAME_PROCESS },
+	  { "the directory goes", removed, KTAP_SAME_PROCESS })

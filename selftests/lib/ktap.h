@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * KTAP for C tests. A test is a function; main() hands a table of them to
+ * KTAP for C tests. A case is a function; main() hands a table of them to
  * ktap_run(), which prints the plan, one line for each and the exit status.
+ *
+ * Each case has a process of its own, so that no case leaves variables, open files or
+ * an affinity to the next one, and a crash is one failed case. A test that wants the same
+ * before each case defines ktap_begin(). A case that reads variables of the one before it
+ * says KTAP_SAME_PROCESS. What the kernel and the machine keep is for the cases to put back.
  *
  *	static void counts_match(void)
  *	{
@@ -15,29 +20,49 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+typedef unsigned long long u64;	/* as in the kernel, so that %llu fits */
+
+/* As kselftest.h has it. */
+#ifndef ARRAY_SIZE
+#define ARRAY_SIZE(arr)	(sizeof(arr) / sizeof((arr)[0]))
+#endif
 
 #define KSFT_SKIP	4	/* the exit status when no case could run, as in all kselftests */
 
 struct ktap_case {
 	const char *name;
 	void (*run)(void);
+	bool same_process;	/* as the case before it */
 };
 
-static int ktap_failed;
-static const char *ktap_skipped;
-static jmp_buf ktap_end __attribute__((unused));
+#define KTAP_SAME_PROCESS	true
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"	/* few cases say so */
+
+/* The case that runs. All processes of the test share it, those that a case starts as well. */
+struct ktap_state {
+	int at;
+	bool failed;
+	char skipped[128];	/* the reason why, or "" */
+	u64 violations;	/* of the rules of the silicon, before silicon_clear() */
+	int failures, skips;	/* cases so far */
+};
+
+extern struct ktap_state *ktap;
+extern jmp_buf ktap_end;
+
+/* If there is one: runs at the beginning of each case, in its process. */
+void ktap_begin(void) __attribute__((weak));
 
 /* Is this "make soak", where a proof may take as long as it wants? */
-static inline bool soak(void)
-{
-	const char *s = getenv("SOAK");
-
-	return s && *s;
-}
+bool soak(void);
 
 /* A diagnostic line. */
 #define ktap_note(...) (printf("# " __VA_ARGS__), printf("\n"))
@@ -48,7 +73,7 @@ static inline bool soak(void)
 	int __ok = !!(cond);						\
 									\
 	if (!__ok) {							\
-		ktap_failed = 1;					\
+		ktap->failed = true;					\
 		printf("# %s:%d: %s:", __FILE__, __LINE__, #cond);	\
 		printf(" " __VA_ARGS__);					\
 		printf("\n");						\
@@ -66,60 +91,26 @@ static inline bool soak(void)
 /* The case cannot run here. */
 #define ktap_skip(reason)						\
 	do {								\
-		ktap_skipped = (reason);				\
+		snprintf(ktap->skipped, sizeof(ktap->skipped), "%s", (reason)); \
 		longjmp(ktap_end, 1);					\
 	} while (0)
 
-/* Files that a test needs are beside it. */
-static inline void ktap_chdir(void)
-{
-	char path[4096];
-	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
-
-	if (len > 0) {
-		path[len] = 0;
-		*strrchr(path, '/') = 0;
-		if (chdir(path))
-			perror(path);
-	}
-}
-
-/* @why_not: the reason why no case can run here, or NULL. */
-static int ktap_run(const char *why_not, const struct ktap_case *cases,
-		    int num) __attribute__((unused));
-static int ktap_run(const char *why_not, const struct ktap_case *cases, int num)
-{
-	volatile int failed = 0, skipped = 0;	/* longjmp() comes back here */
-	int i;
-
-	setvbuf(stdout, NULL, _IOLBF, 0);
-	ktap_chdir();
-	printf("KTAP version 1\n1..%d\n", num);
-	for (i = 0; i < num; i++) {
-		ktap_failed = 0;
-		ktap_skipped = why_not;
-		if (!why_not && !setjmp(ktap_end))
-			cases[i].run();
-		/* What has failed before it came to that has failed. */
-		skipped += ktap_skipped && !ktap_failed;
-		if (ktap_skipped && !ktap_failed)
-			printf("ok %d %s # SKIP %s\n", i + 1, cases[i].name, ktap_skipped);
-		else
-			printf("%sok %d %s\n", ktap_failed ? "not " : "", i + 1, cases[i].name);
-		failed |= ktap_failed;
-	}
-	return failed ? 1 : skipped == num ? KSFT_SKIP : 0;
-}
+/*
+ * @why_not: the reason why no case can run here, or NULL
+ * @check: lets a case fail when it has ended, or NULL
+ */
+int ktap_run(const char *why_not, void (*check)(void), const struct ktap_case *cases, int num);
 
 /* @why_not is looked at once, before the first case. */
-#define KTAP_MAIN_UNLESS(why_not, ...)					\
+#define KTAP_MAIN_CHECKED(why_not, check, ...)				\
 int main(void)								\
 {									\
 	static const struct ktap_case cases[] = { __VA_ARGS__ };	\
 									\
-	return ktap_run(why_not, cases, sizeof(cases) / sizeof(cases[0])); \
+	return ktap_run(why_not, check, cases, ARRAY_SIZE(cases)); \
 }
 
-#define KTAP_MAIN(...)	KTAP_MAIN_UNLESS(NULL, __VA_ARGS__)
+#define KTAP_MAIN_UNLESS(why_not, ...)	KTAP_MAIN_CHECKED(why_not, NULL, __VA_ARGS__)
+#define KTAP_MAIN(...)			KTAP_MAIN_UNLESS(NULL, __VA_ARGS__)
 
 #endif /* SELFTESTS_KTAP_H */

@@ -48,85 +48,21 @@ static const unsigned int r_box[] = { 0xe00, 0xe20 };
 #define CTL(n)		(0x10 + 2 * (n))
 #define CTR(n)		(0x11 + 2 * (n))
 
-static inline void use(void)
-{
-	(void)c_box, (void)s_box, (void)b_box, (void)m_box, (void)r_box;
-}
+u64 truth(int cpu, unsigned int what, unsigned int ctr);
 
-static inline uint64_t truth(int cpu, unsigned int what, unsigned int ctr)
-{
-	return msr_read(cpu, SYN_TRUTH(what, ctr));
-}
-
-static inline void wait_us(unsigned int us)
-{
-	struct timespec ts = { .tv_nsec = us * 1000L };
-
-	nanosleep(&ts, NULL);
-}
+void wait_us(unsigned int us);
 
 /* Everything off and as after reset; all statistics at zero. */
-static inline void start_over(int cpu)
-{
-	static const struct { const unsigned int *box; int boxes, ctrs; } all[] = {
-		{ c_box, 8, 6 }, { s_box, 2, 4 }, { b_box, 2, 4 }, { m_box, 2, 6 }, { r_box, 2, 8 },
-	};
-	unsigned int i;
-	int b, n;
+void start_over(int cpu);
 
-	use();
-	msr_write(cpu, U_CTL, 0);
-	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		for (b = 0; b < all[i].boxes; b++) {
-			msr_write(cpu, all[i].box[b], 0);
-			for (n = 0; n < all[i].ctrs; n++)
-				msr_write(cpu, all[i].box[b] + CTL(n), 0);
-			msr_write(cpu, all[i].box[b] + OVF, (1u << all[i].ctrs) - 1);
-		}
-	}
-	for (n = 0; n < 4; n++)
-		msr_write(cpu, W_BOX + CTL(n), 0);
-	msr_write(cpu, 0x395, 0);
-	msr_write(cpu, W_BOX, 0);
-	msr_write(cpu, W_BOX + OVF, 0x8000000f);
-	msr_write(cpu, 0xc10, 0);
-	msr_write(cpu, U_OVF, 0xc000000f);
-	msr_write(cpu, U_CTL, U_RST_ALL);
-	msr_write(cpu, U_CTL, 0);
-	msr_write(cpu, SYN_TRAFFIC_RESET, 1);
-	msr_write(cpu, SYN_TRAFFIC_MIX, 1);
-	for (i = SYN_FAULT_LOSE; i <= SYN_FAULT_DEBUGCTL; i++)
-		msr_write(cpu, i, 0);
-	msr_write(cpu, SYN_CLEAR, 1);
-}
-
-static inline void set_pattern(int cpu, uint64_t sel, uint64_t pattern)
-{
-	msr_write(cpu, SYN_TRAFFIC_SEL, sel);
-	msr_write(cpu, SYN_TRAFFIC_SET, pattern);
-}
+void set_pattern(int cpu, u64 sel, u64 pattern);
 
 /* Let the package count for a moment. */
-static inline void run_for(int cpu, unsigned int us, uint64_t u_ctl)
-{
-	msr_write(cpu, U_CTL, u_ctl | U_EN_ALL);
-	wait_us(us);
-	msr_write(cpu, U_CTL, u_ctl);
-}
+void run_for(int cpu, unsigned int us, u64 u_ctl);
 
 /* The counter equals the truth, which is not zero. Returns it. */
-static inline uint64_t check_truth(int cpu, unsigned int ctr)
-{
-	uint64_t events = truth(cpu, SYN_EVENTS, ctr), value = msr_read(cpu, ctr);
+u64 check_truth(int cpu, unsigned int ctr);
 
-	ktap_check(events && value == (events & M48), "0x%x: %llu, truth %llu", ctr,
-		   (unsigned long long)value, (unsigned long long)events);
-	return events;
-}
-
-static inline uint64_t violations(unsigned int kind)
-{
-	return msr_read(0, SYN_VIOLATION(kind));
-}
+u64 violations(unsigned int kind);
 
 #endif /* SELFTESTS_MODEL_H */

@@ -19,51 +19,16 @@
 #define OURS		"xeon7500_uncore"
 #define MAINLINE	"intel_uncore"
 
-static inline bool loaded(const char *module)
-{
-	char line[256];
-	bool found = false;
-	FILE *f = fopen("/proc/modules", "r");
-
-	ktap_require(f, "/proc/modules: %s", strerror(errno));
-	while (fgets(line, sizeof(line), f)) {
-		if (!strncmp(line, module, strlen(module)) && line[strlen(module)] == ' ')
-			found = true;
-	}
-	fclose(f);
-	return found;
-}
+bool loaded(const char *module);
 
 /* 0 or errno. */
-static inline int unload(const char *module)
-{
-	return syscall(SYS_delete_module, module, O_NONBLOCK) ? errno : 0;
-}
+int unload(const char *module);
 
 /* 0 or errno; dir is below that of the kernel's modules. */
-static inline int load(const char *dir, const char *file)
-{
-	struct utsname uts;
-	char path[256];
-	int fd, err;
+int load(const char *dir, const char *file);
 
-	uname(&uts);
-	snprintf(path, sizeof(path), "/lib/modules/%s/%s/%s.ko", uts.release, dir, file);
-	fd = open(path, O_RDONLY);
-	ktap_require(fd >= 0, "%s: %s", path, strerror(errno));
-	err = syscall(SYS_finit_module, fd, "", 0) ? errno : 0;
-	close(fd);
-	return err;
-}
+int load_ours(void);
 
-static inline int load_ours(void)
-{
-	return load("updates", "xeon7500_uncore");
-}
-
-static inline int load_mainline(void)
-{
-	return load("kernel/arch/x86/events/intel", "intel-uncore");
-}
+int load_mainline(void);
 
 #endif /* SELFTESTS_MODULE_H */

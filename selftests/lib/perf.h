@@ -18,77 +18,25 @@
 
 /* What perf_count() reads with PERF_FORMAT_TOTAL_TIME_*. */
 struct perf_count {
-	uint64_t value;
-	uint64_t enabled;
-	uint64_t running;
+	u64 value;
+	u64 enabled;
+	u64 running;
 };
 
 /* The type number of a PMU, -1 if there is none of that name. */
-static inline int pmu_type(const char *pmu)
-{
-	char path[96];
-	int type = -1;
-	FILE *f;
+int pmu_type(const char *pmu);
 
-	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", pmu);
-	f = fopen(path, "r");
-	if (f) {
-		if (fscanf(f, "%d", &type) != 1)
-			type = -1;
-		fclose(f);
-	}
-	return type;
-}
-
-static inline struct perf_event_attr perf_attr(const char *pmu, uint64_t config)
-{
-	int type = pmu_type(pmu);
-	struct perf_event_attr attr = {
-		.size = sizeof(attr),
-		.config = config,
-		.disabled = 1,
-		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
-	};
-
-	/* There are machines with fewer boxes. */
-	if (type < 0 && !silicon_here())
-		ktap_skip("needs a PMU that is not there");
-	ktap_require(type >= 0, "no PMU %s", pmu);
-	attr.type = type;
-	return attr;
-}
+struct perf_event_attr perf_attr(const char *pmu, u64 config);
 
 /* A file descriptor, or -errno. */
-static inline int perf_open(struct perf_event_attr *attr, int cpu, int group)
-{
-	int fd = syscall(SYS_perf_event_open, attr, -1, cpu, group, 0);
+int perf_open(struct perf_event_attr *attr, int cpu, int group);
 
-	return fd < 0 ? -errno : fd;
-}
+int perf_open_config(const char *pmu, u64 config, int cpu, int group);
 
-static inline int perf_open_config(const char *pmu, uint64_t config, int cpu, int group)
-{
-	struct perf_event_attr attr = perf_attr(pmu, config);
+struct perf_count perf_count(int fd);
 
-	return perf_open(&attr, cpu, group);
-}
+void perf_enable(int fd);
 
-static inline struct perf_count perf_count(int fd)
-{
-	struct perf_count count = {};
-
-	ktap_require(read(fd, &count, sizeof(count)) == sizeof(count), "read: %s", strerror(errno));
-	return count;
-}
-
-static inline void perf_enable(int fd)
-{
-	ktap_require(!ioctl(fd, PERF_EVENT_IOC_ENABLE, 0), "enable: %s", strerror(errno));
-}
-
-static inline void perf_disable(int fd)
-{
-	ktap_require(!ioctl(fd, PERF_EVENT_IOC_DISABLE, 0), "disable: %s", strerror(errno));
-}
+void perf_disable(int fd);
 
 #endif /* SELFTESTS_PERF_H */

@@ -25,94 +25,36 @@
 
 struct ring {
 	int fd;
-	uint64_t type;		/* sample_type of the event, for who decodes by it */
+	u64 type;		/* sample_type of the event, for who decodes by it */
 	struct perf_event_mmap_page *page;
 	size_t size;		/* of the mapping */
 	bool reading;		/* up to head */
-	uint64_t head;
-	uint64_t tail;
+	u64 head;
+	u64 tail;
 	/* Records so far */
-	uint64_t samples;
-	uint64_t lost;		/* sum of what they say */
-	uint64_t throttles;
-	uint64_t unthrottles;
-	uint64_t others;
+	u64 samples;
+	u64 lost;		/* sum of what they say */
+	u64 throttles;
+	u64 unthrottles;
+	u64 others;
 };
 
 /* A record is never longer than its header can say. */
 union ring_record {
 	struct perf_event_header header;
-	uint64_t word[8192];
+	u64 word[8192];
 };
 
 /* pages: a power of two. */
-static inline void ring_map(struct ring *r, int fd, unsigned int pages)
-{
-	memset(r, 0, sizeof(*r));
-	r->fd = fd;
-	r->size = (pages + 1) * RING_PAGE;
-	r->page = mmap(NULL, r->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	ktap_require(r->page != MAP_FAILED, "ring of %u pages: %s", pages, strerror(errno));
-}
+void ring_map(struct ring *r, int fd, unsigned int pages);
 
-static inline void ring_unmap(struct ring *r)
-{
-	munmap(r->page, r->size);
-}
-
-/* Position @at of the records, which begin anew where the mapping ends. */
-static inline const char *ring_at(const struct ring *r, uint64_t at)
-{
-	return (const char *)r->page + RING_PAGE + at % (r->size - RING_PAGE);
-}
+void ring_unmap(struct ring *r);
 
 /*
  * The next record, until the next call. NULL when all are through that were there at the
  * first call, so that a fast event cannot keep a reader for ever; only then is their room
  * given back to the kernel. The call after that begins again.
  */
-static inline const union ring_record *ring_record(struct ring *r)
-{
-	static union ring_record rec;
-	const char *from = ring_at(r, r->tail);
-	size_t len, first;
-
-	if (!r->reading)
-		r->head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
-	r->reading = r->tail != r->head;
-	if (!r->reading) {
-		__atomic_store_n(&r->page->data_tail, r->tail, __ATOMIC_RELEASE);
-		return NULL;
-	}
-	/* Records are a multiple of 8 bytes, so a header is never in two parts. */
-	len = ((const struct perf_event_header *)from)->size;
-	ktap_require(len >= sizeof(rec.header), "record of %zu bytes", len);
-	first = (const char *)r->page + r->size - from;
-	if (first > len)
-		first = len;
-	memcpy(&rec, from, first);
-	memcpy((char *)&rec + first, ring_at(r, 0), len - first);
-	r->tail += len;
-	switch (rec.header.type) {
-	case PERF_RECORD_SAMPLE:
-		r->samples++;
-		break;
-	case PERF_RECORD_LOST:
-		r->lost += rec.word[2];
-		break;
-	case PERF_RECORD_LOST_SAMPLES:
-		r->lost += rec.word[1];
-		break;
-	case PERF_RECORD_THROTTLE:
-		r->throttles++;
-		break;
-	case PERF_RECORD_UNTHROTTLE:
-		r->unthrottles++;
-		break;
-	default:
-		r->others++;
-	}
-	return &rec;
-}
+const union ring_record *ring_record(struct ring *r);
 
 #endif /* SELFTESTS_RING_H */

@@ -30,336 +30,124 @@ enum {
 };
 
 struct sample {
-	uint64_t ip;
+	u64 ip;
 	uint32_t pid;
 	uint32_t tid;
-	uint64_t time;
+	u64 time;
 	uint32_t cpu;
-	uint64_t period;
+	u64 period;
 	/* PERF_SAMPLE_READ with PERF_FORMAT_GROUP */
-	uint64_t num_values;
-	uint64_t value[SAMPLE_MAX_VALUES];
+	u64 num_values;
+	u64 value[SAMPLE_MAX_VALUES];
 	/* PERF_SAMPLE_CALLCHAIN */
-	uint64_t chain_len;
-	uint64_t chain[128];
+	u64 chain_len;
+	u64 chain[128];
 	/* PERF_SAMPLE_REGS_INTR with SAMPLE_REGS_MASK; abi 0: there are none */
-	uint64_t abi;
-	uint64_t reg[SAMPLE_REGS];
+	u64 abi;
+	u64 reg[SAMPLE_REGS];
 };
 
 /*
  * Are these the registers of an interrupted program? Bit 1 of the flags is always 1 in the CPU,
  * and 0 where the kernel has made the registers up (perf_fetch_caller_regs()).
  */
-static inline bool sample_regs_are_real(const struct sample *s)
-{
-	return s->abi && s->reg[SAMPLE_REG_FLAGS] & 2;
-}
-
-static inline const uint64_t *sample_take_chain(struct sample *s, const uint64_t *p)
-{
-	s->chain_len = *p++;
-	for (uint64_t i = 0; i < s->chain_len; i++) {
-		if (i < 128)
-			s->chain[i] = p[i];
-	}
-	return p + s->chain_len;
-}
-
-static inline void sample_decode(struct sample *s, uint64_t type, const uint64_t *p)
-{
-	memset(s, 0, sizeof(*s));
-	if (type & PERF_SAMPLE_IP)
-		s->ip = *p++;
-	if (type & PERF_SAMPLE_TID) {
-		s->pid = (uint32_t)*p;
-		s->tid = *p++ >> 32;
-	}
-	if (type & PERF_SAMPLE_TIME)
-		s->time = *p++;
-	if (type & PERF_SAMPLE_CPU)
-		s->cpu = (uint32_t)*p++;
-	if (type & PERF_SAMPLE_PERIOD)
-		s->period = *p++;
-	if (type & PERF_SAMPLE_READ) {
-		s->num_values = *p++;
-		for (uint64_t i = 0; i < s->num_values; i++) {
-			if (i < SAMPLE_MAX_VALUES)
-				s->value[i] = p[i];
-		}
-		p += s->num_values;
-	}
-	if (type & PERF_SAMPLE_CALLCHAIN)
-		p = sample_take_chain(s, p);
-	if (type & PERF_SAMPLE_REGS_INTR) {
-		s->abi = *p++;
-		if (s->abi)
-			memcpy(s->reg, p, sizeof(s->reg));
-	}
-}
+bool sample_regs_are_real(const struct sample *s);
 
 typedef void (*sample_visit)(const struct ring *r, const struct sample *s, void *arg);
 
 /* Take all records out of a ring; visit() may be NULL. */
-static inline void ring_drain(struct ring *r, sample_visit visit, void *arg)
-{
-	const union ring_record *rec;
-	struct sample s;
+void ring_drain(struct ring *r, sample_visit visit, void *arg);
 
-	while ((rec = ring_record(r))) {
-		if (!visit || rec->header.type != PERF_RECORD_SAMPLE)
-			continue;
-		sample_decode(&s, r->type, rec->word + 1);
-		visit(r, &s, arg);
-	}
-}
+void rings_drain(void);
 
-static inline void rings_drain(void)
-{
-	for (int i = 0; i < num_rings; i++)
-		ring_drain(&rings[i], NULL, NULL);
-}
-
-static inline void rings_sum(struct ring *sum)
-{
-	memset(sum, 0, sizeof(*sum));
-	for (int i = 0; i < num_rings; i++) {
-		sum->samples += rings[i].samples;
-		sum->lost += rings[i].lost;
-		sum->throttles += rings[i].throttles;
-		sum->unthrottles += rings[i].unthrottles;
-	}
-}
+void rings_sum(struct ring *sum);
 
 /* Samples that found no room, also those no record tells of yet. */
-static inline uint64_t ring_no_room(const struct ring *r)
-{
-	struct {
-		uint64_t value, lost;
-	} now = {};
-
-	ktap_require(read(r->fd, &now, sizeof(now)) == sizeof(now), "read: %s", strerror(errno));
-	return now.lost;
-}
+u64 ring_no_room(const struct ring *r);
 
 /*
  * The attr of a sampling event; its file is read as value and lost, or as a group.
  */
-static inline struct perf_event_attr sampling_attr(const char *pmu, const char *event,
-						   uint64_t period)
-{
-	struct perf_event_attr attr = event_attr(pmu, event);
-
-	attr.sample_period = period;
-	attr.sample_type = SAMPLE_BASE;
-	attr.read_format = PERF_FORMAT_LOST;
-	return attr;
-}
+struct perf_event_attr sampling_attr(const char *pmu, const char *event, u64 period);
 
 /* Opens a sampling event with a ring. */
-static inline struct ring *sampling_open(const char *pmu, const char *event, uint64_t period,
-					 int cpu, unsigned int pages)
-{
-	struct perf_event_attr attr = sampling_attr(pmu, event, period);
-
-	return event_ring(event_open_attr(&attr, cpu, -1), attr.sample_type, pages);
-}
-
-static inline void sysctl_perf(const char *name, unsigned int val)
-{
-	char path[80], text[16];
-	int fd, len = snprintf(text, sizeof(text), "%u", val);
-
-	snprintf(path, sizeof(path), "/proc/sys/kernel/perf_%s", name);
-	fd = open(path, O_WRONLY);
-	ktap_require(fd >= 0 && write(fd, text, len) == len, "%s: %s", path, strerror(errno));
-	close(fd);
-}
+struct ring *sampling_open(const char *pmu, const char *event, u64 period, int cpu,
+			   unsigned int pages);
 
 #define SAMPLING_HZ	250	/* CONFIG_HZ */
 
-static unsigned int sampling_per_tick;
+extern unsigned int sampling_per_tick;
 
 /*
  * How many samples a second an event may take before it is throttled; not adjusted by
  * how long the handler takes, which depends on the machine the test is on.
  */
-static inline void sampling_limit(unsigned int per_second)
-{
-	sampling_per_tick = (per_second + SAMPLING_HZ - 1) / SAMPLING_HZ;
-	sysctl_perf("cpu_time_max_percent", 25);
-	sysctl_perf("event_max_sample_rate", per_second);
-	sysctl_perf("cpu_time_max_percent", 0);
-}
+void sampling_limit(unsigned int per_second);
 
-static inline uint64_t perf_value(int fd)
-{
-	uint64_t buf[4] = {};
-
-	ktap_require(read(fd, buf, sizeof(buf)) >= 8, "read: %s", strerror(errno));
-	return buf[0];
-}
+u64 perf_value(int fd);
 
 /* Run on one CPU, or with -1 on any. */
-static inline void run_on(int cpu)
-{
-	unsigned long mask = cpu < 0 ? ~0UL : 1UL << cpu;
+void run_on(int cpu);
 
-	ktap_require(!syscall(SYS_sched_setaffinity, 0, sizeof(mask), &mask), "CPU %d: %s", cpu,
-		     strerror(errno));
-}
-
-static inline uint64_t clock_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
+u64 clock_ns(void);
 
 /* Like sleep_us(), but the CPU is not idle. */
-static inline void spin_us(unsigned int us)
-{
-	uint64_t end = clock_ns() + us * 1000ULL;
-
-	while (clock_ns() < end)
-		;
-}
+void spin_us(unsigned int us);
 
 /* Overflows of which the driver says that they gave no sample, on all packages. */
-static int lost_fd[SILICON_MAX_PACKAGES];
-static int lost_packages;
+extern int lost_fd[SILICON_MAX_PACKAGES];
+extern int lost_packages;
 
-static inline void lost_open(void)
-{
-	int cpus[SILICON_MAX_PACKAGES];
+void lost_open(void);
 
-	lost_packages = pmu_cpus("xeon7500_ubox", cpus);
-	for (int i = 0; i < lost_packages; i++) {
-		lost_fd[i] = event_open("xeon7500_package", "lost", cpus[i], -1);
-		perf_enable(lost_fd[i]);
-	}
-}
-
-static inline uint64_t lost_count(void)
-{
-	uint64_t sum = 0;
-
-	for (int i = 0; i < lost_packages; i++)
-		sum += perf_value(lost_fd[i]);
-	return sum;
-}
+u64 lost_count(void);
 
 /*
  * Gates of all packages, if there are any: behind them events are enabled and disabled
  * while nothing can overflow. So perf takes none away that runs.
  */
-static int gate_fd[SILICON_MAX_PACKAGES];
-static int gate_packages;
+extern int gate_fd[SILICON_MAX_PACKAGES];
+extern int gate_packages;
 
 /* From now on nothing counts. */
-static inline void gates_install(void)
-{
-	int cpus[SILICON_MAX_PACKAGES];
+void gates_install(void);
 
-	gate_packages = pmu_cpus("xeon7500_ubox", cpus);
-	for (int i = 0; i < gate_packages; i++)
-		gate_fd[i] = event_open("xeon7500_package", "gate", cpus[i], -1);
-}
+void gates_open(void);
 
-static inline void gates_open(void)
-{
-	for (int i = 0; i < gate_packages; i++)
-		perf_enable(gate_fd[i]);
-}
-
-static inline void gates_close(void)
-{
-	for (int i = 0; i < gate_packages; i++)
-		perf_disable(gate_fd[i]);
-}
+void gates_close(void);
 
 /* ---- the books ---- */
 
-/* Overflows of all counters of all packages. */
-static inline void add_overflows(const char *pmu, void *arg)
-{
-	int cpus[SILICON_MAX_PACKAGES], num = pmu_cpus(pmu, cpus), i;
-
-	for (i = 0; i < num; i++)
-		*(uint64_t *)arg += box_truth(cpus[i], SYN_OVERFLOWS, pmu);
-}
-
-static inline uint64_t all_overflows(void)
-{
-	uint64_t sum = 0;
-
-	for_each_pmu(add_overflows, &sum);
-	return sum;
-}
+u64 all_overflows(void);
 
 struct books {
-	uint64_t overflows;
+	u64 overflows;
 	struct ring rings;
-	uint64_t no_room;
-	uint64_t lost;
+	u64 no_room;
+	u64 lost;
 };
 
 /*
  * A THROTTLE record that finds no room is counted like a sample, and so is the
  * UNTHROTTLE that follows. For each of these pairs an event had its samples of a tick.
  */
-static inline void books_balance(const char *what, const struct books *b)
-{
-	uint64_t told = b->rings.samples + b->no_room + b->lost;
-	uint64_t more = told - b->overflows, pairs = 0;
-
-	if (sampling_per_tick)
-		pairs = b->overflows / sampling_per_tick;
-	ktap_check(told >= b->overflows && more <= b->no_room && more <= 2 * pairs,
-		   "%s: %llu overflows, %llu samples, %llu without room, %llu lost", what,
-		   (unsigned long long)b->overflows, (unsigned long long)b->rings.samples,
-		   (unsigned long long)b->no_room, (unsigned long long)b->lost);
-}
+void books_balance(const char *what, const struct books *b);
 
 /*
  * The driver's word for it that an overflow gave no sample is good only where perf may
  * have taken its event away at that very moment: so many times that happened.
  */
-static inline void books_lost(const char *what, const struct books *b, uint64_t taken)
-{
-	ktap_check(b->lost <= taken, "%s: %llu of %llu overflows lost, of at most %llu", what,
-		   (unsigned long long)b->lost, (unsigned long long)b->overflows,
-		   (unsigned long long)taken);
-}
+void books_lost(const char *what, const struct books *b, u64 taken);
 
 /*
  * To be called when nothing runs any more. Overflows of counting events, of which there
  * have been @wraps, give no sample. Running events were taken away @taken times.
  */
-static inline struct books check_books_but(const char *what, uint64_t wraps, uint64_t taken)
-{
-	struct books b = { .overflows = all_overflows() - wraps, .lost = lost_count() };
-	int i;
+struct books check_books_but(const char *what, u64 wraps, u64 taken);
 
-	rings_drain();
-	rings_sum(&b.rings);
-	for (i = 0; i < num_rings; i++)
-		b.no_room += ring_no_room(&rings[i]);
-	books_balance(what, &b);
-	books_lost(what, &b, taken);
-	return b;
-}
-
-static inline struct books check_books_taken(const char *what, uint64_t taken)
-{
-	return check_books_but(what, 0, taken);
-}
+struct books check_books_taken(const char *what, u64 taken);
 
 /* No event was taken away while it ran, so nothing may be lost. */
-static inline struct books check_books(const char *what)
-{
-	return check_books_but(what, 0, 0);
-}
+struct books check_books(const char *what);
 
 #endif /* SELFTESTS_SAMPLING_H */

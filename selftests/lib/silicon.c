@@ -1,121 +1,415 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * What the virtual silicon knows, for shell tests.
- *
- *	silicon clear			all statistics to zero
- *	silicon reset			everything as at power on; no driver may be loaded
- *	silicon events PACKAGE PMU	events inside enabled windows, all counters
- *	silicon accesses		reads and writes of uncore registers
- *	silicon instructions		that the guest has executed
- *	silicon violations		accesses against the rules
- *	silicon readings		those that are not the first answer (spec/readings.json)
- *	silicon reading NAME=ANSWER	it is that from now on
- *	silicon answers			of each reading of the Xeon 7500: its name, its answers
- *
- * Status 4 where there is no virtual silicon.
- */
 #include "silicon.h"
 
-static int usage(void)
+void silicon_clear(void)
 {
-	fprintf(stderr, "usage: silicon clear|reset|events PACKAGE PMU|accesses|instructions|"
-			"violations|readings|reading NAME=ANSWER|answers\n");
-	return 2;
+	if (!silicon_here())
+		return;
+	ktap->violations += msr_read(0, SYN_VIOLATIONS);
+	msr_write(0, SYN_CLEAR, 1);
 }
 
-/* Any CPU of a package: no driver need be there to say which it prefers. */
-static int cpu_of(unsigned int package)
+void silicon_forgive(void)
 {
-	char path[32];
-	int cpu;
+	msr_write(0, SYN_CLEAR, 1);
+}
 
-	for (cpu = 0; ; cpu++) {
-		snprintf(path, sizeof(path), "/dev/cpu/%d/msr", cpu);
-		ktap_require(!access(path, F_OK), "no package %u", package);
-		if (msr_read(cpu, SYN_PACKAGE) == package)
-			return cpu;
+u64 silicon_truth(int cpu, unsigned int what, unsigned int ctr)
+{
+	return msr_read(cpu, SYN_TRUTH(what, ctr));
+}
+
+unsigned int silicon_accesses(void)
+{
+	return msr_read(0, SYN_ACCESS_ALL(SYN_RANGE_UNCORE, 0)) +
+	       msr_read(0, SYN_ACCESS_ALL(SYN_RANGE_UNCORE, 1));
+}
+
+void silicon_untouched(void)
+{
+	if (silicon_here())
+		ktap_check(!silicon_accesses(), "%u register accesses", silicon_accesses());
+}
+
+void silicon_compare(void)
+{
+	if (silicon_here())
+		return;
+	ktap_note("nothing to compare with");
+	longjmp(ktap_end, 1);
+}
+
+void silicon_traffic(int cpu, u64 sel, u64 pattern)
+{
+	msr_write(cpu, SYN_TRAFFIC_SEL, sel);
+	msr_write(cpu, SYN_TRAFFIC_SET, pattern);
+}
+
+void silicon_no_violation(void)
+{
+	unsigned int kind;
+	u64 num;
+
+	if (!silicon_here())
+		return;
+	num = ktap->violations + msr_read(0, SYN_VIOLATIONS);
+	ktap->violations = 0;
+	if (ktap_check(!num, "%llu accesses against the rules of the silicon", num))
+		return;
+	for (kind = 0; kind < SYN_V_KINDS; kind++) {
+		u64 n = msr_read(0, SYN_VIOLATION(kind));
+
+		if (n)
+			ktap_note("%llu of kind %u", n, kind);
 	}
+	/* They are not the next one's. */
+	silicon_forgive();
 }
 
-/* CPUs that are offline have no register to write to. */
-static void reset(void)
+const char *uncore_missing(void)
 {
-	int cpu, cpus = sysconf(_SC_NPROCESSORS_CONF);
+	DIR *d = opendir(SYSFS_PMU);
+	struct dirent *e = NULL;
 
-	for (cpu = 0; cpu < cpus; cpu++)
-		msr_write(cpu, SYN_RESET, 1);
+	while (d && (e = readdir(d)) && strncmp(e->d_name, "xeon7500_", 9))
+		;
+	if (d)
+		closedir(d);
+	return e ? NULL : "needs the driver xeon7500_uncore";
 }
 
-static void show_readings(void)
+const char *metrics_missing(void)
 {
-	unsigned int r;
+	return silicon_missing() ?: uncore_missing() ?:
+	       system("perf metrics --version >/dev/null 2>&1") ? "needs perf-metrics" : NULL;
+}
 
-	for (r = 0; r < READINGS; r++) {
-		uint64_t answer = msr_read(0, SYN_READING(r));
+int pmu_cpus(const char *pmu, int cpus[SILICON_MAX_PACKAGES])
+{
+	char path[300], text[64] = "", *s;
+	int num = 0;
+	FILE *f;
 
-		if (answer)
-			printf("%s=%s\n", reading_names[r].name, reading_names[r].answers[answer]);
+	snprintf(path, sizeof(path), SYSFS_PMU "/%s/cpumask", pmu);
+	f = fopen(path, "r");
+	ktap_require(f, "%s: %s", path, strerror(errno));
+	if (!fgets(text, sizeof(text), f))
+		text[0] = 0;
+	fclose(f);
+	for (s = strtok(text, ",\n"); s; s = strtok(NULL, ",\n")) {
+		int cpu = 0, last = 0;
+
+		if (sscanf(s, "%d-%d", &cpu, &last) == 1)
+			last = cpu;
+		for (; cpu <= last && num < SILICON_MAX_PACKAGES; cpu++)
+			cpus[num++] = cpu;
 	}
+	return num;
 }
 
-static void show_answers(void)
+int cpu_package(int cpu)
 {
-	unsigned int r, a;
+	char path[96];
+	int package = -1;
+	FILE *f;
 
-	for (r = 0; r < READINGS; r++) {
-		if (!reading_names[r].xeon)
-			continue;
-		printf("%s", reading_names[r].name);
-		for (a = 0; a < READING_ANSWERS && reading_names[r].answers[a]; a++)
-			printf(" %s", reading_names[r].answers[a]);
-		puts("");
+	snprintf(path, sizeof(path),
+		 "/sys/devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
+	f = fopen(path, "r");
+	ktap_require(f && fscanf(f, "%d", &package) == 1, "%s", path);
+	fclose(f);
+	return package;
+}
+
+int package_cpu(int package)
+{
+	int cpus[SILICON_MAX_PACKAGES];
+	int num = pmu_cpus("xeon7500_ubox", cpus);
+	int i;
+
+	for (i = 0; i < num; i++) {
+		if (cpu_package(cpus[i]) == package)
+			return cpus[i];
 	}
+	return -1;
 }
 
-static bool set_reading(const char *text)
+int need_package(int package)
 {
-	unsigned int r, a;
-	char one[128];
+	int cpu = package_cpu(package);
 
-	for (r = 0; r < READINGS; r++) {
-		for (a = 0; a < READING_ANSWERS && reading_names[r].answers[a]; a++) {
-			snprintf(one, sizeof(one), "%s=%s", reading_names[r].name,
-				 reading_names[r].answers[a]);
-			if (strcmp(one, text))
-				continue;
-			msr_write(0, SYN_READING(r), a);
-			return true;
+	if (cpu < 0 && !silicon_here())
+		ktap_skip("needs another package");
+	return cpu;
+}
+
+static int box_instance(const char *pmu)
+{
+	const char *s = strrchr(pmu, '_');
+
+	return s && s[1] >= '0' && s[1] <= '9' ? atoi(s + 1) : 0;
+}
+
+bool box_is(const char *pmu, const char *name)
+{
+	return !strncmp(pmu + strlen("xeon7500_"), name, strlen(name));
+}
+
+int box_counters(const char *pmu, uint16_t ctr[SILICON_MAX_COUNTERS])
+{
+	static const uint16_t c[] = { 0xd11, 0xd91, 0xd51, 0xdd1, 0xd31, 0xdb1, 0xd71, 0xdf1,
+				      0xf51, 0xfd1 };
+	static const uint16_t s[] = { 0xc51, 0xcd1 }, b[] = { 0xc31, 0xc71 };
+	static const uint16_t m[] = { 0xcb1, 0xcf1 }, r[] = { 0xe11, 0xe31 };
+	int n = box_instance(pmu), num = 0, first = 0, i;
+
+	if (box_is(pmu, "ubox"))
+		first = 0xc11, num = 1;
+	else if (box_is(pmu, "wbox"))
+		first = 0xc91, num = 4;
+	else if (box_is(pmu, "cbox"))
+		first = c[n % 10], num = 6;
+	else if (box_is(pmu, "sbox"))
+		first = s[n & 1], num = 4;
+	else if (box_is(pmu, "bbox"))
+		first = b[n & 1], num = 4;
+	else if (box_is(pmu, "mbox"))
+		first = m[n & 1], num = 6;
+	else if (box_is(pmu, "rbox"))
+		first = r[n & 1], num = 8;
+	ktap_require(num, "%s: no such box", pmu);
+	for (i = 0; i < num; i++)
+		ctr[i] = first + 2 * i;
+	if (box_is(pmu, "wbox"))
+		ctr[num++] = 0x394;
+	return num;
+}
+
+unsigned int counter_ctl(unsigned int ctr)
+{
+	return ctr == 0x394 ? 0x395 : ctr - 1;
+}
+
+/* The value of a counter; those of the W-Box read 2^24 too high where the lower 24 bits are 0. */
+static u64 counter_value(int cpu, unsigned int ctr)
+{
+	bool wbox = ctr == 0x394 || (ctr >= 0xc91 && ctr <= 0xc97);
+	u64 val = msr_read(cpu, ctr);
+
+	return wbox && (val & 0xffffff) <= 1 ? val - 0x1000000 : val;
+}
+
+u64 counter_move(int fd, int cpu, unsigned int ctr, u64 to)
+{
+	const u64 wrap = 1ull << 48, step = 0x3456789abcde;
+	u64 at = counter_value(cpu, ctr), left = (to - at) & (wrap - 1), moved = left, buf[16];
+
+	while (left) {
+		u64 by = left < step ? left : step;
+
+		at = (at + by) & (wrap - 1);
+		left -= by;
+		msr_write(cpu, ctr, at);
+		ktap_require(read(fd, buf, sizeof(buf)) > 0, "read: %s", strerror(errno));
+	}
+	return moved;
+}
+
+u64 box_truth(int cpu, unsigned int what, const char *pmu)
+{
+	uint16_t ctr[SILICON_MAX_COUNTERS];
+	int num = box_counters(pmu, ctr), i;
+	u64 sum = 0;
+
+	for (i = 0; i < num; i++)
+		sum += silicon_truth(cpu, what, ctr[i]);
+	return sum;
+}
+
+void for_each_pmu(void (*visit)(const char *pmu, void *arg), void *arg)
+{
+	struct dirent **list;
+	int num = scandir(SYSFS_PMU, &list, NULL, alphasort), i;
+
+	ktap_require(num >= 0, SYSFS_PMU ": %s", strerror(errno));
+	for (i = 0; i < num; i++) {
+		if (!strncmp(list[i]->d_name, "xeon7500_", 9) &&
+		    strcmp(list[i]->d_name, "xeon7500_package"))
+			visit(list[i]->d_name, arg);
+		free(list[i]);
+	}
+	free(list);
+}
+
+void sysfs_read(const char *pmu, const char *dir, const char *name, char *text, int size)
+{
+	char path[300];
+	FILE *f;
+
+	snprintf(path, sizeof(path), SYSFS_PMU "/%s/%s/%s", pmu, dir, name);
+	f = fopen(path, "r");
+	ktap_require(f, "%s: %s", path, strerror(errno));
+	if (!fgets(text, size, f))
+		text[0] = 0;
+	fclose(f);
+	text[strcspn(text, "\n")] = 0;
+}
+
+void attr_set_field(struct perf_event_attr *attr, const char *format, u64 val)
+{
+	u64 word = 0;
+	const char *s = strchr(format, ':');
+
+	ktap_require(s, "format '%s'", format);
+	while (s && *s) {
+		int lo, hi, len = 0;
+
+		if (sscanf(s + 1, "%d-%d%n", &lo, &hi, &len) != 2) {
+			ktap_require(sscanf(s + 1, "%d%n", &lo, &len) == 1, "format '%s'", format);
+			hi = lo;
 		}
+		for (; lo <= hi; lo++, val >>= 1)
+			word |= (val & 1) << lo;
+		s = s[len + 1] == ',' ? s + len + 1 : NULL;
 	}
-	return false;
+	ktap_require(!val, "value too large for format '%s'", format);
+	if (!strncmp(format, "config1", 7))
+		attr->config1 |= word;
+	else if (!strncmp(format, "config2", 7))
+		attr->config2 |= word;
+	else
+		attr->config |= word;
 }
 
-int main(int argc, char **argv)
+void attr_add_terms(struct perf_event_attr *attr, const char *pmu, const char *terms)
 {
-	if (silicon_missing()) {
-		puts(silicon_missing());
-		return KSFT_SKIP;
+	char copy[256], format[64], *term, *save;
+
+	snprintf(copy, sizeof(copy), "%s", terms);
+	for (term = strtok_r(copy, ",", &save); term; term = strtok_r(NULL, ",", &save)) {
+		char *eq = strchr(term, '=');
+
+		if (eq)
+			*eq = 0;
+		sysfs_read(pmu, "format", term, format, sizeof(format));
+		attr_set_field(attr, format, eq ? strtoull(eq + 1, NULL, 0) : 1);
 	}
-	if (setjmp(ktap_end) || argc < 2)
-		return usage();
-	if (!strcmp(argv[1], "clear"))
-		msr_write(0, SYN_CLEAR, 1);
-	else if (!strcmp(argv[1], "reset"))
-		reset();
-	else if (!strcmp(argv[1], "events") && argc == 4)
-		printf("%llu\n", (unsigned long long)box_truth(cpu_of(atoi(argv[2])), SYN_EVENTS,
-							       argv[3]));
-	else if (!strcmp(argv[1], "accesses"))
-		printf("%u\n", silicon_accesses());
-	else if (!strcmp(argv[1], "instructions"))
-		printf("%llu\n", (unsigned long long)msr_read(0, SYN_INSNS));
-	else if (!strcmp(argv[1], "violations"))
-		printf("%llu\n", (unsigned long long)msr_read(0, SYN_VIOLATIONS));
-	else if (!strcmp(argv[1], "readings"))
-		show_readings();
-	else if (!strcmp(argv[1], "answers"))
-		show_answers();
-	else if (strcmp(argv[1], "reading") || argc != 3 || !set_reading(argv[2]))
-		return usage();
-	return 0;
+}
+
+bool is_event(const char *name)
+{
+	const char *ext = strrchr(name, '.');
+
+	return name[0] != '.' && !(ext && (!strcmp(ext, ".scale") || !strcmp(ext, ".unit")));
+}
+
+struct perf_event_attr event_attr(const char *pmu, const char *event)
+{
+	struct perf_event_attr attr = perf_attr(pmu, 0);
+	char name[128], terms[256];
+	int len = strcspn(event, ",");
+
+	snprintf(name, sizeof(name), "%.*s", len, event);
+	sysfs_read(pmu, "events", name, terms, sizeof(terms));
+	attr_add_terms(&attr, pmu, terms);
+	if (event[len])
+		attr_add_terms(&attr, pmu, event + len + 1);
+	return attr;
+}
+
+struct perf_event_attr attr_of(const char *pmu, const char *event)
+{
+	struct perf_event_attr attr;
+
+	if (strncmp(event, "event=", 6))
+		return event_attr(pmu, event);
+	attr = perf_attr(pmu, 0);
+	attr_add_terms(&attr, pmu, event);
+	return attr;
+}
+
+int open_events[256];
+
+int num_open_events;
+
+struct ring rings[RING_MAX];
+
+int num_rings;
+
+void ring_close_all(void)
+{
+	while (num_rings)
+		ring_unmap(&rings[--num_rings]);
+}
+
+void event_close_all(void)
+{
+	ring_close_all();
+	while (num_open_events)
+		close(open_events[--num_open_events]);
+}
+
+void silicon_start(void)
+{
+	int cpus[SILICON_MAX_PACKAGES], num = silicon_here() ? pmu_cpus("xeon7500_ubox", cpus) : 0;
+
+	event_close_all();
+	for (int i = 0; i < num; i++)
+		msr_write(cpus[i], SYN_UNCOUNTED, 0xff000000);
+	silicon_clear();
+}
+
+int event_open_attr(struct perf_event_attr *attr, int cpu, int group)
+{
+	int fd = perf_open(attr, cpu, group);
+
+	ktap_require(fd >= 0, "config %#llx,%#llx,%#llx on CPU %d: %s", attr->config, attr->config1,
+		     attr->config2, cpu, strerror(-fd));
+	ktap_require(num_open_events < 256, "too many events");
+	open_events[num_open_events++] = fd;
+	return fd;
+}
+
+struct ring *event_ring(int fd, u64 type, unsigned int pages)
+{
+	struct ring *r = &rings[num_rings];
+
+	ktap_require(num_rings < RING_MAX, "too many rings");
+	ring_map(r, fd, pages);
+	r->type = type;
+	num_rings++;
+	return r;
+}
+
+int event_open(const char *pmu, const char *event, int cpu, int group)
+{
+	struct perf_event_attr attr = event_attr(pmu, event);
+
+	attr.disabled = group < 0;
+	return event_open_attr(&attr, cpu, group);
+}
+
+void hurry(const char *pmu)
+{
+	char path[100];
+	FILE *f;
+
+	snprintf(path, sizeof(path), SYSFS_PMU "/%s/perf_event_mux_interval_ms", pmu);
+	f = fopen(path, "w");
+	ktap_require(f && fputs("1", f) >= 0 && !fclose(f), "mux interval: %s", strerror(errno));
+}
+
+void sleep_us(unsigned int us)
+{
+	struct timespec ts = { us / 1000000, us % 1000000 * 1000L };
+
+	while (nanosleep(&ts, &ts))
+		;
+}
+
+void silicon_start_idle(void)
+{
+	event_close_all();
+	sleep_us(1100000);
+	silicon_start();
 }

@@ -4,10 +4,10 @@
  * opened by its sysfs name, counts, and is compared with the truth the model keeps
  * of the same counter; nothing here is taken from the driver.
  *
- * A test program ends with SILICON_MAIN() in place of KTAP_MAIN(): it adds a last
- * case, that the silicon has seen no access against the rules meanwhile. MACHINE_MAIN() is
- * for one that also runs on real hardware, where there is no truth to compare with: it
- * leaves out what silicon_here() says it must, or ends by silicon_compare().
+ * A test program ends with SILICON_MAIN() in place of KTAP_MAIN(): a case fails if the
+ * silicon has seen an access against the rules meanwhile. MACHINE_MAIN() is for one that also
+ * runs on real hardware, where there is no truth to compare with: it leaves out what
+ * silicon_here() says it must, or ends by silicon_compare().
  */
 #ifndef SELFTESTS_SILICON_H
 #define SELFTESTS_SILICON_H
@@ -30,226 +30,68 @@
 
 /* ---- the model ---- */
 
-static uint64_t silicon_violations_before;
-
 /* Statistics, truth and violations to zero; the violations are remembered. */
-static inline void silicon_clear(void)
-{
-	if (!silicon_here())
-		return;
-	silicon_violations_before += msr_read(0, SYN_VIOLATIONS);
-	msr_write(0, SYN_CLEAR, 1);
-}
+void silicon_clear(void);
 
 /* The same after provoking violations on purpose. */
-static inline void silicon_forgive(void)
-{
-	msr_write(0, SYN_CLEAR, 1);
-}
+void silicon_forgive(void);
 
-static inline uint64_t silicon_truth(int cpu, unsigned int what, unsigned int ctr)
-{
-	return msr_read(cpu, SYN_TRUTH(what, ctr));
-}
+u64 silicon_truth(int cpu, unsigned int what, unsigned int ctr);
 
 /* Reads and writes of uncore registers since silicon_clear(), by any CPU. */
-static inline unsigned int silicon_accesses(void)
-{
-	return msr_read(0, SYN_ACCESS_ALL(SYN_RANGE_UNCORE, 0)) +
-	       msr_read(0, SYN_ACCESS_ALL(SYN_RANGE_UNCORE, 1));
-}
+unsigned int silicon_accesses(void);
 
 /* What the driver has refused has cost no access. */
-static inline void silicon_untouched(void)
-{
-	if (silicon_here())
-		ktap_check(!silicon_accesses(), "%u register accesses", silicon_accesses());
-}
+void silicon_untouched(void);
 
 /*
  * What follows compares with the silicon's truth. On real hardware a case ends here and
  * has passed: what it did so far is worth something.
  */
-static inline void silicon_compare(void)
-{
-	if (silicon_here())
-		return;
-	ktap_note("nothing to compare with");
-	longjmp(ktap_end, 1);
-}
+void silicon_compare(void);
 
 /* From now on an event happens as the pattern says (see synthetic.h). */
-static inline void silicon_traffic(int cpu, uint64_t sel, uint64_t pattern)
-{
-	msr_write(cpu, SYN_TRAFFIC_SEL, sel);
-	msr_write(cpu, SYN_TRAFFIC_SET, pattern);
-}
+void silicon_traffic(int cpu, u64 sel, u64 pattern);
 
-static inline void silicon_no_violation(void)
-{
-	uint64_t num = silicon_violations_before + msr_read(0, SYN_VIOLATIONS);
-	unsigned int kind;
-
-	for (kind = 0; kind < SYN_V_KINDS; kind++) {
-		uint64_t n = msr_read(0, SYN_VIOLATION(kind));
-
-		if (n)
-			ktap_note("%llu of kind %u", (unsigned long long)n, kind);
-	}
-	ktap_check(!num, "%llu violations", (unsigned long long)num);
-}
+/* The check of each case. */
+void silicon_no_violation(void);
 
 /* The reason why there is no event to test, or NULL. */
-static inline const char *uncore_missing(void)
-{
-	DIR *d = opendir(SYSFS_PMU);
-	struct dirent *e = NULL;
-
-	while (d && (e = readdir(d)) && strncmp(e->d_name, "xeon7500_", 9))
-		;
-	if (d)
-		closedir(d);
-	return e ? NULL : "needs the driver xeon7500_uncore";
-}
+const char *uncore_missing(void);
 
 /* Likewise, to test perf metrics against the silicon. */
-static inline const char *metrics_missing(void)
-{
-	return silicon_missing() ?: uncore_missing() ?:
-	       system("perf metrics --version >/dev/null 2>&1") ? "needs perf-metrics" : NULL;
-}
+const char *metrics_missing(void);
 
 #define MACHINE_MAIN(...)						\
-	KTAP_MAIN_UNLESS(uncore_missing(), __VA_ARGS__,			\
-		  { "no access against the rules of the silicon", silicon_no_violation })
+	KTAP_MAIN_CHECKED(uncore_missing(), silicon_no_violation, __VA_ARGS__)
 #define SILICON_MAIN(...)						\
-	KTAP_MAIN_UNLESS(silicon_missing() ?: uncore_missing(), __VA_ARGS__, \
-		  { "no access against the rules of the silicon", silicon_no_violation })
+	KTAP_MAIN_CHECKED(silicon_missing() ?: uncore_missing(), silicon_no_violation, __VA_ARGS__)
+#define METRICS_MAIN(...)						\
+	KTAP_MAIN_CHECKED(metrics_missing(), silicon_no_violation, __VA_ARGS__)
 
 /* ---- packages ---- */
 
 /* The CPUs that a PMU wants its events on, one for each package. */
-static inline int pmu_cpus(const char *pmu, int cpus[SILICON_MAX_PACKAGES])
-{
-	char path[300], text[64] = "", *s;
-	int num = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), SYSFS_PMU "/%s/cpumask", pmu);
-	f = fopen(path, "r");
-	ktap_require(f, "%s: %s", path, strerror(errno));
-	if (!fgets(text, sizeof(text), f))
-		text[0] = 0;
-	fclose(f);
-	for (s = strtok(text, ",\n"); s; s = strtok(NULL, ",\n")) {
-		int cpu = 0, last = 0;
-
-		if (sscanf(s, "%d-%d", &cpu, &last) == 1)
-			last = cpu;
-		for (; cpu <= last && num < SILICON_MAX_PACKAGES; cpu++)
-			cpus[num++] = cpu;
-	}
-	return num;
-}
+int pmu_cpus(const char *pmu, int cpus[SILICON_MAX_PACKAGES]);
 
 /* The package of a CPU that is online. */
-static inline int cpu_package(int cpu)
-{
-	char path[96];
-	int package = -1;
-	FILE *f;
-
-	snprintf(path, sizeof(path),
-		 "/sys/devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
-	f = fopen(path, "r");
-	ktap_require(f && fscanf(f, "%d", &package) == 1, "%s", path);
-	fclose(f);
-	return package;
-}
+int cpu_package(int cpu);
 
 /* The CPU in charge of a package, -1 if there is none. */
-static inline int package_cpu(int package)
-{
-	int cpus[SILICON_MAX_PACKAGES];
-	int num = pmu_cpus("xeon7500_ubox", cpus);
-	int i;
-
-	for (i = 0; i < num; i++) {
-		if (cpu_package(cpus[i]) == package)
-			return cpus[i];
-	}
-	return -1;
-}
+int package_cpu(int package);
 
 /* The same; a machine with fewer packages skips the case. */
-static inline int need_package(int package)
-{
-	int cpu = package_cpu(package);
-
-	if (cpu < 0 && !silicon_here())
-		ktap_skip("needs another package");
-	return cpu;
-}
+int need_package(int package);
 
 /* ---- boxes: addresses of the counters, from the register tables of the guide ---- */
 
-static inline int box_instance(const char *pmu)
-{
-	const char *s = strrchr(pmu, '_');
-
-	return s && s[1] >= '0' && s[1] <= '9' ? atoi(s + 1) : 0;
-}
-
-static inline bool box_is(const char *pmu, const char *name)
-{
-	return !strncmp(pmu + strlen("xeon7500_"), name, strlen(name));
-}
+bool box_is(const char *pmu, const char *name);
 
 /* Fills in the counters of a box and returns their number. */
-static inline int box_counters(const char *pmu, uint16_t ctr[SILICON_MAX_COUNTERS])
-{
-	static const uint16_t c[] = { 0xd11, 0xd91, 0xd51, 0xdd1, 0xd31, 0xdb1, 0xd71, 0xdf1,
-				      0xf51, 0xfd1 };
-	static const uint16_t s[] = { 0xc51, 0xcd1 }, b[] = { 0xc31, 0xc71 };
-	static const uint16_t m[] = { 0xcb1, 0xcf1 }, r[] = { 0xe11, 0xe31 };
-	int n = box_instance(pmu), num = 0, first = 0, i;
-
-	if (box_is(pmu, "ubox"))
-		first = 0xc11, num = 1;
-	else if (box_is(pmu, "wbox"))
-		first = 0xc91, num = 4;
-	else if (box_is(pmu, "cbox"))
-		first = c[n % 10], num = 6;
-	else if (box_is(pmu, "sbox"))
-		first = s[n & 1], num = 4;
-	else if (box_is(pmu, "bbox"))
-		first = b[n & 1], num = 4;
-	else if (box_is(pmu, "mbox"))
-		first = m[n & 1], num = 6;
-	else if (box_is(pmu, "rbox"))
-		first = r[n & 1], num = 8;
-	ktap_require(num, "%s: no such box", pmu);
-	for (i = 0; i < num; i++)
-		ctr[i] = first + 2 * i;
-	if (box_is(pmu, "wbox"))
-		ctr[num++] = 0x394;
-	return num;
-}
+int box_counters(const char *pmu, uint16_t ctr[SILICON_MAX_COUNTERS]);
 
 /* The control register of a counter. */
-static inline unsigned int counter_ctl(unsigned int ctr)
-{
-	return ctr == 0x394 ? 0x395 : ctr - 1;
-}
-
-/* The value of a counter; those of the W-Box read 2^24 too high where the lower 24 bits are 0. */
-static inline uint64_t counter_value(int cpu, unsigned int ctr)
-{
-	bool wbox = ctr == 0x394 || (ctr >= 0xc91 && ctr <= 0xc97);
-	uint64_t val = msr_read(cpu, ctr);
-
-	return wbox && (val & 0xffffff) <= 1 ? val - 0x1000000 : val;
-}
+unsigned int counter_ctl(unsigned int ctr);
 
 /*
  * Moves a counter that stands, and whose event is on it. A counter that has gained half of
@@ -257,242 +99,69 @@ static inline uint64_t counter_value(int cpu, unsigned int ctr)
  * in steps, after each of which the event is read; of odd size, see counter_value(). Returns
  * what the event has counted by it.
  */
-static inline uint64_t counter_move(int fd, int cpu, unsigned int ctr, uint64_t to)
-{
-	const uint64_t wrap = 1ull << 48, step = 0x3456789abcde;
-	uint64_t at = counter_value(cpu, ctr), left = (to - at) & (wrap - 1), moved = left, buf[16];
-
-	while (left) {
-		uint64_t by = left < step ? left : step;
-
-		at = (at + by) & (wrap - 1);
-		left -= by;
-		msr_write(cpu, ctr, at);
-		ktap_require(read(fd, buf, sizeof(buf)) > 0, "read: %s", strerror(errno));
-	}
-	return moved;
-}
+u64 counter_move(int fd, int cpu, unsigned int ctr, u64 to);
 
 /* Some truth, summed over the counters of a box. */
-static inline uint64_t box_truth(int cpu, unsigned int what, const char *pmu)
-{
-	uint16_t ctr[SILICON_MAX_COUNTERS];
-	int num = box_counters(pmu, ctr), i;
-	uint64_t sum = 0;
-
-	for (i = 0; i < num; i++)
-		sum += silicon_truth(cpu, what, ctr[i]);
-	return sum;
-}
+u64 box_truth(int cpu, unsigned int what, const char *pmu);
 
 /* Calls visit() for the PMU of each box. */
-static inline void for_each_pmu(void (*visit)(const char *pmu, void *arg), void *arg)
-{
-	struct dirent **list;
-	int num = scandir(SYSFS_PMU, &list, NULL, alphasort), i;
-
-	ktap_require(num >= 0, SYSFS_PMU ": %s", strerror(errno));
-	for (i = 0; i < num; i++) {
-		if (!strncmp(list[i]->d_name, "xeon7500_", 9) &&
-		    strcmp(list[i]->d_name, "xeon7500_package"))
-			visit(list[i]->d_name, arg);
-		free(list[i]);
-	}
-	free(list);
-}
+void for_each_pmu(void (*visit)(const char *pmu, void *arg), void *arg);
 
 /* ---- events by their sysfs names ---- */
 
-static inline void sysfs_read(const char *pmu, const char *dir, const char *name, char *text,
-			      int size)
-{
-	char path[300];
-	FILE *f;
-
-	snprintf(path, sizeof(path), SYSFS_PMU "/%s/%s/%s", pmu, dir, name);
-	f = fopen(path, "r");
-	ktap_require(f, "%s: %s", path, strerror(errno));
-	if (!fgets(text, size, f))
-		text[0] = 0;
-	fclose(f);
-	text[strcspn(text, "\n")] = 0;
-}
+void sysfs_read(const char *pmu, const char *dir, const char *name, char *text, int size);
 
 /* Puts a value where a format attribute says: "config1:0-7", "config:18", "config:1,6-9". */
-static inline void attr_set_field(struct perf_event_attr *attr, const char *format, uint64_t val)
-{
-	uint64_t word = 0;
-	const char *s = strchr(format, ':');
-
-	ktap_require(s, "format '%s'", format);
-	while (s && *s) {
-		int lo, hi, len = 0;
-
-		if (sscanf(s + 1, "%d-%d%n", &lo, &hi, &len) != 2) {
-			ktap_require(sscanf(s + 1, "%d%n", &lo, &len) == 1, "format '%s'", format);
-			hi = lo;
-		}
-		for (; lo <= hi; lo++, val >>= 1)
-			word |= (val & 1) << lo;
-		s = s[len + 1] == ',' ? s + len + 1 : NULL;
-	}
-	ktap_require(!val, "value too large for format '%s'", format);
-	if (!strncmp(format, "config1", 7))
-		attr->config1 |= word;
-	else if (!strncmp(format, "config2", 7))
-		attr->config2 |= word;
-	else
-		attr->config |= word;
-}
+void attr_set_field(struct perf_event_attr *attr, const char *format, u64 val);
 
 /* Adds terms in perf's syntax: "event=0x14,umask=0x7,edge". */
-static inline void attr_add_terms(struct perf_event_attr *attr, const char *pmu, const char *terms)
-{
-	char copy[256], format[64], *term, *save;
-
-	snprintf(copy, sizeof(copy), "%s", terms);
-	for (term = strtok_r(copy, ",", &save); term; term = strtok_r(NULL, ",", &save)) {
-		char *eq = strchr(term, '=');
-
-		if (eq)
-			*eq = 0;
-		sysfs_read(pmu, "format", term, format, sizeof(format));
-		attr_set_field(attr, format, eq ? strtoull(eq + 1, NULL, 0) : 1);
-	}
-}
+void attr_add_terms(struct perf_event_attr *attr, const char *pmu, const char *terms);
 
 /* Is this file of an events directory an event? */
-static inline bool is_event(const char *name)
-{
-	const char *ext = strrchr(name, '.');
-
-	return name[0] != '.' && !(ext && (!strcmp(ext, ".scale") || !strcmp(ext, ".unit")));
-}
+bool is_event(const char *name);
 
 /* The attr of "llc_misses.all" or "llc_misses.all,thresh=2", as perf would make it. */
-static inline struct perf_event_attr event_attr(const char *pmu, const char *event)
-{
-	struct perf_event_attr attr = perf_attr(pmu, 0);
-	char name[128], terms[256];
-	int len = strcspn(event, ",");
-
-	snprintf(name, sizeof(name), "%.*s", len, event);
-	sysfs_read(pmu, "events", name, terms, sizeof(terms));
-	attr_add_terms(&attr, pmu, terms);
-	if (event[len])
-		attr_add_terms(&attr, pmu, event + len + 1);
-	return attr;
-}
+struct perf_event_attr event_attr(const char *pmu, const char *event);
 
 /* By name or, where there is none for it, "event=0x0d,...". */
-static inline struct perf_event_attr attr_of(const char *pmu, const char *event)
-{
-	struct perf_event_attr attr;
-
-	if (strncmp(event, "event=", 6))
-		return event_attr(pmu, event);
-	attr = perf_attr(pmu, 0);
-	attr_add_terms(&attr, pmu, event);
-	return attr;
-}
+struct perf_event_attr attr_of(const char *pmu, const char *event);
 
 /* Open events; whatever a failed case leaves behind is closed by the next one. */
-static int open_events[256];
-static int num_open_events;
+extern int open_events[256];
+extern int num_open_events;
 
 /* Their rings: an event lives on, and counts, as long as its ring is mapped. */
 #define RING_MAX	128
-static struct ring rings[RING_MAX];
-static int num_rings;
+extern struct ring rings[RING_MAX];
+extern int num_rings;
 
-static inline void ring_close_all(void)
-{
-	while (num_rings)
-		ring_unmap(&rings[--num_rings]);
-}
+void ring_close_all(void);
 
-static inline void event_close_all(void)
-{
-	ring_close_all();
-	while (num_open_events)
-		close(open_events[--num_open_events]);
-}
+void event_close_all(void);
 
 /*
  * A case begins: no event is open and everything counts from zero, but for that
  * by which the driver tests that PMIs arrive: any event with threshold 255, inverted or not.
  */
-static inline void silicon_start(void)
-{
-	int cpus[SILICON_MAX_PACKAGES], num = silicon_here() ? pmu_cpus("xeon7500_ubox", cpus) : 0;
+void silicon_start(void);
 
-	event_close_all();
-	for (int i = 0; i < num; i++)
-		msr_write(cpus[i], SYN_UNCOUNTED, 0xff000000);
-	silicon_clear();
-}
-
-static inline int event_open_attr(struct perf_event_attr *attr, int cpu, int group)
-{
-	int fd = perf_open(attr, cpu, group);
-
-	ktap_require(fd >= 0, "config %#llx,%#llx,%#llx on CPU %d: %s",
-		     (unsigned long long)attr->config, (unsigned long long)attr->config1,
-		     (unsigned long long)attr->config2, cpu, strerror(-fd));
-	ktap_require(num_open_events < 256, "too many events");
-	open_events[num_open_events++] = fd;
-	return fd;
-}
+int event_open_attr(struct perf_event_attr *attr, int cpu, int group);
 
 /* pages: a power of two. type: sample_type of the event. */
-static inline struct ring *event_ring(int fd, uint64_t type, unsigned int pages)
-{
-	struct ring *r = &rings[num_rings];
-
-	ktap_require(num_rings < RING_MAX, "too many rings");
-	ring_map(r, fd, pages);
-	r->type = type;
-	num_rings++;
-	return r;
-}
+struct ring *event_ring(int fd, u64 type, unsigned int pages);
 
 /* Opens an event by name, disabled unless it is to follow a group leader. */
-static inline int event_open(const char *pmu, const char *event, int cpu, int group)
-{
-	struct perf_event_attr attr = event_attr(pmu, event);
-
-	attr.disabled = group < 0;
-	return event_open_attr(&attr, cpu, group);
-}
+int event_open(const char *pmu, const char *event, int cpu, int group);
 
 /* Events that take turns do so every millisecond in place of four. */
-static inline void hurry(const char *pmu)
-{
-	char path[100];
-	FILE *f;
+void hurry(const char *pmu);
 
-	snprintf(path, sizeof(path), SYSFS_PMU "/%s/perf_event_mux_interval_ms", pmu);
-	f = fopen(path, "w");
-	ktap_require(f && fputs("1", f) >= 0 && !fclose(f), "mux interval: %s", strerror(errno));
-}
-
-static inline void sleep_us(unsigned int us)
-{
-	struct timespec ts = { us / 1000000, us % 1000000 * 1000L };
-
-	while (nanosleep(&ts, &ts))
-		;
-}
+void sleep_us(unsigned int us);
 
 /*
  * silicon_start(), when the timers of earlier events have ended, by which the driver looks
  * after what counts once a second.
  */
-static inline void silicon_start_idle(void)
-{
-	event_close_all();
-	sleep_us(1100000);
-	silicon_start();
-}
+void silicon_start_idle(void);
 
 #endif /* SELFTESTS_SILICON_H */

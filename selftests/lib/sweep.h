@@ -44,8 +44,8 @@ struct sweep {
 	const char *what;
 	int step;
 	int phase;		/* instructions from the beginning of the call to the interrupt */
-	uint64_t enter;		/* when the call began and ended, ns */
-	uint64_t leave;
+	u64 enter;		/* when the call began and ended, ns */
+	u64 leave;
 	/* So far */
 	unsigned int phases;
 	unsigned int before;
@@ -63,26 +63,26 @@ struct sweep {
  * ns for each tick of the time stamp counter, times 2^64 and rounded down: the upper half of
  * a product with it is 1 less than the ns that the ticks stand for.
  */
-static inline uint64_t sweep_ns_of_tick(void)
+static inline u64 sweep_ns_of_tick(void)
 {
-	static uint64_t ns;
+	static u64 ns;
 
 	if (!ns)
 		ns = ((unsigned __int128)1000000 << 64) / msr_read(0, SYN_TSC_KHZ);
 	return ns;
 }
 
-static inline uint64_t sweep_ns(uint64_t ticks)
+static inline u64 sweep_ns(u64 ticks)
 {
-	return (uint64_t)((unsigned __int128)ticks * sweep_ns_of_tick() >> 64) + 1;
+	return (u64)((unsigned __int128)ticks * sweep_ns_of_tick() >> 64) + 1;
 }
 
-static inline uint64_t sweep_now(void)
+static inline u64 sweep_now(void)
 {
 	uint32_t lo, hi;
 
 	__asm__ volatile("rdtsc" : "=a"(lo), "=d"(hi) :: "memory");
-	return sweep_ns((uint64_t)hi << 32 | lo);
+	return sweep_ns((u64)hi << 32 | lo);
 }
 
 /* Before the call, the interrupt has to come among the NOPs of sweep_enter(). */
@@ -118,9 +118,9 @@ static inline void sweep_slipped(struct sweep *s)
  * the first one is ten instructions and as many NOPs as are needed. Returns false if
  * it is too late.
  */
-static inline bool sweep_enter(struct sweep *s, uint64_t when)
+static inline bool sweep_enter(struct sweep *s, u64 when)
 {
-	uint64_t left, t;
+	u64 left, t;
 
 	s->phases++;
 	while (sweep_now() + SWEEP_SLED < when)
@@ -160,7 +160,7 @@ static inline void sweep_leave(struct sweep *s)
  * The interrupt came, or would have come, at this time. Something else may have come
  * between sweep_enter() and the call: then it is not the phase it was to be.
  */
-static inline void sweep_was(struct sweep *s, uint64_t when)
+static inline void sweep_was(struct sweep *s, u64 when)
 {
 	int phase = (int64_t)(when - s->enter);
 

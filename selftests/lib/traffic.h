@@ -12,25 +12,12 @@
 #define TRAFFIC_PERIOD_LOG2	8
 
 /* From now on this source (SYN_SEL) has so many events in each period. */
-static inline void traffic_rate(int cpu, uint64_t sel, unsigned int active)
-{
-	silicon_traffic(cpu, sel, SYN_PATTERN(TRAFFIC_PERIOD_LOG2, 0, active, 1));
-}
+void traffic_rate(int cpu, u64 sel, unsigned int active);
 
 /* Every other source in this box instance has none. */
-static inline void traffic_silence(int cpu, unsigned int box, unsigned int inst)
-{
-	silicon_traffic(cpu, SYN_SEL(box, inst, SYN_ANY_CODE, SYN_ANY), SYN_PATTERN(0, 0, 0, 0));
-}
+void traffic_silence(int cpu, unsigned int box, unsigned int inst);
 
 /* Events of such a source in cycles [from, to). */
-static inline uint64_t traffic_count(uint64_t from, uint64_t to, unsigned int active)
-{
-	uint64_t period = 1 << TRAFFIC_PERIOD_LOG2, sum = (to - from) / period * active, cycle;
-
-	for (cycle = to - (to - from) % period; cycle < to; cycle++)
-		sum += cycle % period < active;
-	return sum;
-}
+u64 traffic_count(u64 from, u64 to, unsigned int active);
 
 #endif /* SELFTESTS_TRAFFIC_H */

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """For the tests in Python that run on this machine and boot by themselves."""
+import glob
 import os
 import re
 import subprocess
@@ -32,7 +33,8 @@ def build(name, source, directory):
         ['gcc', '-O2', '-g', '-Wall', '-Wextra', '-Werror', '-static', '-o', exe,
          '-I', os.path.join(TOP, 'selftests', 'lib'),
          '-I', os.path.join(TOP, 'tools', 'silicon', 'model'),
-         os.path.join(TOP, 'selftests', 'guest', name, source)],
+         os.path.join(TOP, 'selftests', 'guest', name, source),
+         *glob.glob(os.path.join(TOP, 'selftests', 'lib', '*.c'))],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, check=False)
     if done.returncode:
         raise Failed(done.stdout)

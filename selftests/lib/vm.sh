@@ -87,6 +87,6 @@ build_modules() {
 # build_program NAME SOURCE: a static program of selftests/guest/NAME. Prints where it is.
 build_program() {
 	gcc -O2 -g -Wall -Wextra -Werror -static -I "$TOP/selftests/lib" \
-		-I "$TOP/tools/silicon/model" -o "$DIR/$1" "$TOP/selftests/guest/$1/$2" &&
+		-I "$TOP/tools/silicon/model" -o "$DIR/$1" "$TOP/selftests/guest/$1/$2" "$TOP"/selftests/lib/*.c &&
 		echo "$DIR/$1"
 }

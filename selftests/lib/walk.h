@@ -6,7 +6,7 @@
 #ifndef SELFTESTS_CORE_WALK_H
 #define SELFTESTS_CORE_WALK_H
 
-#include <stdint.h>
+#include "ktap.h"
 
 #define WALK_INSNS	9	/* per round: one load, one store, one branch */
 
@@ -14,7 +14,7 @@
  * @num times load 8 bytes and store them, each time @step words further, starting over
  * after @words.
  */
-void walk(uint64_t *store, const uint64_t *load, uint64_t words, uint64_t step, uint64_t num);
+void walk(u64 *store, const u64 *load, u64 words, u64 step, u64 num);
 
 /* Instructions; the load is from %rsi + 8 * %rcx, the store to %rdi + 8 * %rcx. */
 extern const char walk_load[], walk_after_load[], walk_store[], walk_after_store[],

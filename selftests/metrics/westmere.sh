@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # perf metrics on a Xeon E7: every metric has its events there, and the map has ten C-Boxes.
-# That the values are right is in exact_westmereex.c.
+# That the values are right is in exact.c.
 #
 # VM: --machine westmereex --sockets 2 --cores 2
 # TIER: once

@@ -17,6 +17,7 @@ set -uo pipefail
 build() {
 	gcc -O2 -g -Wall -Wextra -Werror -I "$TOP/selftests/lib" -I "$TOP/tools/silicon/model" \
 		-I "$DIR/root/usr/include" -o "$DIR/guest" "$TOP/selftests/guest/likwid/guest.c" \
+		"$TOP"/selftests/lib/*.c \
 		-L "$DIR/root/lib/x86_64-linux-gnu" -llikwid -Wl,--allow-shlib-undefined
 }
 

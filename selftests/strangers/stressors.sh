@@ -7,6 +7,7 @@
 # sessions end as they should.
 #
 # TIER: soak
+# PART: adversaries
 #
 # shellcheck disable=SC2016 # what is in single quotes is for the guest's shell
 # shellcheck disable=SC2317 # the tests are called by name

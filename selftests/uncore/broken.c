@@ -11,7 +11,6 @@
 #include "module.h"
 #include "sampling.h"
 
-#define ull	unsigned long long
 
 /* A sub-register, an event that cannot do without it, and one of the same box that can. */
 static const struct {
@@ -31,9 +30,9 @@ static const struct {
 	{ 0xe0c, "xeon7500_rbox_0", "que_arb_bid.hom,port=0", "retryq_ne,port=0" },
 };
 
-#define BROKEN	(int)(sizeof(broken) / sizeof(broken[0]))
+#define BROKEN	(int)ARRAY_SIZE(broken)
 
-static void start(uint64_t gp)
+static void start(u64 gp)
 {
 	module_unload();
 	msr_write(0, SYN_GP, gp);
@@ -64,7 +63,7 @@ static int try_sampling(const char *pmu, const char *event)
 
 static void check_counts(const char *what, const char *pmu, const char *event)
 {
-	uint64_t count, truth;
+	u64 count, truth;
 	int fd;
 
 	if (!ktap_check(pmu_type(pmu) >= 0, "%s: there is no %s any more", what, pmu))
@@ -76,8 +75,8 @@ static void check_counts(const char *what, const char *pmu, const char *event)
 	perf_disable(fd);
 	count = perf_count(fd).value;
 	truth = box_truth(0, SYN_EVENTS, pmu);
-	ktap_check(truth && count == truth, "%s: %s/%s/: %llu, truth %llu", what, pmu, event,
-		   (ull)count, (ull)truth);
+	ktap_check(truth && count == truth, "%s: %s/%s/: %llu, truth %llu", what, pmu, event, count,
+		   truth);
 	event_close_all();
 }
 
@@ -108,7 +107,7 @@ static void unwritable(void)
 	struct perf_event_attr attr;
 	struct perf_count count;
 	int i, fd, pinned, other;
-	uint64_t truth, val[3];
+	u64 truth, val[3];
 	char what[40];
 
 	for (i = 0; i < BROKEN; i++) {
@@ -126,7 +125,7 @@ static void unwritable(void)
 		count = perf_count(fd);
 		ktap_check(!count.value && !count.running && count.enabled,
 			   "%s: %s counts %llu, ran %llu ns of %llu", what, broken[i].needs,
-			   (ull)count.value, (ull)count.running, (ull)count.enabled);
+			   count.value, count.running, count.enabled);
 		perf_enable(pinned);
 		sleep_us(1000);
 		/* End of file is how perf says that an event is in error. */
@@ -135,8 +134,9 @@ static void unwritable(void)
 		perf_disable(other);
 		count = perf_count(other);
 		truth = box_truth(0, SYN_EVENTS, broken[i].pmu);
-		ktap_check(count.value && count.value == truth, "%s: %s beside it: %llu, truth %llu",
-			   what, broken[i].can_do, (ull)count.value, (ull)truth);
+		ktap_check(count.value && count.value == truth,
+			   "%s: %s beside it: %llu, truth %llu", what, broken[i].can_do,
+			   count.value, truth);
 		event_close_all();
 		ktap_check(!kmsg_count("unchecked MSR access"), "%s: unchecked", what);
 		/* It was not for ever. */
@@ -161,14 +161,14 @@ static void group(void)
 	leader_count = perf_count(leader);
 	count = perf_count(fd);
 	ktap_check(!leader_count.running && !leader_count.value, "the leader counts %llu",
-		   (ull)leader_count.value);
-	ktap_check(!count.running && !count.value, "the member counts %llu", (ull)count.value);
+		   leader_count.value);
+	ktap_check(!count.running && !count.value, "the member counts %llu", count.value);
 	msr_write(0, SYN_GP, 0);
 	event_close_all();
 }
 
 /* It is not loaded, and says why once, at this level. */
-static void not_loaded(uint64_t gp, const char *why, int level)
+static void not_loaded(u64 gp, const char *why, int level)
 {
 	char line[256];
 	int told = 0;

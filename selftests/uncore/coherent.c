@@ -8,11 +8,10 @@
  */
 #include "sampling.h"
 
-#define ull	unsigned long long
 
 struct group {
-	uint64_t num;
-	uint64_t val[8];
+	u64 num;
+	u64 val[8];
 };
 
 static void read_group(int leader, struct group *g, unsigned int num)
@@ -41,7 +40,7 @@ static int open_group(const char *pmu, const char *event, int num, int cpu)
 static void same_event(const char *pmu, const char *event, int num, int cpu)
 {
 	uint16_t ctr[SILICON_MAX_COUNTERS];
-	uint64_t last = 0, windows;
+	u64 last = 0, windows;
 	struct group g;
 	int leader, i, n;
 
@@ -49,18 +48,19 @@ static void same_event(const char *pmu, const char *event, int num, int cpu)
 	leader = open_group(pmu, event, num, cpu);
 	perf_enable(leader);
 	for (i = 0; i < 100; i++) {
-		uint64_t before = box_truth(cpu, SYN_EVENTS, pmu), after;
+		u64 before = box_truth(cpu, SYN_EVENTS, pmu), after;
 
 		read_group(leader, &g, num);
 		after = box_truth(cpu, SYN_EVENTS, pmu);
 		for (n = 1; n < num; n++) {
 			if (!ktap_check(g.val[n] == g.val[0], "%s/%s/: %llu and %llu", pmu, event,
-					(ull)g.val[n], (ull)g.val[0]))
+					g.val[n], g.val[0]))
 				return;
 		}
 		if (!ktap_check(g.val[0] > last && before <= num * g.val[0] &&
-				num * g.val[0] <= after, "%s/%s/: %d times %llu, truth %llu to %llu",
-				pmu, event, num, (ull)g.val[0], (ull)before, (ull)after))
+				num * g.val[0] <= after,
+				"%s/%s/: %d times %llu, truth %llu to %llu", pmu, event, num,
+				g.val[0], before, after))
 			return;
 		last = g.val[0];
 	}
@@ -70,8 +70,7 @@ static void same_event(const char *pmu, const char *event, int num, int cpu)
 	/* They stand while they are read, all of them, and nothing else does it. */
 	box_counters(pmu, ctr);
 	windows = box_truth(cpu, SYN_WINDOWS, pmu);
-	ktap_check(windows == 101ULL * num, "%s: %llu windows of %d counters", pmu, (ull)windows,
-		   num);
+	ktap_check(windows == 101ULL * num, "%s: %llu windows of %d counters", pmu, windows, num);
 }
 
 static void each_box(void)
@@ -113,7 +112,7 @@ static void ratios(void)
 		read_group(leader, &g, 3);
 		if (!ktap_check(g.val[1] == 3 * g.val[0] && g.val[2] * 4 + 4 * (i + 2) > g.val[0] &&
 				g.val[2] * 4 < g.val[0] + 4 * (i + 2),
-				"%llu, %llu, %llu", (ull)g.val[0], (ull)g.val[1], (ull)g.val[2]))
+				"%llu, %llu, %llu", g.val[0], g.val[1], g.val[2]))
 			break;
 	}
 	msr_write(cpu, SYN_TRAFFIC_RESET, 1);
@@ -124,7 +123,7 @@ static void part_of_a_group(void)
 {
 	const char *pmu = "xeon7500_cbox_3";
 	int cpu, leader, sibling[2], i;
-	uint64_t windows;
+	u64 windows;
 	struct group g;
 
 	silicon_start();
@@ -141,7 +140,7 @@ static void part_of_a_group(void)
 		read_group(leader, &g, 3);
 	/* Of the six counters only the two of the group have stood. */
 	windows = box_truth(cpu, SYN_WINDOWS, pmu) - windows;
-	ktap_check(windows == 2 * 10, "%llu windows", (ull)windows);
+	ktap_check(windows == 2 * 10, "%llu windows", windows);
 }
 
 static void check_cost(const char *what, unsigned int reads, unsigned int writes)
@@ -191,8 +190,8 @@ static void cost(void)
 
 struct seen {
 	int num;
-	uint64_t samples;
-	uint64_t last;
+	u64 samples;
+	u64 last;
 	bool failed;
 };
 
@@ -207,10 +206,9 @@ static void check_group(const struct ring *r, const struct sample *s, void *arg)
 		return;
 	for (i = 1; i < seen->num; i++)
 		seen->failed |= s->value[i] != s->value[0];
-	seen->failed |= s->num_values != (uint64_t)seen->num || s->value[0] <= seen->last;
+	seen->failed |= s->num_values != (u64)seen->num || s->value[0] <= seen->last;
 	ktap_check(!seen->failed, "sample %llu: %llu values, %llu %llu %llu, last %llu",
-		   (ull)seen->samples, (ull)s->num_values, (ull)s->value[0], (ull)s->value[1],
-		   (ull)s->value[2], (ull)seen->last);
+		   seen->samples, s->num_values, s->value[0], s->value[1], s->value[2], seen->last);
 	seen->last = s->value[0];
 }
 
@@ -218,8 +216,7 @@ static void check_group(const struct ring *r, const struct sample *s, void *arg)
  * A sampled leader and siblings that count the same. Only with freeze do the counts in a
  * sample belong to one moment.
  */
-static struct ring *open_sampled(const char *pmu, const char *event, int num, uint64_t period,
-				 int cpu)
+static struct ring *open_sampled(const char *pmu, const char *event, int num, u64 period, int cpu)
 {
 	struct perf_event_attr attr;
 	char frozen[64];
@@ -248,11 +245,11 @@ static void sample_for(struct ring *r, struct seen *seen, unsigned int us)
 	ring_drain(r, check_group, seen);
 }
 
-static void sampled_group(const char *pmu, const char *event, int num, uint64_t period, int cpu,
+static void sampled_group(const char *pmu, const char *event, int num, u64 period, int cpu,
 			  unsigned int us)
 {
 	struct seen seen = { .num = num };
-	uint64_t overflows, truth;
+	u64 overflows, truth;
 	struct group g;
 	struct ring *r;
 
@@ -265,11 +262,11 @@ static void sampled_group(const char *pmu, const char *event, int num, uint64_t 
 	overflows = all_overflows();
 	ring_drain(r, check_group, &seen);
 	ktap_check(overflows && seen.samples == overflows, "%s: %llu samples, %llu overflows", pmu,
-		   (ull)seen.samples, (ull)overflows);
+		   seen.samples, overflows);
 	read_group(r->fd, &g, num);
 	truth = box_truth(cpu, SYN_EVENTS, pmu);
 	ktap_check(g.val[0] * num == truth, "%s: %d times %llu, %llu, ..., %llu, truth %llu", pmu,
-		   num, (ull)g.val[0], (ull)g.val[1], (ull)g.val[num - 1], (ull)truth);
+		   num, g.val[0], g.val[1], g.val[num - 1], truth);
 }
 
 static void sampled_groups(void)
@@ -288,7 +285,7 @@ static void sampled_groups(void)
 	}
 }
 
-static void set_period(struct ring *r, uint64_t period)
+static void set_period(struct ring *r, u64 period)
 {
 	ktap_require(!ioctl(r->fd, PERF_EVENT_IOC_PERIOD, &period), "%s", strerror(errno));
 }
@@ -298,7 +295,7 @@ static void set_period(struct ring *r, uint64_t period)
  * time between two overflows: the handler of a debug kernel needs more of it. What makes it
  * longer still has been set.
  */
-static struct ring *open_shortest(int cpu, uint64_t *period)
+static struct ring *open_shortest(int cpu, u64 *period)
 {
 	struct ring *r;
 
@@ -323,7 +320,7 @@ static void freeze_in_the_handler(void)
 {
 	struct seen seen = { .num = 6 };
 	int cpu = package_cpu(0);
-	uint64_t period, before, doubled, shortest;
+	u64 period, before, doubled, shortest;
 	struct ring *r;
 
 	silicon_start();
@@ -339,7 +336,7 @@ static void freeze_in_the_handler(void)
 	run_on(-1);
 	doubled = msr_read(cpu, SYN_PMI(SYN_PMI_DOUBLED)) - before;
 	msr_write(0, SYN_FAULT_DOUBLE, 0);
-	ktap_note("%llu samples, %llu NMIs came twice", (ull)seen.samples, (ull)doubled);
+	ktap_note("%llu samples, %llu NMIs came twice", seen.samples, doubled);
 	ktap_check(doubled && doubled <= seen.samples);
 }
 
@@ -348,7 +345,7 @@ static void freeze_after_the_handler(void)
 {
 	struct seen seen = { .num = 6 };
 	int cpu = package_cpu(0);
-	uint64_t usual = msr_read(cpu, SYN_FREEZE_LATENCY), latest = 16000, cycles, period;
+	u64 usual = msr_read(cpu, SYN_FREEZE_LATENCY), latest = 16000, cycles, period;
 	struct ring *r;
 
 	silicon_start();
@@ -363,7 +360,7 @@ static void freeze_after_the_handler(void)
 	}
 	msr_write(cpu, SYN_FREEZE_LATENCY, usual);
 	run_on(-1);
-	ktap_check(seen.samples > 400, "%llu samples", (ull)seen.samples);
+	ktap_check(seen.samples > 400, "%llu samples", seen.samples);
 }
 
 /*
@@ -374,8 +371,8 @@ static void sample_before_the_freeze(void)
 {
 	struct seen seen = { .num = 5 };
 	int cpu = package_cpu(0), neighbour, i;
-	uint64_t usual = msr_read(cpu, SYN_FREEZE_LATENCY), period = 2000003;
-	uint64_t before, overflows;
+	u64 usual = msr_read(cpu, SYN_FREEZE_LATENCY), period = 2000003;
+	u64 before, overflows;
 	struct group g;
 	struct ring *r;
 
@@ -396,12 +393,12 @@ static void sample_before_the_freeze(void)
 		perf_enable(neighbour);
 		perf_disable(neighbour);
 		ring_drain(r, check_group, &seen);
-		ktap_check(seen.samples > before, "no sample of overflow %llu", (ull)before);
+		ktap_check(seen.samples > before, "no sample of overflow %llu", before);
 		perf_disable(r->fd);
 		ring_drain(r, check_group, &seen);
 		overflows = box_truth(cpu, SYN_OVERFLOWS, "xeon7500_mbox_1");
 		ktap_check(seen.samples == overflows, "%llu samples of %llu overflows",
-			   (ull)seen.samples, (ull)overflows);
+			   seen.samples, overflows);
 		/* Freeze and NMI come here, and find nothing that counts. */
 		spin_us(2500);
 	}
@@ -419,7 +416,7 @@ static void sample_before_the_freeze(void)
 static void reads_and_samples(void)
 {
 	struct seen seen = { .num = 6 };
-	uint64_t reads = 0, torn = 0;
+	u64 reads = 0, torn = 0;
 	struct group g, last = {};
 	struct ring *r;
 	int n;
@@ -434,8 +431,8 @@ static void reads_and_samples(void)
 		reads++;
 		for (n = 0; n < 6; n++) {
 			/* A group whose overflows take too much time waits, as a whole. */
-			ktap_require(g.val[n] >= last.val[n], "%llu after %llu", (ull)g.val[n],
-				     (ull)last.val[n]);
+			ktap_require(g.val[n] >= last.val[n], "%llu after %llu", g.val[n],
+				     last.val[n]);
 			torn += g.val[n] != g.val[0];
 		}
 		last = g;
@@ -444,8 +441,8 @@ static void reads_and_samples(void)
 	}
 	perf_disable(r->fd);
 	run_on(-1);
-	ktap_note("%llu reads, %llu values of them not of one moment, %llu samples", (ull)reads,
-		  (ull)torn, (ull)seen.samples);
+	ktap_note("%llu reads, %llu values of them not of one moment, %llu samples", reads, torn,
+		  seen.samples);
 	read_group(r->fd, &g, 6);
 	ktap_check(g.val[0] * 6 == box_truth(package_cpu(1), SYN_EVENTS, "xeon7500_cbox_3"));
 }

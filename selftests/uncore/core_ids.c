@@ -12,7 +12,6 @@
 #include "hotplug.h"
 #include "sampling.h"
 
-#define ull		unsigned long long
 #define FIRST		10
 #define WITHOUT_BIT	(FIRST + 8)
 #define CPUS		20
@@ -49,10 +48,10 @@ static void begin(void)
 /* What perf counted is what the package counted. */
 static void check_count(int fd, const char *what)
 {
-	uint64_t count = perf_value(fd);
-	uint64_t truth = box_truth(WITHOUT_BIT, SYN_EVENTS, "xeon7500_cbox_3");
+	u64 count = perf_value(fd);
+	u64 truth = box_truth(WITHOUT_BIT, SYN_EVENTS, "xeon7500_cbox_3");
 
-	ktap_check(count && count == truth, "%s: %llu, truth %llu", what, (ull)count, (ull)truth);
+	ktap_check(count && count == truth, "%s: %llu, truth %llu", what, count, truth);
 }
 
 static void counts(void)

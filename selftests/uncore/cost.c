@@ -66,7 +66,7 @@ static void core_pmis(const char *when)
 		.size = sizeof(attr),
 		.sample_period = 100003,
 	};
-	uint64_t pmis;
+	u64 pmis;
 	int cpu;
 
 	event_close_all();

@@ -22,7 +22,7 @@ static unsigned int counter_of(int cpu, const char *pmu, const struct perf_event
 		if ((msr_read(cpu, counter_ctl(ctr[i])) & 0xffff) == (attr->config & 0xffff))
 			return ctr[i];
 	}
-	ktap_require(0, "%s: event %#llx is on no counter", pmu, (unsigned long long)attr->config);
+	ktap_require(0, "%s: event %#llx is on no counter", pmu, attr->config);
 	return 0;
 }
 
@@ -66,13 +66,11 @@ static void all_counters_at_once(void)
 			snprintf(pmu, sizeof(pmu), "xeon7500_cbox_%d", b);
 			for (i = 0; i < 6; i++) {
 				struct perf_count count = perf_count(fd[p][b][i]);
-				uint64_t truth = silicon_truth(package_cpu(p), SYN_EVENTS,
-							       ctr[p][b][i]);
+				u64 truth = silicon_truth(package_cpu(p), SYN_EVENTS, ctr[p][b][i]);
 
 				ktap_check(count.value == truth && truth,
 					   "package %d %s %s: %llu, truth %llu", p, pmu, events[i],
-					   (unsigned long long)count.value,
-					   (unsigned long long)truth);
+					   count.value, truth);
 				ktap_check(count.running == count.enabled, "%s was multiplexed",
 					   events[i]);
 			}
@@ -95,20 +93,19 @@ static void two_packages(void)
 	for (p = 0; p < 2; p++)
 		perf_disable(fd[p]);
 	for (p = 0; p < 2; p++) {
-		uint64_t truth = box_truth(package_cpu(p), SYN_EVENTS, "xeon7500_cbox_3");
+		u64 truth = box_truth(package_cpu(p), SYN_EVENTS, "xeon7500_cbox_3");
 
 		count[p] = perf_count(fd[p]);
 		ktap_check(count[p].value == truth && truth, "package %d: %llu, truth %llu", p,
-			   (unsigned long long)count[p].value, (unsigned long long)truth);
+			   count[p].value, truth);
 	}
-	ktap_check(count[0].value != count[1].value, "both %llu",
-		   (unsigned long long)count[0].value);
+	ktap_check(count[0].value != count[1].value, "both %llu", count[0].value);
 }
 
 /* One count for each cycle of the window, no more and no less. */
 static void uncore_clock(void)
 {
-	uint64_t opened, closed;
+	u64 opened, closed;
 	struct perf_count count;
 	int cpu, fd;
 
@@ -121,14 +118,14 @@ static void uncore_clock(void)
 	count = perf_count(fd);
 	opened = silicon_truth(cpu, SYN_OPENED, 0x394);
 	closed = silicon_truth(cpu, SYN_CLOSED, 0x394);
-	ktap_check(count.value == closed - opened && count.value, "%llu, window %llu",
-		   (unsigned long long)count.value, (unsigned long long)(closed - opened));
+	ktap_check(count.value == closed - opened && count.value, "%llu, window %llu", count.value,
+		   closed - opened);
 }
 
 /* A read of a running counter lies between the truth before and after it. */
 static void read_while_running(void)
 {
-	uint64_t before, after, last = 0;
+	u64 before, after, last = 0;
 	int cpu, fd, i;
 
 	silicon_start();
@@ -142,9 +139,8 @@ static void read_while_running(void)
 		count = perf_count(fd);
 		after = box_truth(cpu, SYN_EVENTS, "xeon7500_cbox_5");
 		if (!ktap_check(before <= count.value && count.value <= after && count.value > last,
-				"%llu, truth %llu to %llu, last read %llu",
-				(unsigned long long)count.value, (unsigned long long)before,
-				(unsigned long long)after, (unsigned long long)last))
+				"%llu, truth %llu to %llu, last read %llu", count.value, before,
+				after, last))
 			break;
 		last = count.value;
 	}
@@ -156,7 +152,7 @@ static void read_while_running(void)
 static void many_windows(void)
 {
 	struct perf_count count;
-	uint64_t windows, truth;
+	u64 windows, truth;
 	int cpu, fd, i;
 
 	silicon_start();
@@ -173,15 +169,14 @@ static void many_windows(void)
 	count = perf_count(fd);
 	truth = box_truth(cpu, SYN_EVENTS, "xeon7500_cbox_2");
 	windows = box_truth(cpu, SYN_WINDOWS, "xeon7500_cbox_2");
-	ktap_check(count.value == truth && truth, "%llu, truth %llu",
-		   (unsigned long long)count.value, (unsigned long long)truth);
-	ktap_check(windows == 200, "%llu windows", (unsigned long long)windows);
+	ktap_check(count.value == truth && truth, "%llu, truth %llu", count.value, truth);
+	ktap_check(windows == 200, "%llu windows", windows);
 }
 
 /* PERF_EVENT_IOC_RESET sets perf's count to zero without touching the counter. */
 static void reset_while_running(void)
 {
-	uint64_t at_reset_lo, at_reset_hi, truth;
+	u64 at_reset_lo, at_reset_hi, truth;
 	struct perf_count count;
 	int cpu, fd;
 
@@ -198,9 +193,8 @@ static void reset_while_running(void)
 	count = perf_count(fd);
 	truth = box_truth(cpu, SYN_EVENTS, "xeon7500_cbox_0");
 	ktap_check(count.value <= truth - at_reset_lo && count.value >= truth - at_reset_hi,
-		   "%llu, truth %llu to %llu", (unsigned long long)count.value,
-		   (unsigned long long)(truth - at_reset_hi),
-		   (unsigned long long)(truth - at_reset_lo));
+		   "%llu, truth %llu to %llu", count.value, truth - at_reset_hi,
+		   truth - at_reset_lo);
 }
 
 MACHINE_MAIN({ "each event of each box, on both packages", each_event },

@@ -7,7 +7,7 @@
 # PERF: both
 # TIER: quick newest once
 # VM: --sockets 2 --cores 2
-# PUT: lib/silicon.c
+# PUT: programs/silicon.c
 # LONG: once
 . "$(dirname "$0")/ktap.sh"
 PATH=$PATH:$(dirname "$0")

@@ -8,12 +8,12 @@
  * the core PMU is in use, its handler claims every NMI (intel_bts_interrupt() takes two
  * zeroes for a full buffer), and none would be left.
  *
+ * PART: adversaries
  * VM: --sockets 1 --cores 2 --threads 2 --icount --append nmi_watchdog=0
  */
 #include "kmsg.h"
 #include "sampling.h"
 
-#define ull		unsigned long long
 #define OURS		"xeon7500_uncore"
 #define DEBUGCTL	0x1d9
 #define U_STATUS	0xc01
@@ -43,8 +43,8 @@ static const struct {
 	{ "xeon7500_wbox", "uncore_clock", 0x394 },
 };
 
-#define SAMPLED		(int)(sizeof(sampled) / sizeof(sampled[0]))
-#define COUNTED		(int)(sizeof(counted) / sizeof(counted[0]))
+#define SAMPLED		(int)ARRAY_SIZE(sampled)
+#define COUNTED		(int)ARRAY_SIZE(counted)
 #define TO_WRAP		1500000
 #define PRESET		((1ull << 48) - TO_WRAP)
 
@@ -100,12 +100,11 @@ static struct books sampling_end(const char *what)
 	for (i = 0; i < SAMPLED; i++)
 		ktap_check(perf_value(rings[i].fd) == box_truth(0, SYN_EVENTS, sampled[i].pmu),
 			   "%s: %s: %llu, truth %llu", what, sampled[i].pmu,
-			   (ull)perf_value(rings[i].fd),
-			   (ull)box_truth(0, SYN_EVENTS, sampled[i].pmu));
+			   perf_value(rings[i].fd), box_truth(0, SYN_EVENTS, sampled[i].pmu));
 	return b;
 }
 
-static uint64_t samples(void)
+static u64 samples(void)
 {
 	struct ring sum;
 
@@ -115,9 +114,9 @@ static uint64_t samples(void)
 }
 
 /* Ten more than there were, sooner or later. */
-static uint64_t ten_more(uint64_t than)
+static u64 ten_more(u64 than)
 {
-	uint64_t now;
+	u64 now;
 	int turns = 0;
 
 	do {
@@ -131,16 +130,16 @@ static uint64_t ten_more(uint64_t than)
  * A session in the middle of which something happens to @n PMIs. @stat says how often it
  * has: not each time if PMIs are rare for so long.
  */
-static void sample_through(const char *options, unsigned int fault, uint64_t n, unsigned int stat)
+static void sample_through(const char *options, unsigned int fault, u64 n, unsigned int stat)
 {
 	/* The status is looked at every 10 ms. */
 	unsigned int us = fault == SYN_FAULT_DELAY_NS ? 40000 : 15000;
-	uint64_t before, after;
+	u64 before, after;
 	char what[80];
 	struct books b;
 
 	start();
-	snprintf(what, sizeof(what), "fault %u, %llu%s", fault - SYN_FAULT_LOSE, (ull)n, options);
+	snprintf(what, sizeof(what), "fault %u, %llu%s", fault - SYN_FAULT_LOSE, n, options);
 	sampling_begin(options);
 	before = ten_more(0);
 	msr_write(0, fault, n);
@@ -150,17 +149,16 @@ static void sample_through(const char *options, unsigned int fault, uint64_t n, 
 	/* Late ones arrive. */
 	sleep_us(us);
 	ktap_check(before > 10 && after > before && ten_more(after) > after + 10,
-		   "%s: %llu, %llu, %llu samples", what, (ull)before, (ull)after, (ull)samples());
+		   "%s: %llu, %llu, %llu samples", what, before, after, samples());
 	b = sampling_end(what);
 	ktap_check(msr_read(0, SYN_PMI(stat)), "%s: it did not happen", what);
-	ktap_note("%s: %llu times, %llu overflows", what, (ull)msr_read(0, SYN_PMI(stat)),
-		  (ull)b.overflows);
+	ktap_note("%s: %llu times, %llu overflows", what, msr_read(0, SYN_PMI(stat)), b.overflows);
 	/* The last one, if it comes when all is over. */
 	sleep_us(40000);
 	kmsg_no_unknown_nmi();
 }
 
-static void sample_through_all(unsigned int fault, uint64_t n, unsigned int stat)
+static void sample_through_all(unsigned int fault, u64 n, unsigned int stat)
 {
 	sample_through(",freeze=1", fault, n, stat);
 	sample_through("", fault, n, stat);
@@ -185,7 +183,7 @@ static void doubled(void)
 static void limit_while_leaving(void)
 {
 	const char *pmu = sampled[0].pmu;
-	uint64_t before;
+	u64 before;
 	struct ring *r;
 	int turn;
 
@@ -201,12 +199,11 @@ static void limit_while_leaving(void)
 		perf_disable(r->fd);
 		msr_write(0, SYN_FAULT_LOSE, 0);
 	}
-	ktap_check(lost_count() == 1, "%llu samples, %llu lost", (ull)samples(), (ull)lost_count());
+	ktap_check(lost_count() == 1, "%llu samples, %llu lost", samples(), lost_count());
 	ktap_require(!ioctl(r->fd, PERF_EVENT_IOC_REFRESH, 100000), "%s", strerror(errno));
 	before = ten_more(samples());
 	perf_enable(event_open(pmu, "llc_misses.all", 0, -1));
-	ktap_check(ten_more(before) > before + 10, "%llu samples, then %llu", (ull)before,
-		   (ull)samples());
+	ktap_check(ten_more(before) > before + 10, "%llu samples, then %llu", before, samples());
 	perf_disable(r->fd);
 }
 
@@ -251,7 +248,7 @@ static void to_a_sibling_that_listens(void)
  * With -F perf stops the event at each tick and starts it with a new period: the sample
  * whose PMI did not come must not be forgotten then.
  */
-static void at_a_frequency(unsigned int fault, uint64_t n, unsigned int stat)
+static void at_a_frequency(unsigned int fault, u64 n, unsigned int stat)
 {
 	struct perf_event_attr attr;
 	struct ring *r;
@@ -278,7 +275,7 @@ static void at_a_frequency(unsigned int fault, uint64_t n, unsigned int stat)
 	run_on(-1);
 	check_books("at a frequency");
 	ktap_note("fault %u: %llu times, %llu samples, %llu lost", fault - SYN_FAULT_LOSE,
-		  (ull)msr_read(0, SYN_PMI(stat)), (ull)r->samples, (ull)lost_count());
+		  msr_read(0, SYN_PMI(stat)), r->samples, lost_count());
 	ktap_check(msr_read(0, SYN_PMI(stat)) >= 20);
 	ktap_check(perf_value(r->fd) == box_truth(0, SYN_EVENTS, "xeon7500_wbox"));
 	sleep_us(40000);
@@ -314,10 +311,10 @@ static void core_elsewhere(void)
 	run_on(-1);
 	b = sampling_end("core PMU elsewhere");
 	ktap_check(msr_read(1, SYN_PMI_CPU(SYN_PMI_CORE_SENT)) > 100, "%llu core PMIs",
-		   (ull)msr_read(1, SYN_PMI_CPU(SYN_PMI_CORE_SENT)));
-	ktap_check(b.overflows > 100, "%llu", (ull)b.overflows);
+		   msr_read(1, SYN_PMI_CPU(SYN_PMI_CORE_SENT)));
+	ktap_check(b.overflows > 100, "%llu", b.overflows);
 	ktap_check(!msr_read(1, SYN_ACCESS(SYN_RANGE_UNCORE, 0)), "%llu reads",
-		   (ull)msr_read(1, SYN_ACCESS(SYN_RANGE_UNCORE, 0)));
+		   msr_read(1, SYN_ACCESS(SYN_RANGE_UNCORE, 0)));
 	kmsg_no_unknown_nmi();
 }
 
@@ -329,7 +326,7 @@ static void core_elsewhere(void)
  */
 static void count_through(const char *what, bool beside_sampling)
 {
-	uint64_t moved[COUNTED], count, truth;
+	u64 moved[COUNTED], count, truth;
 	int fd[COUNTED], num = COUNTED - beside_sampling, i;
 
 	start();
@@ -350,13 +347,14 @@ static void count_through(const char *what, bool beside_sampling)
 		perf_disable(fd[i]);
 		count = perf_value(fd[i]);
 		truth = silicon_truth(0, SYN_EVENTS, counted[i].ctr);
-		ktap_check(truth > TO_WRAP && count == moved[i] + truth, "%s: %s: %#llx, truth %#llx",
-			   what, counted[i].pmu, (ull)count, (ull)(moved[i] + truth));
+		ktap_check(truth > TO_WRAP && count == moved[i] + truth,
+			   "%s: %s: %#llx, truth %#llx", what, counted[i].pmu, count,
+			   moved[i] + truth);
 		ktap_check(silicon_truth(0, SYN_OVERFLOWS, counted[i].ctr) == 1, "%s: %s", what,
 			   counted[i].pmu);
 	}
 	ktap_check(!msr_read(0, SYN_PMI(SYN_PMI_REQUESTED)) == !beside_sampling, "%s: %llu PMIs",
-		   what, (ull)msr_read(0, SYN_PMI(SYN_PMI_REQUESTED)));
+		   what, msr_read(0, SYN_PMI(SYN_PMI_REQUESTED)));
 	for (i = 0; beside_sampling && i < SAMPLED; i++)
 		perf_disable(rings[i].fd);
 	check_books_but(what, num, 0);
@@ -390,7 +388,7 @@ static void sample_with_late_pmis(unsigned int late_ms, const char *what)
 static void after_the_event(void)
 {
 	static const unsigned int late_ms[] = { 50, 500 };
-	uint64_t came, kept_out;
+	u64 came, kept_out;
 	unsigned int i;
 
 	for (i = 0; i < 2; i++) {
@@ -401,11 +399,10 @@ static void after_the_event(void)
 		sleep_us(late_ms[i] * 1200);
 		came = msr_read(0, SYN_PMI_CPU(SYN_PMI_SENT));
 		kept_out = msr_read(0, SYN_PMI_CPU(SYN_PMI_NO_DEBUGCTL));
-		ktap_check(kept_out && !came,
-			   "%u ms: %llu came, %llu did not get in", late_ms[i], (ull)came,
-			   (ull)kept_out);
+		ktap_check(kept_out && !came, "%u ms: %llu came, %llu did not get in", late_ms[i],
+			   came, kept_out);
 		/* An overflow bit that is left would keep the package from being frozen again. */
-		ktap_check(!msr_read(0, U_STATUS), "status %#llx", (ull)msr_read(0, U_STATUS));
+		ktap_check(!msr_read(0, U_STATUS), "status %#llx", msr_read(0, U_STATUS));
 		kmsg_no_unknown_nmi();
 	}
 }
@@ -425,7 +422,7 @@ static bool samples_at_all(void)
 static void after_the_module(void)
 {
 	static const unsigned int late_ms[] = { 10, 3000 };
-	uint64_t came, deaf;
+	u64 came, deaf;
 	unsigned int i;
 
 	for (i = 0; i < 2; i++) {
@@ -436,7 +433,7 @@ static void after_the_module(void)
 		came = msr_read(0, SYN_PMI_CPU(SYN_PMI_SENT));
 		deaf = msr_read(0, SYN_PMI_CPU(SYN_PMI_NO_DEBUGCTL));
 		ktap_check(came + deaf && (!i || !came), "%u ms: %llu came, %llu did not get in",
-			   late_ms[i], (ull)came, (ull)deaf);
+			   late_ms[i], came, deaf);
 		ktap_require(!system("modprobe " OURS), "cannot be loaded");
 		kmsg_no_unknown_nmi();
 		/* PMIs are tried out before they come late again. */
@@ -453,28 +450,27 @@ static void load_quietly(void)
 	silicon_clear();
 	ktap_require(!system("modprobe " OURS), "cannot be loaded");
 	ktap_check(!msr_read(0, SYN_PMI(SYN_PMI_REQUESTED)), "%llu PMIs at load",
-		   (ull)msr_read(0, SYN_PMI(SYN_PMI_REQUESTED)));
+		   msr_read(0, SYN_PMI(SYN_PMI_REQUESTED)));
 }
 
-static void try_with(unsigned int fault, uint64_t n, bool samples)
+static void try_with(unsigned int fault, u64 n, bool samples)
 {
 	start();
-	ktap_note("tried with fault %u, %llu", fault - SYN_FAULT_LOSE, (ull)n);
+	ktap_note("tried with fault %u, %llu", fault - SYN_FAULT_LOSE, n);
 	event_close_all();
 	ktap_require(!system("modprobe -r " OURS), "in use");
 	load_quietly();
 	msr_write(0, fault, n);
-	ktap_check(samples_at_all() == samples, "fault %u, %llu", fault - SYN_FAULT_LOSE, (ull)n);
+	ktap_check(samples_at_all() == samples, "fault %u, %llu", fault - SYN_FAULT_LOSE, n);
 	clear_faults();
 	sleep_us(20000);
 	kmsg_no_unknown_nmi();
 	/* The answer is kept, until the module is loaded anew or the package changes its CPU. */
-	ktap_check(samples_at_all() == samples, "fault %u, %llu: tried again", fault - SYN_FAULT_LOSE,
-		   (ull)n);
+	ktap_check(samples_at_all() == samples, "fault %u, %llu: tried again",
+		   fault - SYN_FAULT_LOSE, n);
 	if (!samples)
 		reload();
-	ktap_check(samples_at_all(), "fault %u, %llu: not even without", fault - SYN_FAULT_LOSE,
-		   (ull)n);
+	ktap_check(samples_at_all(), "fault %u, %llu: not even without", fault - SYN_FAULT_LOSE, n);
 	sample_through_all(SYN_FAULT_LOSE, 1, SYN_PMI_LOST);
 }
 
@@ -515,7 +511,7 @@ static void doubled_at_first(void)
 }
 
 /* No PMI comes, or none is of use: counting goes on, sampling is refused. */
-static void refused(uint32_t msr, uint64_t why)
+static void refused(uint32_t msr, u64 why)
 {
 	struct perf_event_attr attr;
 	char line[1024];

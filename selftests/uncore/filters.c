@@ -28,13 +28,13 @@ static void start(void)
 
 struct packet {
 	unsigned int box, inst;
-	uint64_t class, opcode, vn, rds, hnid, rnid, dnid, line, flits;
+	u64 class, opcode, vn, rds, hnid, rnid, dnid, line, flits;
 	bool out;
 };
 
 enum field { CLASS, OPCODE, VN, RDS, HNID, RNID, DNID, LINE };
 
-static uint64_t *field_of(struct packet *p, enum field f)
+static u64 *field_of(struct packet *p, enum field f)
 {
 	switch (f) {
 	case CLASS: return &p->class;
@@ -59,9 +59,9 @@ static void send_on(int on, const struct packet *p, unsigned int num)
 	msr_write(on, SYN_PKT_SEND, num);
 }
 
-static uint64_t random_bits(void)
+static u64 random_bits(void)
 {
-	static uint64_t x = 0x2545f4914f6cdd1d;
+	static u64 x = 0x2545f4914f6cdd1d;
 
 	x ^= x << 13;
 	x ^= x >> 7;
@@ -93,7 +93,7 @@ static struct packet some_packet(unsigned int box, unsigned int inst, bool out)
 static struct {
 	char pmu[32], event[160];
 	int fd;
-	uint64_t count;
+	u64 count;
 	unsigned int passed, stopped;
 } run;
 
@@ -115,7 +115,7 @@ static void begin(const char *pmu, const char *event)
 static bool expect(const struct packet *p, unsigned int each)
 {
 	unsigned int num = 1 + random_bits() % 7;
-	uint64_t count;
+	u64 count;
 
 	send_on(cpu, p, num);
 	count = perf_count(run.fd).value;
@@ -124,29 +124,23 @@ static bool expect(const struct packet *p, unsigned int each)
 		run.passed++;
 	else
 		run.stopped++;
-	return ktap_check(count == run.count, "%s/%s/: %llu after %u packets that count %u, wanted %llu: "
-			  "box %u.%u class %#llx opcode %#llx vn %llu rds %#llx hnid %#llx rnid %#llx "
-			  "dnid %#llx line %#llx flits %llu%s", run.pmu, run.event,
-			  (unsigned long long)count, num, each, (unsigned long long)run.count,
-			  p->box, p->inst, (unsigned long long)p->class,
-			  (unsigned long long)p->opcode, (unsigned long long)p->vn,
-			  (unsigned long long)p->rds, (unsigned long long)p->hnid,
-			  (unsigned long long)p->rnid, (unsigned long long)p->dnid,
-			  (unsigned long long)p->line, (unsigned long long)p->flits,
-			  p->out ? " out" : "");
+	return ktap_check(count == run.count,
+			  "%s/%s/: %llu after %u packets that count %u, wanted %llu: " "box %u.%u class %#llx opcode %#llx vn %llu rds %#llx hnid %#llx rnid %#llx " "dnid %#llx line %#llx flits %llu%s",
+			  run.pmu, run.event, count, num, each, run.count, p->box, p->inst,
+			  p->class, p->opcode, p->vn, p->rds, p->hnid, p->rnid, p->dnid, p->line,
+			  p->flits, p->out ? " out" : "");
 }
 
 /* The counter stops; what it has is also what went by. */
 static void end(bool both)
 {
-	uint64_t truth, count;
+	u64 truth, count;
 
 	perf_disable(run.fd);
 	count = perf_count(run.fd).value;
 	truth = box_truth(cpu, SYN_EVENTS, run.pmu);
 	ktap_check(count == run.count && count == truth, "%s/%s/: %llu, wanted %llu, truth %llu",
-		   run.pmu, run.event, (unsigned long long)count, (unsigned long long)run.count,
-		   (unsigned long long)truth);
+		   run.pmu, run.event, count, run.count, truth);
 	ktap_check(run.passed && (run.stopped || !both), "%s/%s/: %u passed, %u did not", run.pmu,
 		   run.event, run.passed, run.stopped);
 }
@@ -167,20 +161,20 @@ struct masked {
 };
 
 /* Packets that differ from the wanted value in one bit, in all, and in none. */
-static void check_masked_value(const struct facility *f, const struct masked *m, uint64_t match,
-			       uint64_t mask)
+static void check_masked_value(const struct facility *f, const struct masked *m, u64 match,
+			       u64 mask)
 {
-	uint64_t all = (1ULL << m->width) - 1;
+	u64 all = (1ULL << m->width) - 1;
 	char event[160];
 	unsigned int i;
 
 	match &= mask;
-	snprintf(event, sizeof(event), "%s,%s=%#llx,%s=%#llx", f->event, m->match,
-		 (unsigned long long)match, m->mask, (unsigned long long)mask);
+	snprintf(event, sizeof(event), "%s,%s=%#llx,%s=%#llx", f->event, m->match, match, m->mask,
+		 mask);
 	begin(f->pmu, event);
 	for (i = 0; i < m->width + 4; i++) {
 		struct packet p = some_packet(f->box, f->inst, f->out);
-		uint64_t *val = field_of(&p, m->field);
+		u64 *val = field_of(&p, m->field);
 
 		if (i < m->width)
 			*val = match ^ 1ULL << i;
@@ -200,7 +194,7 @@ static void check_masked_value(const struct facility *f, const struct masked *m,
 
 static void check_masked(const struct facility *f, const struct masked *m)
 {
-	uint64_t all = (1ULL << m->width) - 1;
+	u64 all = (1ULL << m->width) - 1;
 
 	check_masked_value(f, m, 0, all);
 	check_masked_value(f, m, all, all);
@@ -263,7 +257,6 @@ static const struct b_event {
 	{ "addr_in_match", false, { B_ADDR } },
 };
 
-#define NUM(a) (sizeof(a) / sizeof((a)[0]))
 
 /* All parts at once: only what is right in every one counts. */
 static void check_b_together(const struct facility *f, const struct b_event *e)
@@ -275,8 +268,8 @@ static void check_b_together(const struct facility *f, const struct b_event *e)
 	n = snprintf(event, sizeof(event), "%s", e->name);
 	for (i = 0; i < 3 && e->part[i].width; i++)
 		n += snprintf(event + n, sizeof(event) - n, ",%s=%#llx,%s=%#llx", e->part[i].match,
-			      (unsigned long long)*field_of(&want, e->part[i].field),
-			      e->part[i].mask, (1ULL << e->part[i].width) - 1);
+			      *field_of(&want, e->part[i].field), e->part[i].mask,
+			      (1ULL << e->part[i].width) - 1);
 	begin(f->pmu, event);
 	expect(&want, 1);
 	for (i = 0; i < 3 && e->part[i].width; i++) {
@@ -292,7 +285,7 @@ static void check_b(const char *pmu, unsigned int inst)
 {
 	unsigned int i, j;
 
-	for (i = 0; i < NUM(b_events); i++) {
+	for (i = 0; i < ARRAY_SIZE(b_events); i++) {
 		const struct b_event *e = &b_events[i];
 		struct facility f = { pmu, SYN_BOX_B, inst, e->name, e->out };
 
@@ -313,15 +306,14 @@ static void b_boxes(void)
 /* ---- S-Box ---- */
 
 /* Address and home node have a mask; the node stands in MATCH above the address. */
-static void check_s_masked(const char *pmu, unsigned int inst, uint64_t line, uint64_t mask,
+static void check_s_masked(const char *pmu, unsigned int inst, u64 line, u64 mask,
 			   unsigned int hnid, bool mask_hnid)
 {
-	uint64_t match = SYN_S_MATCH_ADDR(line << 6) | SYN_S_MATCH_HNID(hnid);
+	u64 match = SYN_S_MATCH_ADDR(line << 6) | SYN_S_MATCH_HNID(hnid);
 	char event[160];
 	unsigned int i;
 
-	snprintf(event, sizeof(event), "to_r_prog_ev,match=%#llx,mask_addr=%#llx%s",
-		 (unsigned long long)match, (unsigned long long)mask,
+	snprintf(event, sizeof(event), "to_r_prog_ev,match=%#llx,mask_addr=%#llx%s", match, mask,
 		 mask_hnid ? ",mask_hnid" : "");
 	begin(pmu, event);
 	for (i = 0; i < 46; i++) {
@@ -342,11 +334,10 @@ static void check_s_unmasked(const char *pmu, unsigned int inst)
 	char event[80];
 
 	for (i = 0; i < 48; i++) {
-		uint64_t match = i < 16 ? SYN_S_MATCH_CLASS(i) :
+		u64 match = i < 16 ? SYN_S_MATCH_CLASS(i) :
 				 i < 32 ? SYN_S_MATCH_OPCODE(i - 16) : SYN_S_MATCH_RESP(i - 32);
 
-		snprintf(event, sizeof(event), "to_r_prog_ev,match=%#llx",
-			 (unsigned long long)match);
+		snprintf(event, sizeof(event), "to_r_prog_ev,match=%#llx", match);
 		begin(pmu, event);
 		for (v = 0; v < 16; v++) {
 			struct packet p = some_packet(SYN_BOX_S, inst, true);
@@ -367,7 +358,7 @@ static void check_s_unmasked(const char *pmu, unsigned int inst)
 
 static void check_s(const char *pmu, unsigned int inst)
 {
-	const uint64_t all = (1ULL << 38) - 1;
+	const u64 all = (1ULL << 38) - 1;
 	struct facility f = { pmu, SYN_BOX_S, inst, "to_r_prog_ev", true };
 
 	check_s_masked(pmu, inst, 0, all, 0, true);
@@ -402,12 +393,12 @@ static void check_m_commands(const char *pmu, unsigned int inst)
 	unsigned int i, j;
 	char event[80];
 
-	for (i = 0; i <= NUM(dram_cmds); i++) {
-		unsigned int cmd = i < NUM(dram_cmds) ? dram_cmds[i] : 0;
+	for (i = 0; i <= ARRAY_SIZE(dram_cmds); i++) {
+		unsigned int cmd = i < ARRAY_SIZE(dram_cmds) ? dram_cmds[i] : 0;
 
 		snprintf(event, sizeof(event), "dram_cmd.all,pld_cmd=%#x", cmd);
 		begin(pmu, event);
-		for (j = 0; j < NUM(dram_cmds); j++) {
+		for (j = 0; j < ARRAY_SIZE(dram_cmds); j++) {
 			struct packet p = some_packet(SYN_BOX_M, inst, false);
 
 			p.opcode = dram_cmds[j];
@@ -526,7 +517,7 @@ static void check_r(const char *pmu, unsigned int first_port)
 
 		snprintf(xbar, sizeof(xbar), "xbar_mm,port=%u", port);
 		check_place(&f, 8);
-		for (i = 0; i < NUM(r_fields); i++)
+		for (i = 0; i < ARRAY_SIZE(r_fields); i++)
 			check_masked(&f, &r_fields[i]);
 	}
 	check_r_flits(pmu, first_port + 3, xbar);
@@ -588,10 +579,10 @@ static void r_named(void)
 	char event[80];
 
 	start();
-	for (i = 0; i < NUM(names); i++) {
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
 		snprintf(event, sizeof(event), "%s,%s", names[i], i & 1 ? "port=3" : "port=1");
 		begin("xeon7500_rbox_1", event);
-		for (j = 0; j < NUM(classes); j++) {
+		for (j = 0; j < ARRAY_SIZE(classes); j++) {
 			for (opcode = 0; opcode < 16; opcode++) {
 				struct packet p = some_packet(SYN_BOX_R, i & 1 ? 7 : 5, false);
 
@@ -636,7 +627,7 @@ add_source(const char *pmu, unsigned int box, unsigned int inst, unsigned int co
 	struct source *s = &sources[num_sources++];
 	va_list args;
 
-	ktap_require(num_sources <= NUM(sources), "too many sources");
+	ktap_require(num_sources <= ARRAY_SIZE(sources), "too many sources");
 	*s = (struct source){ .pmu = pmu, .box = box, .inst = inst, .code = code, .bit = bit };
 	va_start(args, fmt);
 	vsnprintf(s->event, sizeof(s->event), fmt, args);
@@ -661,7 +652,7 @@ static void check_sources(void)
 		const struct source *s = &sources[i];
 		struct perf_event_attr attr = attr_of(s->pmu, s->event);
 		uint16_t ctr[SILICON_MAX_COUNTERS];
-		uint64_t from, to, want, count;
+		u64 from, to, want, count;
 		int fd, c, num;
 
 		event_close_all();
@@ -679,9 +670,8 @@ static void check_sources(void)
 		to = silicon_truth(cpu, SYN_CLOSED, ctr[c]);
 		want = traffic_count(from, to, i + 1);
 		ktap_check(count == want && to - from > 1 << TRAFFIC_PERIOD_LOG2,
-			   "%s/%s/: %llu in %llu cycles, wanted %llu", s->pmu, s->event,
-			   (unsigned long long)count, (unsigned long long)(to - from),
-			   (unsigned long long)want);
+			   "%s/%s/: %llu in %llu cycles, wanted %llu", s->pmu, s->event, count,
+			   to - from, want);
 	}
 	ktap_note("%u sources", num_sources);
 	num_sources = 0;
@@ -711,7 +701,7 @@ static void m_sources(void)
 				   "event=0x05,thr_cnd=%u,%s=%u", i, field, dimm ? dimm : 1);
 		}
 	}
-	for (i = 0; i < NUM(frames); i++)
+	for (i = 0; i < ARRAY_SIZE(frames); i++)
 		add_source(pmu, SYN_BOX_M, 1, SYN_CODE_M(9), frames[i], "event=0x09,iss_frm_type=%u",
 			   frames[i]);
 	add_source(pmu, SYN_BOX_M, 1, SYN_CODE_M(0xb), 0, "retries.all");
@@ -821,7 +811,7 @@ static void refused(void)
 	int fd;
 
 	start();
-	for (i = 0; i < NUM(bad); i++) {
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		struct perf_event_attr attr = attr_of(bad[i].pmu, bad[i].event);
 
 		fd = perf_open(&attr, cpu, -1);

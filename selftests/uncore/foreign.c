@@ -6,13 +6,13 @@
  *
  * The stranger here is this program, with /dev/cpu/0/msr.
  *
+ * PART: adversaries
  * VM: --sockets 1 --cores 2 --threads 2 --icount --append nmi_watchdog=0
  */
 #include "foreign.h"
 #include "kmsg.h"
 #include "sampling.h"
 
-#define ull		unsigned long long
 #define MISSES		0x400714	/* llc_misses.all of a C-Box, enabled */
 
 static void start(void)
@@ -26,7 +26,7 @@ static void start(void)
 	kmsg_mark();
 }
 
-static uint64_t cycles(int fd)
+static u64 cycles(int fd)
 {
 	return perf_value(fd);
 }
@@ -40,7 +40,7 @@ static uint64_t cycles(int fd)
 static void count_beside_sampling(const char *what)
 {
 	static const char * const events[] = { "llc_misses.all", "llc_hits.all", "occupancy_irq" };
-	uint64_t sum = 0, truth, one;
+	u64 sum = 0, truth, one;
 	int fd[3], i;
 
 	silicon_clear();
@@ -57,10 +57,10 @@ static void count_beside_sampling(const char *what)
 	for (i = 0; i < 3; i++) {
 		one = perf_value(fd[i]);
 		sum += one;
-		ktap_check(one && one < 1ull << 47, "%s: %s: %llu", what, events[i], (ull)one);
+		ktap_check(one && one < 1ull << 47, "%s: %s: %llu", what, events[i], one);
 	}
 	truth = box_truth(0, SYN_EVENTS, "xeon7500_cbox_3");
-	ktap_check(sum == truth, "%s: %llu in all, truth %llu", what, (ull)sum, (ull)truth);
+	ktap_check(sum == truth, "%s: %llu in all, truth %llu", what, sum, truth);
 	rings_drain();
 	ktap_check(rings[0].samples, "%s: no sample of the neighbour", what);
 	event_close_all();
@@ -82,7 +82,7 @@ static void stale_status_counts(void)
 }
 
 /* An overflow whose bit is set already would bring no PMI. */
-static void sample_all(const char *what, const char *pmu, const char *event, uint64_t period)
+static void sample_all(const char *what, const char *pmu, const char *event, u64 period)
 {
 	struct perf_event_attr attr = sampling_attr(pmu, event, period);
 	int fd = perf_open(&attr, 0, -1);
@@ -97,10 +97,9 @@ static void sample_all(const char *what, const char *pmu, const char *event, uin
 	sleep_us(20000);
 	perf_disable(fd);
 	check_books_taken(what, 1);
-	ktap_check(rings[0].samples > 20, "%s: %s: %llu samples", what, pmu,
-		   (ull)rings[0].samples);
+	ktap_check(rings[0].samples > 20, "%s: %s: %llu samples", what, pmu, rings[0].samples);
 	ktap_check(!box_truth(0, SYN_SKIPPED, pmu), "%s: %s: %llu overflows found their bit set",
-		   what, pmu, (ull)box_truth(0, SYN_SKIPPED, pmu));
+		   what, pmu, box_truth(0, SYN_SKIPPED, pmu));
 	event_close_all();
 }
 
@@ -142,17 +141,17 @@ static const struct use uses[] = {
 	{ "xeon7500_bbox_1", "addr_in_match,match_addr=0x5,mask_addr=0xf", { 0xe4d, 0xe4e } },
 };
 
-#define USES	(int)(sizeof(uses) / sizeof(uses[0]))
+#define USES	(int)ARRAY_SIZE(uses)
 
 struct result {
-	uint64_t subreg[4];
-	uint64_t rate;		/* per million clocks */
+	u64 subreg[4];
+	u64 rate;		/* per million clocks */
 };
 
 static struct result use(const struct use *u)
 {
 	struct result res = {};
-	uint64_t count;
+	u64 count;
 	int fd, clock, i;
 
 	silicon_clear();
@@ -171,7 +170,7 @@ static struct result use(const struct use *u)
 	perf_disable(clock);
 	count = perf_value(fd);
 	ktap_check(count == box_truth(0, SYN_EVENTS, u->pmu), "%s/%s/: %llu", u->pmu, u->event,
-		   (ull)count);
+		   count);
 	res.rate = count * 1000000 / (cycles(clock) ?: 1);
 	event_close_all();
 	return res;
@@ -206,22 +205,21 @@ static void stale_subregs(void)
 		}
 		ktap_check(any, "%s/%s/ has no sub-register", uses[i].pmu, uses[i].event);
 		/* Rates are taken over different moments. */
-		ktap_check(same && second.rate <= first[i].rate + first[i].rate / 20 + 1 &&
-			   first[i].rate <= second.rate + second.rate / 20 + 1,
+		ktap_check(same && second.rate <= first[i].rate + first[i].rate / 20 + 1 && first[i].rate <= second.rate + second.rate / 20 + 1,
 			   "%s/%s/: %llu in a million clocks, %llu after another tool; %#x is %#llx, was %#llx",
-			   uses[i].pmu, uses[i].event, (ull)first[i].rate, (ull)second.rate,
-			   uses[i].subreg[0], (ull)second.subreg[0], (ull)first[i].subreg[0]);
+			   uses[i].pmu, uses[i].event, first[i].rate, second.rate,
+			   uses[i].subreg[0], second.subreg[0], first[i].subreg[0]);
 	}
 }
 
 /* ---- what a stranger has left: enables ---- */
 
 /* All counters of a box count, and so does the package. */
-static void leave_running(const char *pmu, uint64_t event)
+static void leave_running(const char *pmu, u64 event)
 {
 	uint16_t ctr[SILICON_MAX_COUNTERS];
 	int num = box_counters(pmu, ctr), i;
-	uint64_t bits = 0;
+	u64 bits = 0;
 
 	for (i = 0; i < num; i++) {
 		msr_write(0, counter_ctl(ctr[i]), ctr[i] == 0x394 ? 1 : event);
@@ -235,7 +233,7 @@ static void stale_enables(void)
 {
 	static const struct {
 		const char *pmu, *event;
-		uint64_t junk;
+		u64 junk;
 	} left[] = {
 		{ "xeon7500_cbox_0", "llc_hits.all", MISSES },
 		{ "xeon7500_wbox", "c_cycles_turbo.c_all", 0x400001 },
@@ -243,7 +241,7 @@ static void stale_enables(void)
 	};
 	int round, i, n, num, fd[3];
 	uint16_t ctr[SILICON_MAX_COUNTERS];
-	uint64_t count, truth;
+	u64 count, truth;
 
 	start();
 	for (round = 0; round < 2; round++) {
@@ -274,10 +272,10 @@ static void stale_enables(void)
 			for (n = 0; n < num; n++)
 				truth += silicon_truth(0, SYN_WINDOWS, ctr[n]);
 			ktap_check(truth == 1, "%s: %s: %llu counters ran, not 1", what,
-				   left[i].pmu, (ull)truth);
+				   left[i].pmu, truth);
 			truth = box_truth(0, SYN_EVENTS, left[i].pmu);
 			ktap_check(count == truth, "%s: %s: %llu, truth %llu", what, left[i].pmu,
-				   (ull)count, (ull)truth);
+				   count, truth);
 		}
 		event_close_all();
 	}
@@ -292,7 +290,7 @@ static void stale_shadows(void)
 		{ "xeon7500_cbox_0", "llc_hits.all" }, { "xeon7500_ubox", "woken" },
 		{ "xeon7500_wbox", "uncore_clock" }, { "xeon7500_rbox_1", "flits_sent,port=0" },
 	};
-	uint64_t count, truth;
+	u64 count, truth;
 	int i, round, fd;
 
 	start();
@@ -306,7 +304,7 @@ static void stale_shadows(void)
 			count = perf_value(fd);
 			truth = box_truth(0, SYN_EVENTS, used[i].pmu);
 			ktap_check(truth && count == truth, "%s: %llu in session %d, truth %llu",
-				   used[i].pmu, (ull)count, round, (ull)truth);
+				   used[i].pmu, count, round, truth);
 			event_close_all();
 			foreign_clean(0);
 		}
@@ -321,7 +319,7 @@ static void stale_shadows(void)
 /* The first counter is written to while the event counts. */
 static void move_back(const char *pmu, const char *event, unsigned int ctr)
 {
-	uint64_t before, dropped, after, count, truth;
+	u64 before, dropped, after, count, truth;
 	int fd;
 
 	silicon_clear();
@@ -333,14 +331,14 @@ static void move_back(const char *pmu, const char *event, unsigned int ctr)
 	after = perf_value(fd);
 	dropped = silicon_truth(0, SYN_EVENTS, ctr) - before;
 	ktap_check(after >= before && after - before <= dropped, "%s: %llu before, %llu after", pmu,
-		   (ull)before, (ull)after);
+		   before, after);
 	sleep_us(3000);
 	perf_disable(fd);
 	count = perf_value(fd);
 	truth = silicon_truth(0, SYN_EVENTS, ctr);
 	/* What it had counted since it was last read is gone, and no more. */
-	ktap_check(count <= truth && count + dropped >= truth, "%s: %llu, truth %llu", pmu,
-		   (ull)count, (ull)truth);
+	ktap_check(count <= truth && count + dropped >= truth, "%s: %llu, truth %llu", pmu, count,
+		   truth);
 	event_close_all();
 }
 
@@ -360,7 +358,7 @@ static void control_register_changes(void)
 	static const struct {
 		const char *pmu, *event;
 		unsigned int ctr, reg;
-		uint64_t val;
+		u64 val;
 	} changes[] = {
 		{ "xeon7500_cbox_0", "llc_hits.all", 0xd11, 0xd10, 0 },
 		{ "xeon7500_cbox_2", "llc_hits.all", 0xd51, 0xd40, 0 },
@@ -368,13 +366,13 @@ static void control_register_changes(void)
 		{ "xeon7500_rbox_1", "flits_sent,port=0", 0xe31, 0xe30, 0 },
 		{ "xeon7500_wbox", "uncore_clock", 0x394, 0x395, 0 },
 	};
-	uint64_t count, truth;
+	u64 count, truth;
 	long long before;
 	unsigned int i;
 	int fd;
 
 	start();
-	for (i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(changes); i++) {
 		silicon_clear();
 		before = foreign_writes();
 		fd = event_open(changes[i].pmu, changes[i].event, 0, -1);
@@ -388,8 +386,7 @@ static void control_register_changes(void)
 		perf_disable(fd);
 		count = perf_value(fd);
 		truth = silicon_truth(0, SYN_EVENTS, changes[i].ctr);
-		ktap_check(count <= truth, "%s: %llu, truth %llu", changes[i].pmu, (ull)count,
-			   (ull)truth);
+		ktap_check(count <= truth, "%s: %llu, truth %llu", changes[i].pmu, count, truth);
 		event_close_all();
 	}
 	ktap_check(kmsg_count(OURS ": ") == 1, "not one line in the log");
@@ -398,10 +395,10 @@ static void control_register_changes(void)
 /* Nobody but us: nothing is dropped and nobody accused. */
 static void nobody_else(void)
 {
-	uint64_t sum = 0, truth;
+	u64 sum = 0, truth;
 	struct perf_event_attr attr;
 	int fd[6], i, turn;
-	uint64_t val[8];
+	u64 val[8];
 
 	start();
 	sampling_limit(1000000);
@@ -427,7 +424,7 @@ static void nobody_else(void)
 	for (i = 0; i < 6; i++)
 		sum += val[1 + i];
 	truth = box_truth(0, SYN_EVENTS, "xeon7500_cbox_4");
-	ktap_check(sum && sum == truth, "%llu, truth %llu", (ull)sum, (ull)truth);
+	ktap_check(sum && sum == truth, "%llu, truth %llu", sum, truth);
 	ktap_check(foreign_writes() == 0, "foreign_writes %lld, not 0", foreign_writes());
 	ktap_check(!kmsg_count(OURS ": "), "the log complains");
 }
@@ -459,7 +456,7 @@ static void use_all(void)
 	unsigned int i;
 	int fd;
 
-	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(all); i++) {
 		if (all[i].period)
 			fd = sampling_open(all[i].pmu, all[i].event, all[i].period, 0, 8)->fd;
 		else

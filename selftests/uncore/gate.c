@@ -14,7 +14,6 @@
 #include "hotplug.h"
 #include "sampling.h"
 
-#define ull	unsigned long long
 
 /* What is counted: every counter of the C-Boxes and one or two of each other box. */
 static const char * const cbox_events[6] = {
@@ -38,7 +37,7 @@ static const struct {
 	{ "xeon7500_rbox_1", "flits_sent,port=2" },
 };
 
-#define OTHERS	(int)(sizeof(others) / sizeof(others[0]))
+#define OTHERS	(int)ARRAY_SIZE(others)
 #define ALL	(48 + OTHERS)
 
 static int fds[ALL];
@@ -85,10 +84,10 @@ static void disable_all(void)
 struct windows {
 	int cpu;
 	unsigned int counters;		/* that have run */
-	uint64_t most;			/* windows of one counter */
-	uint64_t first_opened, last_opened;
-	uint64_t first_closed, last_closed;
-	uint64_t events;
+	u64 most;			/* windows of one counter */
+	u64 first_opened, last_opened;
+	u64 first_closed, last_closed;
+	u64 events;
 	unsigned int open;
 };
 
@@ -99,9 +98,9 @@ static void look_at(const char *pmu, void *arg)
 	struct windows *w = arg;
 
 	for (i = 0; i < num; i++) {
-		uint64_t windows = silicon_truth(w->cpu, SYN_WINDOWS, ctr[i]);
-		uint64_t opened = silicon_truth(w->cpu, SYN_OPENED, ctr[i]);
-		uint64_t closed = silicon_truth(w->cpu, SYN_CLOSED, ctr[i]);
+		u64 windows = silicon_truth(w->cpu, SYN_WINDOWS, ctr[i]);
+		u64 opened = silicon_truth(w->cpu, SYN_OPENED, ctr[i]);
+		u64 closed = silicon_truth(w->cpu, SYN_CLOSED, ctr[i]);
 
 		if (!windows)
 			continue;
@@ -132,9 +131,9 @@ static struct windows windows(int cpu)
 	return w;
 }
 
-static uint64_t sum_of_counts(void)
+static u64 sum_of_counts(void)
 {
-	uint64_t sum = 0;
+	u64 sum = 0;
 	int i;
 
 	for (i = 0; i < ALL; i++)
@@ -146,15 +145,14 @@ static uint64_t sum_of_counts(void)
 static struct windows check_together(int cpu, unsigned int num_windows)
 {
 	struct windows w = windows(cpu);
-	uint64_t sum = sum_of_counts();
+	u64 sum = sum_of_counts();
 
 	ktap_check(w.counters == ALL && !w.open && w.most == num_windows,
-		   "%u counters have run, %u still do, %llu windows", w.counters, w.open,
-		   (ull)w.most);
+		   "%u counters have run, %u still do, %llu windows", w.counters, w.open, w.most);
 	ktap_check(w.first_opened == w.last_opened && w.first_closed == w.last_closed,
 		   "started within %llu cycles, stopped within %llu",
-		   (ull)(w.last_opened - w.first_opened), (ull)(w.last_closed - w.first_closed));
-	ktap_check(sum == w.events && sum, "count %llu, truth %llu", (ull)sum, (ull)w.events);
+		   w.last_opened - w.first_opened, w.last_closed - w.first_closed);
+	ktap_check(sum == w.events && sum, "count %llu, truth %llu", sum, w.events);
 	return w;
 }
 
@@ -212,7 +210,7 @@ static void skew_without(void)
 	disable_all();
 	w = windows(package_cpu(0));
 	ktap_note("without a gate: started within %llu cycles, stopped within %llu",
-		  (ull)(w.last_opened - w.first_opened), (ull)(w.last_closed - w.first_closed));
+		  w.last_opened - w.first_opened, w.last_closed - w.first_closed);
 	ktap_check(w.last_opened > w.first_opened + 1000);
 }
 
@@ -252,7 +250,7 @@ static void a_gate_at_each_end(void)
 {
 	struct windows w;
 	int cpu, a, b;
-	uint64_t ns;
+	u64 ns;
 
 	start();
 	cpu = package_cpu(1);
@@ -270,8 +268,8 @@ static void a_gate_at_each_end(void)
 	/* Its own count is how long it was open. */
 	ns = (w.last_closed - w.first_opened) * msr_read(cpu, SYN_HZ_DEN) /
 	     msr_read(cpu, SYN_HZ_NUM);
-	ktap_note("open for %llu ns, the gates say %llu and %llu", (ull)ns,
-		  (ull)perf_count(a).value, (ull)perf_count(b).value);
+	ktap_note("open for %llu ns, the gates say %llu and %llu", ns, perf_count(a).value,
+		  perf_count(b).value);
 	ktap_check(perf_count(a).value > ns && perf_count(b).value > ns);
 }
 
@@ -304,8 +302,8 @@ static void closing_the_file(void)
 	close(gate);
 	w = windows(cpu);
 	ktap_check(w.open == ALL && w.most <= 2 && w.first_opened == w.last_opened,
-		   "%u run, %llu windows, started within %llu cycles", w.open, (ull)w.most,
-		   (ull)(w.last_opened - w.first_opened));
+		   "%u run, %llu windows, started within %llu cycles", w.open, w.most,
+		   w.last_opened - w.first_opened);
 	disable_all();
 }
 
@@ -356,7 +354,7 @@ static void dying_owner(void)
 static void beside_others(void)
 {
 	int cpu, other, mine, gate;
-	uint64_t count;
+	u64 count;
 
 	start();
 	cpu = package_cpu(0);
@@ -416,8 +414,8 @@ static void hotplug_open(void)
 	sleep_us(1000);
 	w = windows(package_cpu(1));
 	ktap_check(w.open == ALL && w.most == 2 && w.first_opened == w.last_opened,
-		   "%u run, %llu windows, started within %llu cycles", w.open, (ull)w.most,
-		   (ull)(w.last_opened - w.first_opened));
+		   "%u run, %llu windows, started within %llu cycles", w.open, w.most,
+		   w.last_opened - w.first_opened);
 	perf_disable(gate);
 	disable_all();
 	check_together(package_cpu(1), 2);
@@ -470,8 +468,8 @@ static void hotplug_sampling(void)
 	}
 	perf_disable(gate);
 	ktap_check(perf_count(counts).value &&
-		   perf_count(counts).value == perf_count(samples).value, "%llu and %llu",
-		   (ull)perf_count(counts).value, (ull)perf_count(samples).value);
+		   perf_count(counts).value == perf_count(samples).value,
+		   "%llu and %llu", perf_count(counts).value, perf_count(samples).value);
 }
 
 /* The self-test of PMIs needs en_all, and nothing else counts with it. */
@@ -492,7 +490,7 @@ static void tested(void)
 	perf_enable(samples);
 	sleep_us(1000);
 	ktap_check(!perf_count(fd).value && !box_truth(cpu, SYN_EVENTS, "xeon7500_cbox_3"),
-		   "%llu counted behind a closed gate", (unsigned long long)perf_count(fd).value);
+		   "%llu counted behind a closed gate", perf_count(fd).value);
 	perf_enable(gate);
 	sleep_us(1000);
 	perf_disable(gate);

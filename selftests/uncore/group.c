@@ -14,7 +14,7 @@ static const char * const six[6] = {
 static void full_group(void)
 {
 	const char *pmu = "xeon7500_cbox_4";
-	uint64_t opened, closed, sum = 0;
+	u64 opened, closed, sum = 0;
 	uint16_t ctr[SILICON_MAX_COUNTERS];
 	int cpu, fd[6], i;
 
@@ -53,7 +53,7 @@ static void full_group(void)
 static void group_read(void)
 {
 	struct {
-		uint64_t num, enabled, running, val[6];
+		u64 num, enabled, running, val[6];
 	} now = {};
 	struct perf_event_attr attr;
 	int cpu, leader, i;
@@ -72,8 +72,7 @@ static void group_read(void)
 	ktap_require(read(leader, &now, sizeof(now)) == sizeof(now), "read: %s", strerror(errno));
 	ktap_check(now.num == 6 && now.val[0]);
 	for (i = 1; i < 6; i++)
-		ktap_check(now.val[i] == now.val[0], "%llu and %llu",
-			   (unsigned long long)now.val[i], (unsigned long long)now.val[0]);
+		ktap_check(now.val[i] == now.val[0], "%llu and %llu", now.val[i], now.val[0]);
 }
 
 /* The event more than fits gets EINVAL, and neither it nor the others touch a register. */
@@ -108,7 +107,7 @@ static void too_big_groups(void)
 /* Four events and the clock fit the W-Box together. */
 static void wbox_group(void)
 {
-	uint64_t sum = 0;
+	u64 sum = 0;
 	int cpu, fd[5], i;
 
 	silicon_start();
@@ -126,8 +125,7 @@ static void wbox_group(void)
 		sum += count.value;
 	}
 	silicon_compare();
-	ktap_check(sum && sum == box_truth(cpu, SYN_EVENTS, "xeon7500_wbox"), "%llu",
-		   (unsigned long long)sum);
+	ktap_check(sum && sum == box_truth(cpu, SYN_EVENTS, "xeon7500_wbox"), "%llu", sum);
 }
 
 /* Other PMUs in the group take no counter of ours. */
@@ -140,7 +138,7 @@ static void mixed_group(void)
 		.disabled = 1,
 	};
 	struct perf_event_attr attr;
-	uint64_t sum = 0;
+	u64 sum = 0;
 	int cpu, leader, fd[6], err, i;
 
 	silicon_start();
@@ -157,8 +155,7 @@ static void mixed_group(void)
 	for (i = 0; i < 6; i++)
 		sum += perf_count(fd[i]).value;
 	silicon_compare();
-	ktap_check(sum && sum == box_truth(cpu, SYN_EVENTS, "xeon7500_cbox_6"), "%llu",
-		   (unsigned long long)sum);
+	ktap_check(sum && sum == box_truth(cpu, SYN_EVENTS, "xeon7500_cbox_6"), "%llu", sum);
 }
 
 /* A group that has to wait for room counts nothing, and is not torn apart. */

@@ -11,15 +11,14 @@
 #define WBOX	"xeon7500_wbox"
 #define CLOCK	"uncore_clock"
 
-typedef unsigned long long ull;
 
 /*
  * Waits until an event has counted @more; false if it does not. Does not sleep: an idle
  * CPU has no ticks, which is when perf lets an event go on that it has throttled.
  */
-static bool counts_on(int fd, uint64_t more)
+static bool counts_on(int fd, u64 more)
 {
-	uint64_t before = perf_value(fd);
+	u64 before = perf_value(fd);
 	int turns;
 
 	for (turns = 0; turns < 1000; turns++) {
@@ -36,11 +35,11 @@ static bool counts_on(int fd, uint64_t more)
  */
 static void samples_make_the_count(void)
 {
-	const uint64_t period = 10000019;
+	const u64 period = 10000019;
 	int cpus[SILICON_MAX_PACKAGES], num = pmu_cpus(WBOX, cpus), i;
 
 	for (i = 0; i < num; i++) {
-		uint64_t count, told, lost;
+		u64 count, told, lost;
 		struct ring *r;
 
 		silicon_start();
@@ -56,8 +55,7 @@ static void samples_make_the_count(void)
 		told = r->samples + ring_no_room(r) + lost;
 		ktap_check(r->samples >= 20 && told == count / period,
 			   "CPU %d: %llu samples, %llu in all, %llu lost; %llu in periods of %llu",
-			   cpus[i], (ull)r->samples, (ull)told, (ull)lost, (ull)count,
-			   (ull)period);
+			   cpus[i], r->samples, told, lost, count, period);
 	}
 	run_on(-1);
 }
@@ -68,7 +66,7 @@ static void twins(void)
 	int cpus[SILICON_MAX_PACKAGES], num = pmu_cpus("xeon7500_cbox_0", cpus), i;
 
 	for (i = 0; i < num; i++) {
-		uint64_t now[3] = {};
+		u64 now[3] = {};
 		struct perf_event_attr attr;
 		int fd;
 
@@ -83,7 +81,7 @@ static void twins(void)
 		ktap_require(read(fd, now, sizeof(now)) == sizeof(now), "read: %s",
 			     strerror(errno));
 		ktap_check(now[0] == 2 && now[1] == now[2], "CPU %d: %llu and %llu", cpus[i],
-			   (ull)now[1], (ull)now[2]);
+			   now[1], now[2]);
 	}
 }
 
@@ -107,7 +105,7 @@ static int movable_cpu(void)
 /* An event goes on when its CPU goes, and its count never falls back. */
 static void events_move(void)
 {
-	uint64_t before, after;
+	u64 before, after;
 	int cpu, package, fd;
 
 	silicon_start();
@@ -123,7 +121,7 @@ static void events_move(void)
 	ktap_check(package_cpu(package) >= 0 && package_cpu(package) != cpu,
 		   "CPU %d in charge of package %d", package_cpu(package), package);
 	after = perf_value(fd);
-	ktap_check(after >= before, "%llu, then %llu", (ull)before, (ull)after);
+	ktap_check(after >= before, "%llu, then %llu", before, after);
 	ktap_check(counts_on(fd, 1000), "does not count on");
 	set_online(cpu, true);
 	before = perf_value(fd);

@@ -5,6 +5,7 @@
  *
  * CPUs 0 and 1 are package 0, 2 and 3 package 1.
  *
+ * PART: adversaries
  * VM: --sockets 2 --cores 2
  * TIER: rt
  * LONG: each
@@ -70,9 +71,9 @@ static void disable_many(void)
 		perf_disable(fds[i]);
 }
 
-static uint64_t sum_of_counts(void)
+static u64 sum_of_counts(void)
 {
-	uint64_t sum = 0;
+	u64 sum = 0;
 	int i;
 
 	for (i = 0; i < num_fds; i++)
@@ -82,19 +83,18 @@ static uint64_t sum_of_counts(void)
 
 static void add_truth(const char *pmu, void *arg)
 {
-	uint64_t *sum = arg;
+	u64 *sum = arg;
 
 	*sum += box_truth(package_cpu(1), SYN_EVENTS, pmu);
 }
 
 static void check_sums(void)
 {
-	uint64_t truth = 0, sum = sum_of_counts();
+	u64 truth = 0, sum = sum_of_counts();
 
 	silicon_compare();
 	for_each_pmu(add_truth, &truth);
-	ktap_check(sum == truth && sum, "%llu, truth %llu", (unsigned long long)sum,
-		   (unsigned long long)truth);
+	ktap_check(sum == truth && sum, "%llu, truth %llu", sum, truth);
 }
 
 static void event_moves(void)
@@ -111,8 +111,8 @@ static void event_moves(void)
 	first = perf_count(fd);
 	sleep_us(3000);
 	second = perf_count(fd);
-	ktap_check(first.value && second.value > first.value, "%llu, then %llu",
-		   (unsigned long long)first.value, (unsigned long long)second.value);
+	ktap_check(first.value && second.value > first.value, "%llu, then %llu", first.value,
+		   second.value);
 	perf_disable(fd);
 	silicon_compare();
 	ktap_check(perf_count(fd).value == box_truth(3, SYN_EVENTS, "xeon7500_cbox_1"));
@@ -129,7 +129,7 @@ static void event_moves(void)
 /* Each of them goes on: for two hundred turns of a timer that perf runs every 4 ms. */
 static void check_each_runs(void)
 {
-	uint64_t before[MAX_EVENTS] = {};
+	u64 before[MAX_EVENTS] = {};
 	int i, turns, waiting = num_fds;
 
 	for (i = 0; i < num_fds; i++)
@@ -194,15 +194,14 @@ static void other_cpu_goes(void)
 static void counts_on(int cpu)
 {
 	int fd = event_open("xeon7500_cbox_0", "llc_misses.all", cpu, -1);
-	uint64_t count, truth;
+	u64 count, truth;
 
 	perf_enable(fd);
 	sleep_us(2000);
 	perf_disable(fd);
 	count = perf_count(fd).value;
 	truth = box_truth(cpu, SYN_EVENTS, "xeon7500_cbox_0");
-	ktap_check(count && count == truth, "%llu, truth %llu", (unsigned long long)count,
-		   (unsigned long long)truth);
+	ktap_check(count && count == truth, "%llu, truth %llu", count, truth);
 }
 
 /* With its last CPU a package stops; its events keep their counts. */
@@ -210,7 +209,7 @@ static void whole_package_goes(void)
 {
 	struct perf_event_attr attr = event_attr("xeon7500_cbox_0", "llc_misses.all");
 	int cpus[SILICON_MAX_PACKAGES];
-	uint64_t gone, truth = 0;
+	u64 gone, truth = 0;
 
 	start();
 	open_many(2);
@@ -222,8 +221,7 @@ static void whole_package_goes(void)
 	ktap_check(pmu_cpus("xeon7500_cbox_0", cpus) == 1 && package_cpu(1) < 0);
 	gone = sum_of_counts();
 	sleep_us(5000);
-	ktap_check(gone && sum_of_counts() == gone, "%llu, then %llu", (unsigned long long)gone,
-		   (unsigned long long)sum_of_counts());
+	ktap_check(gone && sum_of_counts() == gone, "%llu, then %llu", gone, sum_of_counts());
 	ktap_check(perf_open(&attr, 2, -1) == -ENODEV && perf_open(&attr, 3, -1) == -ENODEV,
 		   "CPU 2: %d, CPU 3: %d", perf_open(&attr, 2, -1), perf_open(&attr, 3, -1));
 
@@ -231,8 +229,7 @@ static void whole_package_goes(void)
 	ktap_check(package_cpu(1) == 3, "CPU %d has package 1", package_cpu(1));
 	silicon_compare();
 	for_each_pmu(add_truth, &truth);
-	ktap_check(truth == gone, "%llu, truth %llu", (unsigned long long)gone,
-		   (unsigned long long)truth);
+	ktap_check(truth == gone, "%llu, truth %llu", gone, truth);
 	ktap_check(!(msr_read(3, 0xc00) & 1 << 28), "still enabled");
 	event_close_all();
 
@@ -281,7 +278,7 @@ static void package_comes_later(void)
 static void many_moves(void)
 {
 	int i, moves = soak() ? 20 : 3;
-	uint64_t last = 0, now;
+	u64 last = 0, now;
 
 	start();
 	open_many(2);
@@ -291,8 +288,7 @@ static void many_moves(void)
 
 		set_online(cpu, false);
 		now = sum_of_counts();
-		ktap_check(now > last, "round %d: %llu, before %llu", i, (unsigned long long)now,
-			   (unsigned long long)last);
+		ktap_check(now > last, "round %d: %llu, before %llu", i, now, last);
 		last = now;
 		set_online(cpu, true);
 		ktap_check(package_cpu(1) == 5 - cpu);
@@ -307,7 +303,7 @@ static void many_moves(void)
  */
 static void check_pmis(int cpu)
 {
-	uint64_t before, overflows, after;
+	u64 before, overflows, after;
 
 	silicon_clear();
 	while (box_truth(cpu, SYN_OVERFLOWS, "xeon7500_cbox_1") < 50)
@@ -316,8 +312,7 @@ static void check_pmis(int cpu)
 	overflows = box_truth(cpu, SYN_OVERFLOWS, "xeon7500_cbox_1");
 	after = msr_read(cpu, SYN_PMI_CPU(SYN_PMI_SENT));
 	ktap_check(before <= overflows + 1 && overflows <= after + 1,
-		   "CPU %d: %llu to %llu PMIs, %llu overflows", cpu, (unsigned long long)before,
-		   (unsigned long long)after, (unsigned long long)overflows);
+		   "CPU %d: %llu to %llu PMIs, %llu overflows", cpu, before, after, overflows);
 	ktap_check(!msr_read(0, SYN_PMI_CPU(SYN_PMI_SENT)), "package 0 got some");
 }
 

@@ -4,7 +4,7 @@
 # The virtual silicon serves mainline's driver as well: what it counts is the truth too.
 #
 # VM: --sockets 2 --cores 2 --driver mainline
-# PUT: lib/silicon.c
+# PUT: programs/silicon.c
 . "$(dirname "$0")/ktap.sh"
 PATH=$PATH:$(dirname "$0")
 why=$(silicon violations) || ktap_skip_all "$why"

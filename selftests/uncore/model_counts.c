@@ -13,10 +13,10 @@
 #define LLC_MISSES	0x14
 
 /* Events in cycles [from, to) of a pattern as SYN_PATTERN(log2, 0, active, inc), shaped. */
-static uint64_t expect(uint64_t from, uint64_t to, unsigned int log2, unsigned int active,
-		       unsigned int inc, unsigned int threshold, bool invert, bool edge)
+static u64 expect(u64 from, u64 to, unsigned int log2, unsigned int active, unsigned int inc,
+		  unsigned int threshold, bool invert, bool edge)
 {
-	uint64_t sum = 0, period = 1ull << log2, whole = (to - from) / period, one = 0, c;
+	u64 sum = 0, period = 1ull << log2, whole = (to - from) / period, one = 0, c;
 	unsigned int level, before;
 
 #define AT(cycle)	((cycle) % period < active ? inc : 0)
@@ -43,9 +43,9 @@ static void identity(void)
 
 	ktap_check(msr_read(0, SYN_ID) == SYN_MAGIC, "no silicon");
 	for (cpu = 0; cpu < CPUS; cpu++) {
-		ktap_check(msr_read(cpu, SYN_PACKAGE) == (uint64_t)cpu / 4, "CPU %d", cpu);
-		ktap_check(msr_read(cpu, SYN_CORE) == (uint64_t)cpu / 2 % 2, "CPU %d", cpu);
-		ktap_check(msr_read(cpu, SYN_THREAD) == (uint64_t)cpu % 2, "CPU %d", cpu);
+		ktap_check(msr_read(cpu, SYN_PACKAGE) == (u64)cpu / 4, "CPU %d", cpu);
+		ktap_check(msr_read(cpu, SYN_CORE) == (u64)cpu / 2 % 2, "CPU %d", cpu);
+		ktap_check(msr_read(cpu, SYN_THREAD) == (u64)cpu % 2, "CPU %d", cpu);
 	}
 }
 
@@ -144,12 +144,12 @@ static void shapes(void)
 
 	start_over(0);
 	msr_write(0, c_box[5], 2);
-	for (p = 0; p < sizeof(patterns) / sizeof(patterns[0]); p++) {
+	for (p = 0; p < ARRAY_SIZE(patterns); p++) {
 		set_pattern(0, SYN_SEL(SYN_BOX_C, 5, 0x18, SYN_ANY),
 			    SYN_PATTERN(patterns[p].log2, 0, patterns[p].active, patterns[p].inc));
 		for (t = 0; t < 8; t++) {
 			for (flags = 0; flags < 4; flags++) {
-				uint64_t want;
+				u64 want;
 
 				msr_write(0, ctr - 1, EN | 0x18 | thresholds[t] << 24 |
 					  (flags & 1) << 23 | (flags & 2) << 17);
@@ -161,8 +161,7 @@ static void shapes(void)
 				ktap_check(msr_read(0, ctr) == want,
 					   "pattern %u threshold %u invert %u edge %u: %llu not %llu",
 					   p, thresholds[t], flags & 1, flags >> 1,
-					   (unsigned long long)msr_read(0, ctr),
-					   (unsigned long long)want);
+					   msr_read(0, ctr), want);
 			}
 		}
 	}
@@ -172,7 +171,7 @@ static void shapes(void)
 static void unit_masks(void)
 {
 	unsigned int n;
-	uint64_t sum = 0;
+	u64 sum = 0;
 
 	start_over(0);
 	for (n = 0; n < 3; n++)
@@ -192,7 +191,7 @@ static void unit_masks(void)
 /* Same event on another counter: same count. Another box, event or package: another. */
 static void events_differ(void)
 {
-	uint64_t a, b;
+	u64 a, b;
 
 	start_over(0);
 	start_over(4);
@@ -212,22 +211,21 @@ static void events_differ(void)
 	msr_write(4, c_box[0], 1);
 	run_for(4, 1000, 0);
 	b = check_truth(4, c_box[0] + CTR(0)) * 1000 / truth(4, SYN_ENABLED, c_box[0] + CTR(0));
-	ktap_check(a != b, "packages do not: %llu", (unsigned long long)a);
+	ktap_check(a != b, "packages do not: %llu", a);
 }
 
 static void nine_bit_codes(void)
 {
-	uint64_t a, b;
+	u64 a, b;
 
 	start_over(0);
 	set_pattern(0, SYN_SEL(SYN_BOX_U, 0, 0xe4, SYN_ANY), SYN_PATTERN(0, 0, 1, 1));
 	msr_write(0, 0xc10, EN | 0x1e4);
-	ktap_check(msr_read(0, 0xc10) == (EN | 0xe4), "%#llx",
-		   (unsigned long long)msr_read(0, 0xc10));
+	ktap_check(msr_read(0, 0xc10) == (EN | 0xe4), "%#llx", msr_read(0, 0xc10));
 	run_for(0, 100, U_EN);
 	a = check_truth(0, 0xc11);
 	b = truth(0, SYN_ENABLED, 0xc11);
-	ktap_check(a == b, "%llu in %llu cycles", (unsigned long long)a, (unsigned long long)b);
+	ktap_check(a == b, "%llu in %llu cycles", a, b);
 	ktap_check(!msr_read(0, SYN_VIOLATIONS), "violations");
 }
 
@@ -239,8 +237,7 @@ static void rst_all(void)
 	msr_write(0, 0x394, 0x1234567);
 	msr_write(0, U_CTL, U_RST_ALL);
 	ktap_check(!msr_read(0, c_box[2] + CTR(3)) && !msr_read(0, 0xc11), "not cleared");
-	ktap_check(msr_read(0, 0x394) == 0x1000000, "W fixed %#llx",
-		   (unsigned long long)msr_read(0, 0x394));
+	ktap_check(msr_read(0, 0x394) == 0x1000000, "W fixed %#llx", msr_read(0, 0x394));
 	msr_write(0, U_CTL, 0);
 	msr_write(0, c_box[2] + CTR(3), 12345);
 	ktap_check(msr_read(0, c_box[2] + CTR(3)) == 12345, "still held");
@@ -250,28 +247,27 @@ static void rst_all(void)
 /* W reads with low 24 bits 0 or 1 come out 0x1000000 too high. */
 static void w_erratum(void)
 {
-	static const struct { uint64_t is, reads; } cases[] = {
+	static const struct { u64 is, reads; } cases[] = {
 		{ 0, 0x1000000 }, { 1, 0x1000001 }, { 2, 2 }, { 0xfffffd, 0xfffffd },
 		{ 0x7000000, 0x8000000 }, { 0xffffff000001, 1 }, { 0xffffff000002, 0xffffff000002 },
 	};
 	unsigned int i, n;
 
 	start_over(0);
-	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		for (n = 0; n < 5; n++) {
 			unsigned int ctr = n < 4 ? W_BOX + CTR(n) : 0x394;
 
 			msr_write(0, ctr, cases[i].is);
 			ktap_check(msr_read(0, ctr) == cases[i].reads, "0x%x = %#llx reads %#llx",
-				   ctr, (unsigned long long)cases[i].is,
-				   (unsigned long long)msr_read(0, ctr));
+				   ctr, cases[i].is, msr_read(0, ctr));
 		}
 	}
 }
 
 static void w_fixed(void)
 {
-	uint64_t cycles;
+	u64 cycles;
 
 	start_over(0);
 	msr_write(0, 0x394, 0x100);
@@ -281,14 +277,13 @@ static void w_fixed(void)
 	msr_write(0, W_BOX, 1u << 31);
 	run_for(0, 1000, 0);
 	cycles = truth(0, SYN_ENABLED, 0x394);
-	ktap_check(cycles > 1000000 && msr_read(0, 0x394) == 0x100 + cycles, "%llu",
-		   (unsigned long long)cycles);
+	ktap_check(cycles > 1000000 && msr_read(0, 0x394) == 0x100 + cycles, "%llu", cycles);
 }
 
 /* Idle CPUs do not stop the uncore, and no access is needed to keep it going. */
 static void halted_time(void)
 {
-	uint64_t num = msr_read(0, SYN_HZ_NUM), den = msr_read(0, SYN_HZ_DEN), cycles;
+	u64 num = msr_read(0, SYN_HZ_NUM), den = msr_read(0, SYN_HZ_DEN), cycles;
 
 	start_over(0);
 	msr_write(0, 0x395, 1);
@@ -296,16 +291,16 @@ static void halted_time(void)
 	msr_write(0, SYN_CLEAR, 1);
 	run_for(0, 200000, 0);
 	cycles = truth(0, SYN_EVENTS, 0x394);
-	ktap_check(cycles > 200000000ull * num / den, "%llu cycles", (unsigned long long)cycles);
+	ktap_check(cycles > 200000000ull * num / den, "%llu cycles", cycles);
 	ktap_check(msr_read(0, SYN_ACCESS_ALL(SYN_RANGE_UNCORE, 1)) == 2, "%llu writes",
-		   (unsigned long long)msr_read(0, SYN_ACCESS_ALL(SYN_RANGE_UNCORE, 1)));
+		   msr_read(0, SYN_ACCESS_ALL(SYN_RANGE_UNCORE, 1)));
 	ktap_check(!msr_read(0, SYN_ACCESS_ALL(SYN_RANGE_UNCORE, 0)), "reads");
 }
 
 static void occupancy_tally(void)
 {
 	unsigned int ctl = s_box[1] + CTL(2);
-	uint64_t events, value;
+	u64 events, value;
 
 	start_over(0);
 	set_pattern(0, SYN_SEL(SYN_BOX_S, 1, 0x0a, SYN_ANY), SYN_PATTERN(0, 0, 1, 5));
@@ -322,8 +317,7 @@ static void occupancy_tally(void)
 	run_for(0, 100, 0);
 	events = truth(0, SYN_EVENTS, ctl + 1);
 	value = msr_read(0, ctl + 1);
-	ktap_check(events && value == 2 * events, "%llu, truth %llu", (unsigned long long)value,
-		   (unsigned long long)events);
+	ktap_check(events && value == 2 * events, "%llu, truth %llu", value, events);
 	ktap_check(violations(SYN_V_OCCUPANCY) == 1, "no violation");
 }
 
@@ -338,7 +332,7 @@ static void sub_counters(void)
 	start_over(0);
 	msr_write(0, b_box[0], 1);
 	for (i = 0; i < 3; i++) {
-		uint64_t opened, closed, want;
+		u64 opened, closed, want;
 
 		set_pattern(0, SYN_SEL(SYN_BOX_B, 0, SYN_CODE_B(0, events[i].code), SYN_ANY),
 			    SYN_PATTERN(0, 0, 1, events[i].inc));
@@ -350,7 +344,7 @@ static void sub_counters(void)
 		want = closed * events[i].inc / events[i].div -
 		       opened * events[i].inc / events[i].div;
 		ktap_check(msr_read(0, ctr) == want, "event 0x%x: %llu not %llu", events[i].code,
-			   (unsigned long long)msr_read(0, ctr), (unsigned long long)want);
+			   msr_read(0, ctr), want);
 	}
 	/* R-Box: one count for 128 allocations. */
 	msr_write(0, 0xe05, 3u << 17);
@@ -361,8 +355,7 @@ static void sub_counters(void)
 	run_for(0, 10000, 0);
 	i = msr_read(0, r_box[0] + CTR(7)) / 128 - msr_read(0, r_box[0] + CTR(0));
 	ktap_check(msr_read(0, r_box[0] + CTR(0)) && i + 1 <= 2, "%llu and %llu",
-		   (unsigned long long)msr_read(0, r_box[0] + CTR(7)),
-		   (unsigned long long)msr_read(0, r_box[0] + CTR(0)));
+		   msr_read(0, r_box[0] + CTR(7)), msr_read(0, r_box[0] + CTR(0)));
 	ktap_check(!msr_read(0, SYN_VIOLATIONS), "violations");
 }
 
@@ -370,7 +363,7 @@ static void sub_counters(void)
 static void m_modes(void)
 {
 	unsigned int ctl = m_box[0] + CTL(0);
-	uint64_t cycles, events;
+	u64 cycles, events;
 
 	start_over(0);
 	msr_write(0, m_box[0], 0x3f);
@@ -385,7 +378,7 @@ static void m_modes(void)
 	msr_write(0, ctl, EN_LOW | 0x1b << 9);
 	msr_write(0, ctl + 1, M48 - 1000);
 	run_for(0, 100, 0);
-	ktap_check(!msr_read(0, ctl + 1), "%#llx", (unsigned long long)msr_read(0, ctl + 1));
+	ktap_check(!msr_read(0, ctl + 1), "%#llx", msr_read(0, ctl + 1));
 	ktap_check(msr_read(0, m_box[0] + STATUS) == 1, "no status");
 	msr_write(0, m_box[0] + OVF, 1);
 	run_for(0, 100, 0);
@@ -401,11 +394,11 @@ static void m_modes(void)
 	run_for(0, 1000, 0);
 	events = check_truth(0, ctl + 1);
 	cycles = truth(0, SYN_ENABLED, ctl + 3);
-	ktap_check(events > cycles / 4 - 64 && events < cycles / 4 + 64, "%llu of %llu",
-		   (unsigned long long)events, (unsigned long long)cycles);
+	ktap_check(events > cycles / 4 - 64 && events < cycles / 4 + 64, "%llu of %llu", events,
+		   cycles);
 	events = check_truth(0, ctl + 3);
-	ktap_check(events > cycles / 8 - 64 && events < cycles / 8 + 64, "%llu of %llu",
-		   (unsigned long long)events, (unsigned long long)cycles);
+	ktap_check(events > cycles / 8 - 64 && events < cycles / 8 + 64, "%llu of %llu", events,
+		   cycles);
 	ktap_check(!msr_read(0, SYN_VIOLATIONS), "violations");
 }
 
@@ -413,13 +406,13 @@ static void m_modes(void)
 static void sub_registers(void)
 {
 	unsigned int ctl = m_box[1] + CTL(1), i;
-	uint64_t last = 0;
+	u64 last = 0;
 
 	start_over(0);
 	msr_write(0, m_box[1], 2);
 	msr_write(0, ctl, EN_LOW | 0x40 | 0x0d << 9);
 	for (i = 0; i < 4; i++) {
-		uint64_t rate;
+		u64 rate;
 
 		msr_write(0, 0xceb, 5 << 11 | i << 5);
 		msr_write(0, ctl + 1, 0);
@@ -432,7 +425,7 @@ static void sub_registers(void)
 	msr_write(0, r_box[1] + CTL(3), EN_LOW | 15 << 1);
 	msr_write(0, r_box[1], 8);
 	for (i = 0; i < 4; i++) {
-		uint64_t rate;
+		u64 rate;
 
 		msr_write(0, 0xe2e, (i << 4 | 5) << 8);
 		msr_write(0, r_box[1] + CTR(3), 0);

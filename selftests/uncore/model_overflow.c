@@ -19,9 +19,9 @@
 struct place {
 	const char *name;
 	unsigned int box, n;		/* n 31: the W fixed counter */
-	uint64_t sel, pmi_en;
+	u64 sel, pmi_en;
 	unsigned int side;		/* S-Box, 2: none */
-	uint64_t summary, u;
+	u64 summary, u;
 };
 
 static const struct place places[] = {
@@ -46,7 +46,7 @@ static const struct place places[] = {
 	{ "U", 0, 0, EN | 0xf9, PMI_EN, 2, 0, U_OV_U },
 };
 
-#define PLACES	(sizeof(places) / sizeof(places[0]))
+#define PLACES	ARRAY_SIZE(places)
 
 static unsigned int ctr_of(const struct place *p)
 {
@@ -59,7 +59,7 @@ static unsigned int ctl_of(const struct place *p)
 }
 
 /* To overflow after about `events` events, PMI or not. */
-static void arm(const struct place *p, uint64_t events, bool pmi)
+static void arm(const struct place *p, u64 events, bool pmi)
 {
 	if (p->box == 0xe00 || p->box == 0xe20)
 		msr_write(0, p->box == 0xe00 ? 0xe04 : 0xe08, 1u << 31);
@@ -69,12 +69,12 @@ static void arm(const struct place *p, uint64_t events, bool pmi)
 		msr_write(0, p->box, msr_read(0, p->box) | 1ull << p->n);
 }
 
-static uint64_t pmi(unsigned int what)
+static u64 pmi(unsigned int what)
 {
 	return msr_read(0, SYN_PMI(what));
 }
 
-static uint64_t arrived(int cpu)
+static u64 arrived(int cpu)
 {
 	return msr_read(cpu, SYN_PMI_CPU(SYN_PMI_NO_DEBUGCTL));
 }
@@ -86,20 +86,20 @@ static void up_and_down(void)
 
 	for (i = 0; i < PLACES; i++) {
 		const struct place *p = &places[i];
-		uint64_t u, s;
+		u64 u, s;
 
 		start_over(0);
 		arm(p, 1000, false);
 		run_for(0, 100, U_EN);
 		u = msr_read(0, U_STATUS);
-		ktap_check(u == p->u, "%s: U status %#llx", p->name, (unsigned long long)u);
+		ktap_check(u == p->u, "%s: U status %#llx", p->name, u);
 		for (j = 0; j < 2; j++) {
 			s = msr_read(0, s_box[j] + SUMMARY);
 			ktap_check(s == (j == p->side ? p->summary : 0), "%s: S%u summary %#llx",
-				   p->name, j, (unsigned long long)s);
+				   p->name, j, s);
 		}
 		ktap_check(truth(0, SYN_OVERFLOWS, ctr_of(p)) == 1, "%s: %llu overflows", p->name,
-			   (unsigned long long)truth(0, SYN_OVERFLOWS, ctr_of(p)));
+			   truth(0, SYN_OVERFLOWS, ctr_of(p)));
 		ktap_check(!pmi(SYN_PMI_REQUESTED), "%s: PMI without pmi_en", p->name);
 		if (!p->box) {
 			msr_write(0, U_OVF, U_OV_U);
@@ -139,7 +139,7 @@ static void shared_summary(void)
 
 static void freezing(void)
 {
-	uint64_t latency = msr_read(0, SYN_FREEZE_LATENCY), value, cycles;
+	u64 latency = msr_read(0, SYN_FREEZE_LATENCY), value, cycles;
 	unsigned int i;
 
 	for (i = 0; i < PLACES; i++) {
@@ -153,22 +153,20 @@ static void freezing(void)
 		msr_write(0, U_CTL, U_EN | U_FRZ_ALL | U_EN_ALL);
 		wait_us(500);
 		ktap_check(msr_read(0, U_CTL) == (U_EN | U_FRZ_ALL), "%s: U_CTL %#llx", p->name,
-			   (unsigned long long)msr_read(0, U_CTL));
+			   msr_read(0, U_CTL));
 		ktap_check(msr_read(0, U_STATUS) == (U_COND | U_PMI | p->u), "%s: U status %#llx",
-			   p->name, (unsigned long long)msr_read(0, U_STATUS));
+			   p->name, msr_read(0, U_STATUS));
 		/* It went on until the freeze got through. */
 		value = msr_read(0, ctr_of(p));
 		if (p->box == 0xc80)	/* the read erratum */
 			value -= value >= 0x1000000 ? 0x1000000 : 0;
-		ktap_check(value <= latency, "%s: %llu after the wrap", p->name,
-			   (unsigned long long)value);
+		ktap_check(value <= latency, "%s: %llu after the wrap", p->name, value);
 		ktap_check(truth(0, SYN_EVENTS, ctr_of(p)) == 1000 + value, "%s: truth", p->name);
 		ktap_check(truth(0, SYN_CLOSED, ctr_of(p)) == truth(0, SYN_CLOSED, fixed),
 			   "%s: stopped alone", p->name);
 		ktap_check(msr_read(0, SYN_FREEZES) == 1, "%s: freezes", p->name);
 		cycles = msr_read(0, SYN_FROZEN_CYCLES);
-		ktap_check(cycles > 1000, "%s: frozen %llu cycles", p->name,
-			   (unsigned long long)cycles);
+		ktap_check(cycles > 1000, "%s: frozen %llu cycles", p->name, cycles);
 		ktap_check(pmi(SYN_PMI_REQUESTED) == 1, "%s: requests", p->name);
 		ktap_check(!arrived(0) && !arrived(1), "%s: PMI though no core was chosen", p->name);
 	}
@@ -189,8 +187,7 @@ static void refreezing(void)
 	wait_us(200);
 	ktap_check(msr_read(0, SYN_FREEZES) == 1, "froze again");
 	ktap_check(msr_read(0, U_CTL) & U_EN_ALL, "stopped");
-	ktap_check(pmi(SYN_PMI_REFREEZE) == 1, "refusals: %llu",
-		   (unsigned long long)pmi(SYN_PMI_REFREEZE));
+	ktap_check(pmi(SYN_PMI_REFREEZE) == 1, "refusals: %llu", pmi(SYN_PMI_REFREEZE));
 	/* Both bits are up; the one of the cause is what matters. */
 	msr_write(0, b->box + OVF, 1ull << b->n);
 	msr_write(0, ctr_of(b), M48 - 1000);
@@ -250,10 +247,10 @@ static void routing(void)
 		arm(&places[0], 1000, true);
 		run_for(0, 300, U_CORES(mask));
 		for (cpu = 0; cpu < 8; cpu++) {
-			uint64_t want = cpu < 4 && (mask >> (cpu / 2) & 1);
+			u64 want = cpu < 4 && (mask >> (cpu / 2) & 1);
 
 			ktap_check(arrived(cpu) == want, "mask %u CPU %d: %llu", mask, cpu,
-				   (unsigned long long)arrived(cpu));
+				   arrived(cpu));
 			ktap_check(!msr_read(cpu, SYN_PMI_CPU(SYN_PMI_SENT)), "sent");
 		}
 		ktap_check(pmi(SYN_PMI_NO_CORE) == (mask == 4), "mask %u: absent core", mask);
@@ -316,12 +313,11 @@ static void or_of_what_is_below(void)
 	arm(w, 1000, true);
 	run_for(0, 100, U_EN);
 	ktap_check(msr_read(0, U_STATUS) == (U_PMI | U_OV_S0 | U_OV_W), "%#llx",
-		   (unsigned long long)msr_read(0, U_STATUS));
+		   msr_read(0, U_STATUS));
 	ktap_check(pmi(SYN_PMI_REQUESTED) == 2 && !pmi(SYN_PMI_NO_EDGE), "two edges");
 	/* They are not the U-Box's to clear. */
 	msr_write(0, U_OVF, 0xffffffff);
-	ktap_check(msr_read(0, U_STATUS) == (U_OV_S0 | U_OV_W), "%#llx",
-		   (unsigned long long)msr_read(0, U_STATUS));
+	ktap_check(msr_read(0, U_STATUS) == (U_OV_S0 | U_OV_W), "%#llx", msr_read(0, U_STATUS));
 	/* Nobody hears of another box below a bit that is up. */
 	arm(s, 1000, true);
 	run_for(0, 100, U_EN);
@@ -332,7 +328,7 @@ static void or_of_what_is_below(void)
 	ktap_check(msr_read(0, U_STATUS) == (U_OV_S0 | U_OV_W), "S0 is gone");
 	msr_write(0, s->box + OVF, 1ull << s->n);
 	msr_write(0, w->box + OVF, 1ull << w->n);
-	ktap_check(!msr_read(0, U_STATUS), "%#llx", (unsigned long long)msr_read(0, U_STATUS));
+	ktap_check(!msr_read(0, U_STATUS), "%#llx", msr_read(0, U_STATUS));
 	arm(s, 1000, true);
 	run_for(0, 100, U_EN);
 	ktap_check(pmi(SYN_PMI_REQUESTED) == 3, "no edge");
@@ -342,7 +338,7 @@ static void or_of_what_is_below(void)
 
 static void broken_register(void)
 {
-	uint64_t val;
+	u64 val;
 
 	start_over(0);
 	msr_write(0, SYN_GP, SYN_GP_READ(0xe49));
@@ -377,7 +373,7 @@ static void nmi_reason(void)
 static void wraps(void)
 {
 	unsigned int ctr = c_box[2] + CTR(0), i;
-	uint64_t events;
+	u64 events;
 
 	start_over(0);
 	msr_write(0, ctr - 1, EN | LLC_MISSES);

@@ -18,7 +18,7 @@
 #define DRS	0xe
 #define ADDR	0x123456789c0ull	/* 44 bits, a cache line */
 
-static void send(uint64_t header, uint64_t addr, unsigned int n)
+static void send(u64 header, u64 addr, unsigned int n)
 {
 	msr_write(0, SYN_PKT_HEADER, header);
 	msr_write(0, SYN_PKT_ADDR, addr);
@@ -26,9 +26,9 @@ static void send(uint64_t header, uint64_t addr, unsigned int n)
 }
 
 /* How many of 7 such packets a counter sees. */
-static uint64_t seen(unsigned int ctr, uint64_t header, uint64_t addr)
+static u64 seen(unsigned int ctr, u64 header, u64 addr)
 {
-	uint64_t before = msr_read(0, ctr), events = truth(0, SYN_EVENTS, ctr), n;
+	u64 before = msr_read(0, ctr), events = truth(0, SYN_EVENTS, ctr), n;
 
 	send(header, addr, 7);
 	n = msr_read(0, ctr) - before;
@@ -55,14 +55,14 @@ static void b_box_fields(void)
 		{ 1, 4, 0, 1, 0, 1 }, { 1, 5, 1, 1, 0, 0 }, { 1, 6, 1, 1, 0, 1 },
 		{ 2, 4, 0, 0, 1, 0 },
 	};
-	uint64_t match = ADDR >> 6 | (uint64_t)DRS << 44 | (uint64_t)DRS << 48 |
+	u64 match = ADDR >> 6 | (u64)DRS << 44 | (u64)DRS << 48 |
 			 0x5ull << 52 | 0x5ull << 56;
 	unsigned int i;
 
-	for (i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(events); i++) {
 		unsigned int ctr = b_box[1] + CTR(events[i].n);
-		uint64_t base = SYN_PKT_BOX(SYN_BOX_B) | SYN_PKT_INSTANCE(1);
-		uint64_t dir = events[i].out ? SYN_PKT_OUT : 0, good;
+		u64 base = SYN_PKT_BOX(SYN_BOX_B) | SYN_PKT_INSTANCE(1);
+		u64 dir = events[i].out ? SYN_PKT_OUT : 0, good;
 
 		quiet();
 		msr_write(0, 0xe4d, match);
@@ -92,7 +92,7 @@ static void b_box_fields(void)
 	msr_write(0, 0xe4d, 0);
 }
 
-static void s_match(uint64_t match, uint64_t mask)
+static void s_match(u64 match, u64 mask)
 {
 	msr_write(0, 0xe58, 0);
 	msr_write(0, 0xe59, match);
@@ -103,7 +103,7 @@ static void s_match(uint64_t match, uint64_t mask)
 static void s_box_fields(void)
 {
 	unsigned int ctr = s_box[1] + CTR(1);
-	uint64_t base = SYN_PKT_BOX(SYN_BOX_S) | SYN_PKT_INSTANCE(1), all = 0x7fffffffff;
+	u64 base = SYN_PKT_BOX(SYN_BOX_S) | SYN_PKT_INSTANCE(1), all = 0x7fffffffff;
 
 	quiet();
 	msr_write(0, ctr - 1, EN);
@@ -163,7 +163,7 @@ static void s_box_fields(void)
 	msr_write(0, 0xe5a, 0);
 }
 
-static void r_set(unsigned int at, uint64_t cfg, uint64_t match, uint64_t mask)
+static void r_set(unsigned int at, u64 cfg, u64 match, u64 mask)
 {
 	msr_write(0, U_CTL, 0);
 	msr_write(0, at, cfg);
@@ -184,7 +184,7 @@ static void r_box_fields(void)
 		for (set = 0; set < 2; set++) {
 			unsigned int ctr = r_box[port / 4] + CTR(port % 4 + 4 * set);
 			unsigned int at = sets[port][set];
-			uint64_t base = SYN_PKT_BOX(SYN_BOX_R) | SYN_PKT_INSTANCE(port);
+			u64 base = SYN_PKT_BOX(SYN_BOX_R) | SYN_PKT_INSTANCE(port);
 
 			quiet();
 			msr_write(0, ctr - 1, EN_LOW | (port % 4 * 6 + 4 + set) << 1);
@@ -227,7 +227,7 @@ static void r_box_fields(void)
 static void m_box_fields(void)
 {
 	unsigned int ctr = m_box[0] + CTR(4);
-	uint64_t base = SYN_PKT_BOX(SYN_BOX_M), ras = base | SYN_PKT_OPCODE(2);
+	u64 base = SYN_PKT_BOX(SYN_BOX_M), ras = base | SYN_PKT_OPCODE(2);
 
 	quiet();
 	msr_write(0, ctr - 1, EN_LOW | 0x40 | 0x0a << 9);
@@ -268,7 +268,7 @@ static void m_box_fields(void)
 /* Packets that are about anyway: any match event counts something. */
 static void default_mix(void)
 {
-	uint64_t all, some = 0;
+	u64 all, some = 0;
 	unsigned int mc;
 
 	start_over(0);
@@ -278,7 +278,7 @@ static void default_mix(void)
 	all = check_truth(0, b_box[0] + CTR(1)) * 4096 / truth(0, SYN_ENABLED, b_box[0] + CTR(1));
 	msr_write(0, 0xe46, 0xfull << 44);
 	for (mc = 0; mc < 16; mc++) {
-		msr_write(0, 0xe45, (uint64_t)mc << 44);
+		msr_write(0, 0xe45, (u64)mc << 44);
 		msr_write(0, b_box[0] + CTR(1), 0);
 		msr_write(0, SYN_CLEAR, 1);
 		run_for(0, 1000, 0);
@@ -287,8 +287,7 @@ static void default_mix(void)
 				truth(0, SYN_ENABLED, b_box[0] + CTR(1));
 	}
 	/* The classes make up the whole, to the precision of rates taken one by one. */
-	ktap_check(all && some + 16 > all && some < all + 16, "%llu and %llu",
-		   (unsigned long long)some, (unsigned long long)all);
+	ktap_check(all && some + 16 > all && some < all + 16, "%llu and %llu", some, all);
 	msr_write(0, 0xe45, 0);
 	msr_write(0, 0xe46, 0);
 	start_over(0);

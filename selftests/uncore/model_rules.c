@@ -12,17 +12,17 @@
 
 static bool faults(unsigned int msr, bool write)
 {
-	uint64_t val = 0;
+	u64 val = 0;
 
 	return (write ? msr_try_write(0, msr, val) : msr_try_read(0, msr, &val)) < 0;
 }
 
 /* Just this kind was reported, that often; and forgotten. */
-static void reported(unsigned int kind, uint64_t n, const char *what)
+static void reported(unsigned int kind, u64 n, const char *what)
 {
 	ktap_check(violations(kind) == n && msr_read(0, SYN_VIOLATIONS) == n,
-		   "%s: %llu of kind %u, %llu in all", what, (unsigned long long)violations(kind),
-		   kind, (unsigned long long)msr_read(0, SYN_VIOLATIONS));
+		   "%s: %llu of kind %u, %llu in all", what, violations(kind), kind,
+		   msr_read(0, SYN_VIOLATIONS));
 	msr_write(0, SYN_CLEAR, 1);
 }
 
@@ -71,7 +71,7 @@ static void access_classes(void)
 /* What a register keeps of all ones; the rest is ignored, or must be 0. */
 static void bits(void)
 {
-	static const struct { unsigned int msr; uint64_t keeps, must_be_0; } regs[] = {
+	static const struct { unsigned int msr; u64 keeps, must_be_0; } regs[] = {
 		{ 0xc00, 0x800001ff, ~0xffffffffull },
 		{ 0xc10, 0x005400ff & ~EN, ~0xffffffffull },
 		{ 0xd10, 0xffd4ffff & ~EN, 0x6004000000000000 },
@@ -93,20 +93,19 @@ static void bits(void)
 	unsigned int i;
 
 	start_over(0);
-	for (i = 0; i < sizeof(regs) / sizeof(regs[0]); i++) {
-		uint64_t enables = regs[i].msr == 0xc00 ? U_EN_ALL | U_RST_ALL : 0, got;
-		uint64_t ones = ~(regs[i].must_be_0 | enables);
+	for (i = 0; i < ARRAY_SIZE(regs); i++) {
+		u64 enables = regs[i].msr == 0xc00 ? U_EN_ALL | U_RST_ALL : 0, got;
+		u64 ones = ~(regs[i].must_be_0 | enables);
 
 		if (regs[i].msr == 0xc10 || regs[i].msr == 0xd10 || regs[i].msr == 0xc50 ||
 		    regs[i].msr == 0xc90)
-			ones &= ~(uint64_t)EN;
+			ones &= ~(u64)EN;
 		if (regs[i].msr == 0xc30 || regs[i].msr == 0xcb0 || regs[i].msr == 0xe10)
-			ones &= ~(uint64_t)EN_LOW;
+			ones &= ~(u64)EN_LOW;
 		/* Start values of the W-Box apart, ones are as good as any. */
 		msr_write(0, regs[i].msr, ones);
 		got = msr_read(0, regs[i].msr);
-		ktap_check(got == regs[i].keeps, "0x%x keeps %#llx", regs[i].msr,
-			   (unsigned long long)got);
+		ktap_check(got == regs[i].keeps, "0x%x keeps %#llx", regs[i].msr, got);
 		reported(SYN_V_RESERVED, 0, "ones that may be");
 		if (regs[i].must_be_0) {
 			msr_write(0, regs[i].msr, ones | regs[i].must_be_0);
@@ -151,7 +150,7 @@ static void event_codes(void)
 	unsigned int i;
 
 	start_over(0);
-	for (i = 0; i < sizeof(slips) / sizeof(slips[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(slips); i++) {
 		bool occupancy = slips[i].msr == 0xc50 && (slips[i].val & 0xff) == 0x0a;
 		unsigned int val = slips[i].val | (occupancy ? 1 << 17 : 0);
 
@@ -321,10 +320,12 @@ static void accesses(void)
 	ktap_check(msr_read(0, SYN_ACCESS(SYN_RANGE_UNCORE, 0)) == 0, "reads of CPU 0");
 	ktap_check(msr_read(0, SYN_ACCESS_ALL(SYN_RANGE_UNCORE, 0)) == 3, "all reads");
 	for (box = SYN_BOX_U; box <= SYN_BOX_R; box++) {
-		uint64_t n = msr_read(0, SYN_ACCESS_ALL(SYN_RANGE_BOX(box), 0));
+		u64 n = msr_read(0, SYN_ACCESS_ALL(SYN_RANGE_BOX(box), 0));
 
-		ktap_check(n == (box == SYN_BOX_U ? 1 : box == SYN_BOX_C ? 2 : 0), "box %u: %llu",
-			   box, (unsigned long long)n);
+		ktap_check(n == (box == SYN_BOX_U   ? 1
+				 : box == SYN_BOX_C ? 2
+						    : 0),
+			   "box %u: %llu", box, n);
 	}
 }
 

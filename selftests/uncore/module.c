@@ -30,7 +30,7 @@ static void start(void)
 struct dump {
 	uint16_t msr[MAX_REGS];
 	bool control[MAX_REGS];
-	uint64_t val[MAX_REGS];
+	u64 val[MAX_REGS];
 	int num;
 };
 
@@ -104,8 +104,7 @@ static void compare_dumps(const struct dump before[2], const struct dump after[2
 			ktap_check(before[p].msr[i] == after[p].msr[i] &&
 				   before[p].val[i] == after[p].val[i],
 				   "package %d: MSR %#x was %#llx, now %#llx", p, before[p].msr[i],
-				   (unsigned long long)before[p].val[i],
-				   (unsigned long long)after[p].val[i]);
+				   before[p].val[i], after[p].val[i]);
 	}
 }
 
@@ -146,7 +145,7 @@ static void use_it(void)
 	unsigned int i, p;
 
 	for (p = 0; p < 2; p++) {
-		for (i = 0; i < sizeof(uses) / sizeof(uses[0]); i++)
+		for (i = 0; i < ARRAY_SIZE(uses); i++)
 			perf_enable(event_open(uses[i].pmu, uses[i].event, package_cpu(p), -1));
 	}
 	sleep_us(2000);
@@ -172,7 +171,7 @@ static void check_clean(const char *when)
 		for (i = 0; i < after[p].num; i++)
 			ktap_check(!after[p].control[i] || !after[p].val[i],
 				   "%s: package %d: MSR %#x is %#llx", when, p, after[p].msr[i],
-				   (unsigned long long)after[p].val[i]);
+				   after[p].val[i]);
 	}
 }
 
@@ -181,7 +180,7 @@ static void no_trace(void (*meanwhile)(void))
 {
 	static const struct {
 		uint16_t msr;
-		uint64_t val;
+		u64 val;
 	} junk[] = {
 		{ 0xc00, 0x1 }, { 0xc10, 0x4400f8 }, { 0xd00, 0x15 }, { 0xd10, 0x400714 },
 		{ 0xd12, 0x2c40001e }, { 0xda0, 0x3f }, { 0xdb0, 0x400015 }, { 0xc80, 0x8000000f },
@@ -192,7 +191,7 @@ static void no_trace(void (*meanwhile)(void))
 
 	start();
 	ktap_require(!unload(OURS), "in use");
-	for (i = 0; i < sizeof(junk) / sizeof(junk[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(junk); i++) {
 		for (cpu = 0; cpu <= 2; cpu += 2)
 			msr_write(cpu, junk[i].msr, junk[i].val);
 	}
@@ -220,7 +219,7 @@ static void leaves_no_trace_of_a_package(void)
 /* What was left enabled does not count beside our events, nor into them. */
 static void ignores_leftovers(void)
 {
-	uint64_t count;
+	u64 count;
 	int i, fd;
 
 	start();
@@ -239,7 +238,7 @@ static void ignores_leftovers(void)
 	count = perf_count(fd).value;
 	ktap_check(count && count == silicon_truth(0, SYN_EVENTS, 0xd11));
 	ktap_check(box_truth(0, SYN_WINDOWS, "xeon7500_cbox_0") == 1, "%llu windows",
-		   (unsigned long long)box_truth(0, SYN_WINDOWS, "xeon7500_cbox_0"));
+		   box_truth(0, SYN_WINDOWS, "xeon7500_cbox_0"));
 	event_close_all();
 	ktap_check(!unload(OURS), "in use");
 	ktap_check(!msr_read(0, 0xc00) && !msr_read(0, 0xd00), "enabled");
@@ -262,9 +261,9 @@ static int try_open(const char *pmu, const char *event, int cpu)
 /* Package 1 has no C-Box 3 and no S-Box 0, and nobody has the W-Box. */
 static void boxes_missing(void)
 {
-	const uint64_t w = SYN_ABSENT_BOX(SYN_BOX_W, 0);
+	const u64 w = SYN_ABSENT_BOX(SYN_BOX_W, 0);
 	int cpus[SILICON_MAX_PACKAGES], fd, gate, p;
-	uint64_t moved;
+	u64 moved;
 
 	start();
 	ktap_require(!unload(OURS), "in use");
@@ -289,9 +288,9 @@ static void boxes_missing(void)
 		perf_enable(gate);
 		sleep_us(2000);
 		perf_disable(gate);
-		ktap_check(perf_count(fd).value == moved +
-			   box_truth(2 * p, SYN_EVENTS, "xeon7500_cbox_2"), "package %d: %#llx", p,
-			   (unsigned long long)perf_count(fd).value);
+		ktap_check(perf_count(fd).value ==
+			   moved + box_truth(2 * p, SYN_EVENTS, "xeon7500_cbox_2"),
+			   "package %d: %#llx", p, perf_count(fd).value);
 		ktap_check(box_truth(2 * p, SYN_OVERFLOWS, "xeon7500_cbox_2") == 1);
 	}
 	ktap_check(kmsg_count("unchecked MSR access") == 0);

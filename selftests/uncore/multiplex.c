@@ -44,14 +44,14 @@ static void count_all(int cpu, unsigned int us)
 
 static void check_turns(int cpu)
 {
-	uint64_t windows = box_truth(cpu, SYN_WINDOWS, PMU);
+	u64 windows = box_truth(cpu, SYN_WINDOWS, PMU);
 
-	ktap_check(windows > 2 * NUM, "%llu windows", (unsigned long long)windows);
+	ktap_check(windows > 2 * NUM, "%llu windows", windows);
 }
 
 static void sums_agree(void)
 {
-	uint64_t sum = 0, truth;
+	u64 sum = 0, truth;
 	int cpu, i;
 
 	silicon_start();
@@ -60,14 +60,11 @@ static void sums_agree(void)
 	for (i = 0; i < NUM; i++) {
 		sum += count[i].value;
 		ktap_check(count[i].value && count[i].running < count[i].enabled,
-			   "%s: %llu in %llu of %llu ns", events[i],
-			   (unsigned long long)count[i].value,
-			   (unsigned long long)count[i].running,
-			   (unsigned long long)count[i].enabled);
+			   "%s: %llu in %llu of %llu ns", events[i], count[i].value,
+			   count[i].running, count[i].enabled);
 	}
 	truth = box_truth(cpu, SYN_EVENTS, PMU);
-	ktap_check(sum == truth, "%llu, truth %llu", (unsigned long long)sum,
-		   (unsigned long long)truth);
+	ktap_check(sum == truth, "%llu, truth %llu", sum, truth);
 	check_turns(cpu);
 }
 
@@ -78,7 +75,7 @@ static void each_gets_its_own(void)
 	cpu = package_cpu(0);
 	for (loud = 0; loud < NUM; loud++) {
 		struct perf_event_attr attr = event_attr(PMU, events[loud]);
-		uint64_t truth;
+		u64 truth;
 
 		silicon_start();
 		silicon_traffic(cpu, SYN_SEL(SYN_BOX_C, 2, SYN_ANY_CODE, SYN_ANY),
@@ -89,9 +86,8 @@ static void each_gets_its_own(void)
 		truth = box_truth(cpu, SYN_EVENTS, PMU);
 		for (i = 0; i < NUM; i++)
 			ktap_check(count[i].value == (i == loud ? truth : 0),
-				   "%s: %llu, while %s had %llu", events[i],
-				   (unsigned long long)count[i].value, events[loud],
-				   (unsigned long long)truth);
+				   "%s: %llu, while %s had %llu", events[i], count[i].value,
+				   events[loud], truth);
 		ktap_check(truth, "%s", events[loud]);
 		check_turns(cpu);
 		msr_write(cpu, SYN_TRAFFIC_RESET, 1);
@@ -101,7 +97,7 @@ static void each_gets_its_own(void)
 /* The time perf scales with is the time the counter was on, and each has its share. */
 static void scaled_counts(void)
 {
-	uint64_t num, den, windows, ran, slack, share, alone;
+	u64 num, den, windows, ran, slack, share, alone;
 	struct perf_event_attr attr;
 	int cpu, i;
 
@@ -119,17 +115,15 @@ static void scaled_counts(void)
 	/* The clocks are read some instructions apart, once for each of its turns. */
 	slack = 4000 * windows;
 	ktap_check(ran + slack > count[0].running && ran < count[0].running + slack,
-		   "counted for %llu ns, running for %llu, %llu turns of all",
-		   (unsigned long long)ran, (unsigned long long)count[0].running,
-		   (unsigned long long)windows);
+		   "counted for %llu ns, running for %llu, %llu turns of all", ran,
+		   count[0].running, windows);
 	/* Until the last one is enabled, those before it have more. */
 	alone = count[0].enabled - count[NUM - 1].enabled;
 	for (i = 0; i < NUM; i++) {
 		share = count[i].enabled * COUNTERS / NUM;
 		ktap_check(count[i].running > share - share / 20 &&
-			   count[i].running < share + share / 20 + alone, "%s: %llu of %llu ns",
-			   events[i], (unsigned long long)count[i].running,
-			   (unsigned long long)count[i].enabled);
+			   count[i].running < share + share / 20 + alone,
+			   "%s: %llu of %llu ns", events[i], count[i].running, count[i].enabled);
 	}
 }
 
@@ -137,7 +131,7 @@ static void scaled_counts(void)
 static void groups(void)
 {
 	uint16_t ctr[SILICON_MAX_COUNTERS];
-	uint64_t opened[4], last, windows;
+	u64 opened[4], last, windows;
 	int cpu, g, i, num, n, turn, leader[2];
 
 	silicon_start();
@@ -159,7 +153,7 @@ static void groups(void)
 		perf_disable(leader[1]);
 		/* The counters that have stopped last are those of one group. */
 		for (last = 0, i = 0; i < num; i++) {
-			uint64_t closed = silicon_truth(cpu, SYN_CLOSED, ctr[i]);
+			u64 closed = silicon_truth(cpu, SYN_CLOSED, ctr[i]);
 
 			last = closed > last ? closed : last;
 		}
@@ -169,8 +163,8 @@ static void groups(void)
 		}
 		ktap_check(n == 4, "turn %d: %d counters stopped together", turn, n);
 		for (i = 1; i < n; i++)
-			ktap_check(opened[i] == opened[0], "turn %d: started at %llu and %llu", turn,
-				   (unsigned long long)opened[0], (unsigned long long)opened[i]);
+			ktap_check(opened[i] == opened[0], "turn %d: started at %llu and %llu",
+				   turn, opened[0], opened[i]);
 	}
 }
 
@@ -178,7 +172,7 @@ static void groups(void)
 static void pinned(void)
 {
 	struct perf_event_attr attr;
-	uint64_t sum = 0;
+	u64 sum = 0;
 	int cpu, fd[2], i;
 
 	silicon_start();
@@ -195,15 +189,14 @@ static void pinned(void)
 	for (i = 0; i < 2; i++) {
 		struct perf_count c = perf_count(fd[i]);
 
-		ktap_check(c.value && c.running == c.enabled, "%llu of %llu ns",
-			   (unsigned long long)c.running, (unsigned long long)c.enabled);
+		ktap_check(c.value && c.running == c.enabled, "%llu of %llu ns", c.running,
+			   c.enabled);
 		sum += c.value;
 	}
 	for (i = 0; i < NUM; i++)
 		sum += count[i].value;
-	ktap_check(sum == box_truth(cpu, SYN_EVENTS, PMU), "%llu, truth %llu",
-		   (unsigned long long)sum,
-		   (unsigned long long)box_truth(cpu, SYN_EVENTS, PMU));
+	ktap_check(sum == box_truth(cpu, SYN_EVENTS, PMU), "%llu, truth %llu", sum,
+		   box_truth(cpu, SYN_EVENTS, PMU));
 }
 
 SILICON_MAIN({ "14 events on 6 counters: the sums agree", sums_agree },

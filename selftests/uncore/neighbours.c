@@ -8,7 +8,6 @@
  */
 #include "silicon.h"
 
-#define NUM(a)	(sizeof(a) / sizeof((a)[0]))
 
 static const struct {
 	const char *pmu, *a, *b;
@@ -40,7 +39,7 @@ static const struct {
 static void check(const char *pmu, const char *a, const char *b)
 {
 	struct perf_count count[2];
-	uint64_t truth;
+	u64 truth;
 	int cpu, fd[2];
 
 	silicon_start();
@@ -62,21 +61,21 @@ static void check(const char *pmu, const char *a, const char *b)
 	count[0] = perf_count(fd[0]);
 	count[1] = perf_count(fd[1]);
 	truth = box_truth(cpu, SYN_EVENTS, pmu);
-	ktap_check(count[0].value + count[1].value == truth, "%s/%s/ and %s: %llu and %llu, truth %llu",
-		   pmu, a, b, (unsigned long long)count[0].value,
-		   (unsigned long long)count[1].value, (unsigned long long)truth);
+	ktap_check(count[0].value + count[1].value == truth,
+		   "%s/%s/ and %s: %llu and %llu, truth %llu", pmu, a, b, count[0].value,
+		   count[1].value, truth);
 	ktap_check(count[0].running && count[0].running == count[0].enabled &&
 		   count[1].running && count[1].running == count[1].enabled,
 		   "%s/%s/ and %s took turns", pmu, a, b);
 	ktap_check(!msr_read(0, SYN_VIOLATION(SYN_V_SUBREG)), "%s/%s/ and %s: %llu changes", pmu, a,
-		   b, (unsigned long long)msr_read(0, SYN_VIOLATION(SYN_V_SUBREG)));
+		   b, msr_read(0, SYN_VIOLATION(SYN_V_SUBREG)));
 }
 
 static void first_then_second(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < NUM(pairs); i++)
+	for (i = 0; i < ARRAY_SIZE(pairs); i++)
 		check(pairs[i].pmu, pairs[i].a, pairs[i].b);
 }
 
@@ -84,7 +83,7 @@ static void second_then_first(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < NUM(pairs); i++)
+	for (i = 0; i < ARRAY_SIZE(pairs); i++)
 		check(pairs[i].pmu, pairs[i].b, pairs[i].a);
 }
 

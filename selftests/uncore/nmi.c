@@ -14,7 +14,6 @@
 #include "kmsg.h"
 #include "sampling.h"
 
-#define ull		unsigned long long
 #define DEBUGCTL	0x1d9
 #define UNCORE_PMI	(1ull << 13)
 #define CPUS		4
@@ -33,7 +32,7 @@ static void start(void)
 	kmsg_mark();
 }
 
-static uint64_t requested(void)
+static u64 requested(void)
 {
 	return msr_read(0, SYN_PMI(SYN_PMI_REQUESTED)) + msr_read(2, SYN_PMI(SYN_PMI_REQUESTED));
 }
@@ -88,7 +87,7 @@ static void loading(void)
 	accesses = silicon_accesses();
 	ktap_note("%u accesses for two packages", accesses);
 	ktap_check(accesses <= 2 * 200, "%u accesses for two packages", accesses);
-	ktap_check(!requested(), "%llu PMIs", (ull)requested());
+	ktap_check(!requested(), "%llu PMIs", requested());
 	ktap_check(nmis() == before, "%u NMIs", nmis() - before);
 	for (cpu = 0; cpu < CPUS; cpu++)
 		ktap_check(!listens(cpu), "CPU %d lets PMIs in", cpu);
@@ -102,7 +101,7 @@ static void check_no_pmi_en(int cpu, const char *when)
 	int i, n, num;
 
 	for (i = 0; i < BOXES; i++) {
-		uint64_t pmi_en = box_is(boxes[i], "mbox") ? 1 << 1 :
+		u64 pmi_en = box_is(boxes[i], "mbox") ? 1 << 1 :
 				  box_is(boxes[i], "rbox") ? 1 << 6 : 1 << 20, mask;
 
 		num = box_counters(boxes[i], ctr);
@@ -110,7 +109,7 @@ static void check_no_pmi_en(int cpu, const char *when)
 			mask = ctr[n] == 0x394 ? 1 << 2 : pmi_en;
 			ktap_check(!(msr_read(cpu, counter_ctl(ctr[n])) & mask),
 				   "%s: %s: control register %#x is %#llx", when, boxes[i],
-				   counter_ctl(ctr[n]), (ull)msr_read(cpu, counter_ctl(ctr[n])));
+				   counter_ctl(ctr[n]), msr_read(cpu, counter_ctl(ctr[n])));
 		}
 	}
 }
@@ -132,22 +131,21 @@ static void counting(void)
 
 	start();
 	before = nmis();
-	for (i = 0; i < sizeof(counted) / sizeof(counted[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(counted); i++)
 		perf_enable(event_open(counted[i].pmu, counted[i].event, 0, -1));
 	sleep_us(2000);
 	check_no_pmi_en(0, "while events count");
 	for (cpu = 0; cpu < CPUS; cpu++)
 		ktap_check(!listens(cpu), "CPU %d lets PMIs in", cpu);
 	event_close_all();
-	ktap_check(!requested() && nmis() == before, "%llu PMIs, %u NMIs", (ull)requested(),
+	ktap_check(!requested() && nmis() == before, "%llu PMIs, %u NMIs", requested(),
 		   nmis() - before);
 	check_caps_pmi("after counting", "untested");
 	/* One that counts beside one that samples. */
 	perf_enable(event_open("xeon7500_cbox_0", "llc_misses.all", 0, -1));
 	perf_enable(sampling_open("xeon7500_cbox_1", "llc_misses.all", 700001, 0, 8)->fd);
 	sleep_us(2000);
-	ktap_check(!(msr_read(0, 0xd10) & 1 << 20), "%#llx beside sampling",
-		   (ull)msr_read(0, 0xd10));
+	ktap_check(!(msr_read(0, 0xd10) & 1 << 20), "%#llx beside sampling", msr_read(0, 0xd10));
 	event_close_all();
 }
 
@@ -177,7 +175,7 @@ static void noise_proves_nothing(void)
 	int err;
 
 	start();
-	for (i = 0; i < sizeof(periods) / sizeof(periods[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(periods); i++) {
 		module_unload();
 		msr_write(0, SYN_FAULT_LOSE, ALL_LOST);
 		if (periods[i])
@@ -204,7 +202,7 @@ static void noise_is_no_harm(void)
 	unsigned int i;
 	int err;
 
-	for (i = 0; i < sizeof(periods) / sizeof(periods[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(periods); i++) {
 		start();
 		noise(periods[i]);
 		run_on(0);
@@ -259,12 +257,12 @@ static const struct {
 	{ "xeon7500_wbox", "uncore_clock", 650011 },
 };
 
-#define SAMPLED		(int)(sizeof(sampled) / sizeof(sampled[0]))
+#define SAMPLED		(int)ARRAY_SIZE(sampled)
 #define ONE_SIDE	5
 
 static void several_boxes(const char *what, bool or, int num, const char *options)
 {
-	uint64_t due = 0;
+	u64 due = 0;
 	struct books b;
 	char name[64];
 	int i;
@@ -288,11 +286,11 @@ static void several_boxes(const char *what, bool or, int num, const char *option
 		due += box_truth(0, SYN_EVENTS, sampled[i].pmu) / sampled[i].period;
 	}
 	b = check_books(what);
-	ktap_note("%s: %llu overflows, %llu PMIs without edge", what, (ull)b.overflows,
-		  (ull)msr_read(0, SYN_PMI(SYN_PMI_NO_EDGE)));
+	ktap_note("%s: %llu overflows, %llu PMIs without edge", what, b.overflows,
+		  msr_read(0, SYN_PMI(SYN_PMI_NO_EDGE)));
 	/* A counter of which nobody has heard goes on without a period until the watch comes. */
 	ktap_check(due > 5000 && b.overflows > due * 95 / 100, "%s: %llu overflows of %llu", what,
-		   (ull)b.overflows, (ull)due);
+		   b.overflows, due);
 	ktap_check(!or || *options || msr_read(0, SYN_PMI(SYN_PMI_NO_EDGE)),
 		   "%s: it did not happen", what);
 	event_close_all();
@@ -319,7 +317,7 @@ static void several_boxes_or(void)
 /* As KVM does when a guest ends and it restores what it had found in the beginning. */
 static void let_in_again(void)
 {
-	uint64_t before;
+	u64 before;
 	int turn;
 
 	start();
@@ -349,7 +347,7 @@ static void let_in_again(void)
 static void freeze_is_asked_for(void)
 {
 	char text[64];
-	uint64_t windows;
+	u64 windows;
 	int fd, round;
 
 	start();
@@ -364,15 +362,15 @@ static void freeze_is_asked_for(void)
 		sleep_us(20000);
 		windows = box_truth(0, SYN_WINDOWS, "xeon7500_cbox_1");
 		rings_drain();
-		ktap_check(rings[0].samples > 20, "%llu samples", (ull)rings[0].samples);
+		ktap_check(rings[0].samples > 20, "%llu samples", rings[0].samples);
 		if (round)
 			ktap_check(msr_read(0, SYN_FREEZES) > 20 && windows > 20,
-				   "freeze=1: %llu freezes, %llu windows",
-				   (ull)msr_read(0, SYN_FREEZES), (ull)windows);
+				   "freeze=1: %llu freezes, %llu windows", msr_read(0, SYN_FREEZES),
+				   windows);
 		else
 			ktap_check(!msr_read(0, SYN_FREEZES) && windows == 1,
 				   "unasked: %llu freezes; a neighbour that counts was stopped %llu times",
-				   (ull)msr_read(0, SYN_FREEZES), (ull)windows - 1);
+				   msr_read(0, SYN_FREEZES), windows - 1);
 		event_close_all();
 	}
 }

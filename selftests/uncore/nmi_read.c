@@ -14,7 +14,6 @@
 
 #include "sampling.h"
 
-#define ull	unsigned long long
 #define PMU	"xeon7500_cbox_0"
 #define EVENTS	6
 
@@ -104,7 +103,7 @@ static int start_nmis(int prog)
 
 static void group_reads(int leader)
 {
-	uint64_t val[1 + EVENTS];
+	u64 val[1 + EVENTS];
 
 	ktap_require(read(leader, val, sizeof(val)) == sizeof(val), "%s", strerror(errno));
 }
@@ -152,7 +151,7 @@ static void in_nmi(const char *what, void (*turn)(int leader), unsigned int turn
 					   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	struct perf_event_attr attr;
 	int fd[EVENTS], nmis, i;
-	uint64_t val[1 + EVENTS], sum = 0;
+	u64 val[1 + EVENTS], sum = 0;
 	pid_t pid;
 
 	silicon_start();
@@ -169,25 +168,24 @@ static void in_nmi(const char *what, void (*turn)(int leader), unsigned int turn
 	pid = fork();
 	ktap_require(pid >= 0, "%s", strerror(errno));
 	if (!pid) {
-		ktap_failed = 0;
 		run_on(0);
 		while (*done < turns) {
 			turn(fd[0]);
 			(*done)++;
 		}
-		_exit(ktap_failed);
+		_exit(0);
 	}
 	watch(pid, done, what);
 	perf_disable(nmis);
 	perf_disable(fd[0]);
-	ktap_note("%s: %u turns, %llu NMIs", what, *done, (ull)perf_value(nmis) / PERIOD);
+	ktap_note("%s: %u turns, %llu NMIs", what, *done, perf_value(nmis) / PERIOD);
 	ktap_check(perf_value(nmis) / PERIOD > turns / 4, "%s: too few NMIs", what);
 	/* What was read in NMI was not counted twice. */
 	ktap_require(read(fd[0], val, sizeof(val)) == sizeof(val), "%s", strerror(errno));
 	for (i = 0; i < EVENTS; i++)
 		sum += val[1 + i];
-	ktap_check(sum == box_truth(0, SYN_EVENTS, PMU),
-		   "%s: %llu, truth %llu", what, (ull)sum, (ull)box_truth(0, SYN_EVENTS, PMU));
+	ktap_check(sum == box_truth(0, SYN_EVENTS, PMU), "%s: %llu, truth %llu", what, sum,
+		   box_truth(0, SYN_EVENTS, PMU));
 }
 
 static void during_group_reads(void)

@@ -29,7 +29,7 @@ static void names_count(void)
 					SYN_PATTERN(0, 0, port == loud, 1));
 		for (port = 0; port < 8; port++) {
 			char event[40];
-			uint64_t count;
+			u64 count;
 			int fd;
 
 			snprintf(event, sizeof(event), "flits_sent,%s", names[port]);
@@ -40,7 +40,7 @@ static void names_count(void)
 			perf_disable(fd);
 			count = perf_count(fd).value;
 			ktap_check(!count == (port != loud), "%s: %llu while port %u sends",
-				   names[port], (unsigned long long)count, loud);
+				   names[port], count, loud);
 		}
 		msr_write(cpu, SYN_TRAFFIC_RESET, 1);
 	}
@@ -71,7 +71,7 @@ static void one_port_only(void)
 
 	silicon_start();
 	cpu = package_cpu(0);
-	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		struct perf_event_attr attr = event_attr("xeon7500_rbox_0", bad[i]);
 		int fd = perf_open(&attr, cpu, -1);
 

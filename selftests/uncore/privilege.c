@@ -23,7 +23,6 @@
 #include "kmsg.h"
 #include "sampling.h"
 
-#define ull		unsigned long long
 #define HOLD		"unprivileged_hold=1"
 #define NOBODY		65534
 #define MOST		256	/* events of a box without CAP_PERFMON */
@@ -195,17 +194,17 @@ static void start(const char *parameters)
 /* ---- times ---- */
 
 /* ns that so many cycles of the uncore take, and the other way round. */
-static uint64_t ns_of(uint64_t cycles)
+static u64 ns_of(u64 cycles)
 {
 	return (unsigned __int128)cycles * msr_read(0, SYN_HZ_DEN) / msr_read(0, SYN_HZ_NUM);
 }
 
-static uint64_t cycles_of(uint64_t ns)
+static u64 cycles_of(u64 ns)
 {
 	return (unsigned __int128)ns * msr_read(0, SYN_HZ_NUM) / msr_read(0, SYN_HZ_DEN);
 }
 
-static bool within(uint64_t a, uint64_t b, uint64_t slack)
+static bool within(u64 a, u64 b, u64 slack)
 {
 	return a <= b + slack && b <= a + slack;
 }
@@ -214,24 +213,24 @@ static bool within(uint64_t a, uint64_t b, uint64_t slack)
 static void check_free(const char *when, const char *pmu, struct perf_count c)
 {
 	ktap_check(c.enabled && c.running == c.enabled, "%s: %s ran for %llu of %llu ns", when, pmu,
-		   (ull)c.running, (ull)c.enabled);
+		   c.running, c.enabled);
 }
 
 /* It ran for so long, within @percent of the time it was enabled. */
-static void check_running(const char *when, const char *pmu, struct perf_count c, uint64_t ns,
+static void check_running(const char *when, const char *pmu, struct perf_count c, u64 ns,
 			  unsigned int percent)
 {
 	ktap_check(c.enabled >= c.running && within(c.running, ns, c.enabled * percent / 100),
-		   "%s: %s ran for %llu of %llu ns, could for %llu", when, pmu, (ull)c.running,
-		   (ull)c.enabled, (ull)ns);
+		   "%s: %s ran for %llu of %llu ns, could for %llu", when, pmu, c.running,
+		   c.enabled, ns);
 }
 
 /* The clock has one count for each cycle that it ran. */
 static void check_clock(const char *when, struct perf_count c)
 {
 	ktap_check(c.value && within(cycles_of(c.running), c.value, c.value / 50),
-		   "%s: %llu cycles, in the time it ran there were %llu", when, (ull)c.value,
-		   (ull)cycles_of(c.running));
+		   "%s: %llu cycles, in the time it ran there were %llu", when, c.value,
+		   cycles_of(c.running));
 }
 
 /* ---- who may what ---- */
@@ -254,7 +253,7 @@ static const struct {
 	{ "xeon7500_rbox_0", "flits_sent,port=1" },
 };
 
-#define COUNTED	(int)(sizeof(counted) / sizeof(counted[0]))
+#define COUNTED	(int)ARRAY_SIZE(counted)
 
 static struct perf_event_attr frozen_attr(int i)
 {
@@ -331,10 +330,10 @@ static void refused_holds_nothing(void)
 	sleep_us(10000);
 	perf_disable(fd);
 	ktap_check(silicon_truth(cpu, SYN_WINDOWS, 0x394) == 1, "%llu windows",
-		   (ull)silicon_truth(cpu, SYN_WINDOWS, 0x394));
+		   silicon_truth(cpu, SYN_WINDOWS, 0x394));
 	ktap_check(perf_count(fd).value && perf_count(fd).running == perf_count(fd).enabled,
-		   "%llu in %llu of %llu ns", (ull)perf_count(fd).value,
-		   (ull)perf_count(fd).running, (ull)perf_count(fd).enabled);
+		   "%llu in %llu of %llu ns", perf_count(fd).value, perf_count(fd).running,
+		   perf_count(fd).enabled);
 	check_clock("beside what is refused", perf_count(fd));
 }
 
@@ -534,10 +533,10 @@ static void check_counts(const char *when, const int *fd, int package)
 	int i;
 
 	for (i = 0; i < COUNTED; i++) {
-		uint64_t truth = box_truth(package_cpu(package), SYN_EVENTS, counted[i].pmu);
+		u64 truth = box_truth(package_cpu(package), SYN_EVENTS, counted[i].pmu);
 
 		ktap_check(perf_count(fd[i]).value == truth, "%s: %s: %llu, truth %llu", when,
-			   counted[i].pmu, (ull)perf_count(fd[i]).value, (ull)truth);
+			   counted[i].pmu, perf_count(fd[i]).value, truth);
 	}
 }
 
@@ -558,7 +557,7 @@ static void held_all_the_time(bool is_user)
 	for (i = 0; i < COUNTED; i++) {
 		c = perf_count(fds[i]);
 		ktap_check(!c.value && c.enabled >= 10000000, "%s: %llu in %llu ns", counted[i].pmu,
-			   (ull)c.value, (ull)c.enabled);
+			   c.value, c.enabled);
 		check_running("held, read while it counts", counted[i].pmu, c, 0, 2);
 		check_free("on the other package", counted[i].pmu, perf_count(other_fds[i]));
 	}
@@ -566,7 +565,7 @@ static void held_all_the_time(bool is_user)
 	disable_counted(other_fds);
 	for (i = 0; i < COUNTED; i++) {
 		c = perf_count(fds[i]);
-		ktap_check(!c.value, "%s: %llu", counted[i].pmu, (ull)c.value);
+		ktap_check(!c.value, "%s: %llu", counted[i].pmu, c.value);
 		check_running("held", counted[i].pmu, c, 0, 2);
 		check_free("on the other package", counted[i].pmu, perf_count(other_fds[i]));
 	}
@@ -604,7 +603,7 @@ static void held_in_the_middle(void)
 		ktap_check(b.enabled - a[i].enabled >= 20000000 &&
 			   b.running - a[i].running < 2000000,
 			   "%s ran for %llu of %llu ns behind the gate", counted[i].pmu,
-			   (ull)(b.running - a[i].running), (ull)(b.enabled - a[i].enabled));
+			   b.running - a[i].running, b.enabled - a[i].enabled);
 	}
 	/* It dies with its gate: from here on nothing is held back. */
 	user_end();
@@ -615,7 +614,7 @@ static void held_in_the_middle(void)
 		b = perf_count(fds[i]);
 		ktap_check(b.enabled - a[i].enabled == b.running - a[i].running,
 			   "%s ran for %llu of %llu ns without a gate", counted[i].pmu,
-			   (ull)(b.running - a[i].running), (ull)(b.enabled - a[i].enabled));
+			   b.running - a[i].running, b.enabled - a[i].enabled);
 	}
 	disable_counted(fds);
 	for (i = 0; i < COUNTED; i++) {
@@ -640,7 +639,7 @@ static void toggle(const struct holder *gate, int times)
 }
 
 /* How long the silicon has let the clock run, of package 0. */
-static uint64_t open_ns(void)
+static u64 open_ns(void)
 {
 	return ns_of(silicon_truth(package_cpu(0), SYN_ENABLED, 0x394));
 }
@@ -657,8 +656,7 @@ static void toggled(bool is_user)
 	enable_counted(fds);
 	toggle(&gate, 20);
 	disable_counted(fds);
-	ktap_note("%s: open for %llu of %llu ns", when, (ull)open_ns(),
-		  (ull)perf_count(fds[0]).enabled);
+	ktap_note("%s: open for %llu of %llu ns", when, open_ns(), perf_count(fds[0]).enabled);
 	for (i = 0; i < COUNTED; i++)
 		check_running(when, counted[i].pmu, perf_count(fds[i]), open_ns(), 3);
 	check_clock(when, perf_count(fds[0]));
@@ -705,8 +703,9 @@ static void on_another_cpu(void)
 	sleep_us(2000);
 	/* perf's clock and the driver's differ by some ns. */
 	ktap_check(llabs((long long)(perf_count(fds[0]).running - c.running)) < 1000 &&
-		   perf_count(fds[0]).enabled > c.enabled, "behind a closed gate it ran for %llu ns",
-		   (ull)(perf_count(fds[0]).running - c.running));
+		   perf_count(fds[0]).enabled > c.enabled,
+		   "behind a closed gate it ran for %llu ns",
+		   perf_count(fds[0]).running - c.running);
 	run_on(-1);
 	disable_counted(fds);
 	check_clock("at the end", perf_count(fds[0]));
@@ -717,9 +716,9 @@ static void as_a_group(void)
 {
 	static const char * const events[3] = { "llc_misses.all", "llc_hits.all", "trans_irq" };
 	struct {
-		uint64_t num, enabled, running, value[3];
+		u64 num, enabled, running, value[3];
 	} now = {};
-	uint64_t sum = 0, windows;
+	u64 sum = 0, windows;
 	struct perf_event_attr attr;
 	struct holder gate;
 	int cpu, fd[3], i;
@@ -744,28 +743,26 @@ static void as_a_group(void)
 		ktap_require(read(fd[0], &now, sizeof(now)) == sizeof(now), "read: %s",
 			     strerror(errno));
 		ktap_check(now.num == 3 && now.value[0] && now.value[0] == now.value[1] &&
-			   now.value[0] == now.value[2], "%llu, %llu, %llu", (ull)now.value[0],
-			   (ull)now.value[1], (ull)now.value[2]);
+			   now.value[0] == now.value[2],
+			   "%llu, %llu, %llu", now.value[0], now.value[1], now.value[2]);
 		/* One count for each cycle. */
 		ktap_check(now.running < now.enabled &&
 			   within(cycles_of(now.running), now.value[0], now.value[0] / 50),
 			   "read %d: %llu in %llu of %llu ns, in which there were %llu cycles", i,
-			   (ull)now.value[0], (ull)now.running, (ull)now.enabled,
-			   (ull)cycles_of(now.running));
+			   now.value[0], now.running, now.enabled, cycles_of(now.running));
 	}
 	run_on(-1);
 	windows = box_truth(cpu, SYN_WINDOWS, "xeon7500_cbox_2");
 	sum = box_truth(cpu, SYN_EVENTS, "xeon7500_cbox_2");
 	ktap_check(now.value[0] + now.value[1] + now.value[2] == sum && windows,
-		   "%llu in all, truth %llu", (ull)(now.value[0] + now.value[1] + now.value[2]),
-		   (ull)sum);
+		   "%llu in all, truth %llu", now.value[0] + now.value[1] + now.value[2], sum);
 	msr_write(cpu, SYN_TRAFFIC_RESET, 1);
 }
 
 /* Enabled behind the open gate and the closed one, and away in between. */
 static void disabled_in_the_middle(void)
 {
-	uint64_t ran, enabled;
+	u64 ran, enabled;
 	struct perf_count c;
 	struct holder gate;
 	int cpu, fd, i;
@@ -789,23 +786,22 @@ static void disabled_in_the_middle(void)
 		holder_enable(&gate);
 		sleep_us(700);
 		ktap_check(perf_count(fd).running == c.running && perf_count(fd).value == c.value,
-			   "disabled, it ran for %llu ns",
-			   (ull)(perf_count(fd).running - c.running));
+			   "disabled, it ran for %llu ns", perf_count(fd).running - c.running);
 		/* Open: all of its time. */
 		perf_enable(fd);
 		sleep_us(1000);
 		perf_disable(fd);
 		ran = perf_count(fd).running - c.running;
 		enabled = perf_count(fd).enabled - c.enabled;
-		ktap_check(ran == enabled && ran >= 1000000, "gate open: it ran for %llu of %llu ns",
-			   (ull)ran, (ull)enabled);
+		ktap_check(ran == enabled && ran >= 1000000,
+			   "gate open: it ran for %llu of %llu ns", ran, enabled);
 		holder_disable(&gate);
 	}
 	c = perf_count(fd);
 	check_running("on and off", "xeon7500_wbox", c, open_ns(), 3);
 	check_clock("on and off", c);
 	ktap_check(c.value == box_truth(cpu, SYN_EVENTS, "xeon7500_wbox"), "%llu, truth %llu",
-		   (ull)c.value, (ull)box_truth(cpu, SYN_EVENTS, "xeon7500_wbox"));
+		   c.value, box_truth(cpu, SYN_EVENTS, "xeon7500_wbox"));
 }
 
 #define TURNS	14
@@ -822,7 +818,7 @@ static const char * const turns[TURNS] = {
  */
 static void multiplexed(void)
 {
-	uint64_t windows, slack, sum = 0;
+	u64 windows, slack, sum = 0;
 	struct perf_count c;
 	struct holder gate;
 	int cpu, fd[TURNS], beside, i;
@@ -857,16 +853,16 @@ static void multiplexed(void)
 		ktap_check(c.value && c.running < c.enabled &&
 			   within(cycles_of(c.running), c.value, c.value / 50 + slack),
 			   "%s: %llu in %llu of %llu ns, in which there were %llu cycles", turns[i],
-			   (ull)c.value, (ull)c.running, (ull)c.enabled, (ull)cycles_of(c.running));
+			   c.value, c.running, c.enabled, cycles_of(c.running));
 	}
 	ktap_check(sum == box_truth(cpu, SYN_EVENTS, "xeon7500_cbox_2") && windows > 2 * TURNS,
-		   "%llu, truth %llu, %llu windows", (ull)sum,
-		   (ull)box_truth(cpu, SYN_EVENTS, "xeon7500_cbox_2"), (ull)windows);
+		   "%llu, truth %llu, %llu windows", sum,
+		   box_truth(cpu, SYN_EVENTS, "xeon7500_cbox_2"), windows);
 	c = perf_count(beside);
 	check_running("beside", "xeon7500_wbox", c, open_ns(), 3);
 	check_clock("beside", c);
 	ktap_check(c.value == box_truth(cpu, SYN_EVENTS, "xeon7500_wbox"), "%llu, truth %llu",
-		   (ull)c.value, (ull)box_truth(cpu, SYN_EVENTS, "xeon7500_wbox"));
+		   c.value, box_truth(cpu, SYN_EVENTS, "xeon7500_wbox"));
 	msr_write(cpu, SYN_TRAFFIC_RESET, 1);
 }
 
@@ -874,7 +870,7 @@ static void multiplexed(void)
 static void hotplug(void)
 {
 	struct holder gate;
-	uint64_t ran;
+	u64 ran;
 	int i;
 
 	start(HOLD);
@@ -897,12 +893,12 @@ static void hotplug(void)
 /* ---- frozen ---- */
 
 /* One event that freezes the package as often as it can, of root or of a user. */
-static void frozen_by(bool is_user, const char *event, uint64_t period)
+static void frozen_by(bool is_user, const char *event, u64 period)
 {
 	struct perf_event_attr attr;
 	struct perf_count c, others[COUNTED];
 	struct holder freezer;
-	uint64_t scaled, wanted;
+	u64 scaled, wanted;
 	int cpu, i;
 
 	start(HOLD);
@@ -921,13 +917,13 @@ static void frozen_by(bool is_user, const char *event, uint64_t period)
 	scaled = (unsigned __int128)c.value * c.enabled / (c.running ?: 1);
 	wanted = cycles_of(c.enabled);
 	ktap_note("period %llu: %llu freezes, ran for %llu of %llu ns, %llu cycles, scaled %llu of %llu",
-		  (ull)period, (ull)msr_read(cpu, SYN_FREEZES), (ull)c.running, (ull)c.enabled,
-		  (ull)c.value, (ull)scaled, (ull)wanted);
-	ktap_check(msr_read(cpu, SYN_FREEZES) > 100, "%llu freezes", (ull)msr_read(cpu, SYN_FREEZES));
+		  period, msr_read(cpu, SYN_FREEZES), c.running, c.enabled, c.value, scaled,
+		  wanted);
+	ktap_check(msr_read(cpu, SYN_FREEZES) > 100, "%llu freezes", msr_read(cpu, SYN_FREEZES));
 	ktap_check(c.running <= c.enabled);
 	ktap_check(c.running * 20 < c.enabled || within(scaled, wanted, wanted / 20),
-		   "scaled %llu cycles, there were %llu; ran for %llu of %llu ns", (ull)scaled,
-		   (ull)wanted, (ull)c.running, (ull)c.enabled);
+		   "scaled %llu cycles, there were %llu; ran for %llu of %llu ns", scaled, wanted,
+		   c.running, c.enabled);
 	/* All of the package had the same. */
 	for (i = 0; i < COUNTED; i++) {
 		others[i] = perf_count(fds[i]);

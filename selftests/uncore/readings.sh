@@ -9,7 +9,7 @@
 #
 # VM: --sockets 2 --cores 2 --icount --append nmi_watchdog=0
 # TIER: once
-# PUT: lib/silicon.c uncore/count.c uncore/filters.c uncore/sampling_exact.c uncore/gate.c
+# PUT: programs/silicon.c uncore/count.c uncore/filters.c uncore/sampling_exact.c uncore/gate.c
 # LONG: once
 . "$(dirname "$0")/ktap.sh"
 cd "$(dirname "$0")" || exit

@@ -44,9 +44,8 @@ static bool refused(struct perf_event_attr *attr, const char *pmu, pid_t pid, in
 	}
 	return ktap_check(err == want && !!why[0] == reason,
 			  "%s, config %#llx,%#llx,%#llx: %s, wanted %s; reason '%s'", pmu,
-			  (unsigned long long)attr->config, (unsigned long long)attr->config1,
-			  (unsigned long long)attr->config2, err ? strerror(err) : "accepted",
-			  strerror(want), why);
+			  attr->config, attr->config1, attr->config2,
+			  err ? strerror(err) : "accepted", strerror(want), why);
 }
 
 static void start(void)
@@ -108,7 +107,7 @@ static void other_cpus(void)
 	struct perf_event_attr attr;
 
 	for (cpu = 0; cpu < cpus; cpu++) {
-		uint64_t count;
+		u64 count;
 		int fd;
 
 		if (cpu == package_cpu(cpu_package(cpu)))
@@ -124,7 +123,7 @@ static void other_cpus(void)
 		ktap_check(count, "CPU %d: counts nothing", cpu);
 		ktap_check(!silicon_here() ||
 			   count == box_truth(cpu, SYN_EVENTS, "xeon7500_cbox_7"),
-			   "CPU %d: %llu", cpu, (unsigned long long)count);
+			   "CPU %d: %llu", cpu, count);
 	}
 	ktap_check(tried == 2 || !silicon_here(), "%d CPUs", tried);
 	/* No such CPU: perf itself says so. */
@@ -165,7 +164,7 @@ static void other_types(void)
 
 /* ---- config words ---- */
 
-static uint64_t known[3];
+static u64 known[3];
 
 static void know_format(const char *pmu, const char *name)
 {
@@ -246,7 +245,7 @@ static void fourth_word(void)
 {
 	struct {
 		struct perf_event_attr attr;
-		uint64_t room[2];
+		u64 room[2];
 	} big = {};
 	const uint32_t size = 136; /* PERF_ATTR_SIZE_VER8 */
 	int fd;
@@ -257,7 +256,7 @@ static void fourth_word(void)
 	fd = perf_open(&big.attr, package_cpu(0), -1);
 	ktap_require(fd >= 0, "%s", strerror(-fd));
 	close(fd);
-	((uint64_t *)&big)[size / 8 - 1] = 1;
+	((u64 *)&big)[size / 8 - 1] = 1;
 	fd = perf_open(&big.attr, package_cpu(0), -1);
 	/* An older kernel tells by another errno that it knows three words. */
 	ktap_check(fd == -EINVAL || fd == -E2BIG, "%d", fd);
@@ -309,13 +308,13 @@ static void unknown_events(void)
 
 	start();
 	cpu = package_cpu(0);
-	for (i = 0; i < sizeof(boxes) / sizeof(boxes[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(boxes); i++) {
 		const char *pmu = boxes[i].pmu;
 
 		learn_events(pmu);
 		for (code = 0; code < boxes[i].codes; code++) {
 			struct perf_event_attr attr = perf_attr(pmu, code);
-			uint64_t wrong = boxes[i].umask & ~umasks[code];
+			u64 wrong = boxes[i].umask & ~umasks[code];
 
 			if (umasks[code] < 0) {
 				refused(&attr, pmu, -1, cpu, EINVAL, true);

@@ -18,7 +18,6 @@
 #include "foreign.h"
 #include "sampling.h"
 
-#define ull		unsigned long long
 #define SAMPLER_CPU	2	/* where this program runs itself */
 
 /* ---- programs that run meanwhile ---- */
@@ -70,7 +69,7 @@ static void come_and_go(void)
 {
 	static const char * const boxes_used[] = { "xeon7500_cbox_2", "xeon7500_wbox" };
 	static const char * const events[] = { "llc_hits.all", "c_cycles_turbo.c_all" };
-	uint64_t buf[8];
+	u64 buf[8];
 	int box, i;
 
 	for (box = 0; box < 2; box++) {
@@ -92,7 +91,7 @@ static void come_and_go(void)
 /* ---- what samples ---- */
 
 struct module_text {
-	uint64_t from, to;
+	u64 from, to;
 };
 
 static struct module_text module_text(void)
@@ -100,7 +99,7 @@ static struct module_text module_text(void)
 	char line[300], name[64];
 	struct module_text text = {};
 	unsigned long size;
-	ull base;
+	u64 base;
 	FILE *f = fopen("/proc/modules", "r");
 
 	ktap_require(f, "/proc/modules: %s", strerror(errno));
@@ -116,17 +115,17 @@ static struct module_text module_text(void)
 
 struct seen {
 	struct module_text module;
-	uint64_t samples;
-	uint64_t ip_in_module;		/* no program was interrupted there */
-	uint64_t chain_in_module;
-	uint64_t interrupted_module;	/* real registers, in the driver */
-	uint64_t of_spinner;
-	uint64_t user;			/* of those: the callchain has a part in user space */
-	uint64_t user_first;		/* and begins there */
-	uint64_t example;
+	u64 samples;
+	u64 ip_in_module;		/* no program was interrupted there */
+	u64 chain_in_module;
+	u64 interrupted_module;	/* real registers, in the driver */
+	u64 of_spinner;
+	u64 user;			/* of those: the callchain has a part in user space */
+	u64 user_first;		/* and begins there */
+	u64 example;
 };
 
-static bool in_module(const struct seen *seen, uint64_t addr)
+static bool in_module(const struct seen *seen, u64 addr)
 {
 	return addr >= seen->module.from && addr < seen->module.to;
 }
@@ -135,7 +134,7 @@ static void look_at(const struct ring *r, const struct sample *s, void *arg)
 {
 	struct seen *seen = arg;
 	bool user = false, real = sample_regs_are_real(s);
-	uint64_t i;
+	u64 i;
 
 	(void)r;
 	seen->samples++;
@@ -167,7 +166,7 @@ static void start(void)
 			SYN_PATTERN(0, 0, 1, 1));
 }
 
-static void sampler(const char *pmu, const char *event, uint64_t period, bool freq)
+static void sampler(const char *pmu, const char *event, u64 period, bool freq)
 {
 	struct perf_event_attr attr = sampling_attr(pmu, event, period);
 
@@ -195,26 +194,26 @@ static void sample_for(const char *what, unsigned int ms)
 	for (i = 0; i < num_rings; i++)
 		ring_drain(&rings[i], look_at, &seen);
 	ktap_note("%s: %llu samples, %llu of the spinner, %llu of them in user space, %llu interrupted the driver",
-		  what, (ull)seen.samples, (ull)seen.of_spinner, (ull)seen.user_first,
-		  (ull)seen.interrupted_module);
-	ktap_check(seen.samples > 50, "%s: %llu samples", what, (ull)seen.samples);
+		  what, seen.samples, seen.of_spinner, seen.user_first, seen.interrupted_module);
+	ktap_check(seen.samples > 50, "%s: %llu samples", what, seen.samples);
 	ktap_check(!seen.ip_in_module && !seen.chain_in_module,
 		   "%s: %llu of %llu addresses and %llu callchains begin in the driver, e.g. at +%#llx",
-		   what, (ull)seen.ip_in_module, (ull)seen.samples, (ull)seen.chain_in_module,
-		   (ull)(seen.example - seen.module.from));
+		   what, seen.ip_in_module, seen.samples, seen.chain_in_module,
+		   seen.example - seen.module.from);
 	/* An NMI may interrupt the driver where it has not locked the package. */
 	ktap_check(seen.interrupted_module * 10 <= seen.samples,
 		   "%s: %llu of %llu samples have interrupted the driver", what,
-		   (ull)seen.interrupted_module, (ull)seen.samples);
+		   seen.interrupted_module, seen.samples);
 	if (spinner) {
-		ktap_check(seen.of_spinner * 2 > seen.samples, "%s: %llu of %llu are of the spinner",
-			   what, (ull)seen.of_spinner, (ull)seen.samples);
+		ktap_check(seen.of_spinner * 2 > seen.samples,
+			   "%s: %llu of %llu are of the spinner", what, seen.of_spinner,
+			   seen.samples);
 		ktap_check(seen.user == seen.of_spinner,
 			   "%s: %llu of %llu callchains of the spinner have no user space", what,
-			   (ull)(seen.of_spinner - seen.user), (ull)seen.of_spinner);
+			   seen.of_spinner - seen.user, seen.of_spinner);
 		ktap_check(seen.user_first * 10 >= seen.of_spinner * 9,
 			   "%s: %llu of %llu samples of the spinner are in user space", what,
-			   (ull)seen.user_first, (ull)seen.of_spinner);
+			   seen.user_first, seen.of_spinner);
 	}
 	children_end();
 	event_close_all();

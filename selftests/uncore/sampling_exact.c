@@ -9,7 +9,6 @@
  */
 #include "sampling.h"
 
-#define ull	unsigned long long
 
 static const struct {
 	const char *pmu;
@@ -36,10 +35,10 @@ static const struct {
 	{ "xeon7500_rbox_1", "flits_sent,port=2" },
 };
 
-#define KINDS	(int)(sizeof(kinds) / sizeof(kinds[0]))
+#define KINDS	(int)ARRAY_SIZE(kinds)
 
 /* How often the event happens in 1000 uncore cycles. */
-static uint64_t rate(const char *pmu, const char *event, int cpu)
+static u64 rate(const char *pmu, const char *event, int cpu)
 {
 	int fd = event_open(pmu, event, cpu, -1);
 
@@ -60,7 +59,7 @@ static void start(void)
  * All that is there samples for so long, and again until there were so many overflows; none
  * happens on the way in or out.
  */
-static void run_gated(unsigned int us, uint64_t overflows)
+static void run_gated(unsigned int us, u64 overflows)
 {
 	int i;
 
@@ -80,11 +79,11 @@ static void run_gated(unsigned int us, uint64_t overflows)
 /* ---- each kind of box ---- */
 
 struct periods {
-	uint64_t want;
-	uint64_t last;
-	uint64_t sum;
-	uint64_t wrong;
-	uint64_t backwards;
+	u64 want;
+	u64 last;
+	u64 sum;
+	u64 wrong;
+	u64 backwards;
 	int cpu;
 };
 
@@ -99,39 +98,39 @@ static void check_sample(const struct ring *r, const struct sample *s, void *arg
 	p->sum += s->period;
 }
 
-static void sample_one(const char *pmu, const char *event, uint64_t period, int cpu,
-		       unsigned int us, const char *options)
+static void sample_one(const char *pmu, const char *event, u64 period, int cpu, unsigned int us,
+		       const char *options)
 {
 	struct periods p = { .want = period, .cpu = cpu };
 	char name[128], what[200];
-	uint64_t count, truth;
+	u64 count, truth;
 	struct ring *r;
 	struct books b;
 
 	start();
 	snprintf(name, sizeof(name), "%s%s", event, options);
-	snprintf(what, sizeof(what), "%s/%s/ every %llu on CPU %d", pmu, name, (ull)period, cpu);
+	snprintf(what, sizeof(what), "%s/%s/ every %llu on CPU %d", pmu, name, period, cpu);
 	r = sampling_open(pmu, name, period, cpu, 64);
 	run_gated(us, 0);
 	ring_drain(r, check_sample, &p);
 	count = perf_value(r->fd);
 	truth = box_truth(cpu, SYN_EVENTS, pmu);
 	b = check_books(what);
-	ktap_check(count == truth && count, "%s: count %llu, truth %llu", what, (ull)count,
-		   (ull)truth);
-	ktap_check(!p.wrong && !p.backwards, "%s: %llu of %llu samples are wrong, %llu of an earlier time",
-		   what, (ull)p.wrong, (ull)r->samples, (ull)p.backwards);
+	ktap_check(count == truth && count, "%s: count %llu, truth %llu", what, count, truth);
+	ktap_check(!p.wrong && !p.backwards,
+		   "%s: %llu of %llu samples are wrong, %llu of an earlier time", what, p.wrong,
+		   r->samples, p.backwards);
 	ktap_check(b.overflows && r->samples, "%s: no sample", what);
 	ktap_check(!msr_read(cpu, SYN_FREEZES) == !strstr(options, "freeze=1"), "%s: %llu freezes",
-		   what, (ull)msr_read(cpu, SYN_FREEZES));
+		   what, msr_read(cpu, SYN_FREEZES));
 	/*
 	 * What was counted beyond a period goes into the next one, unless it is as much
 	 * again: that depends on how long the handler took to come, but if frozen.
 	 */
 	if (period >= 10000 && strstr(options, "freeze=1"))
 		ktap_check(p.sum <= count && count - p.sum < (2 + b.no_room + b.lost) * period,
-			   "%s: count %llu, periods %llu, %llu samples not taken", what, (ull)count,
-			   (ull)p.sum, (ull)(b.no_room + b.lost));
+			   "%s: count %llu, periods %llu, %llu samples not taken", what, count,
+			   p.sum, b.no_room + b.lost);
 }
 
 static void each_kind(int package, const char *options)
@@ -140,7 +139,7 @@ static void each_kind(int package, const char *options)
 
 	for (i = 0; i < KINDS; i++) {
 		int cpu = package_cpu(package);
-		uint64_t per_1000, period;
+		u64 per_1000, period;
 
 		start();
 		per_1000 = rate(kinds[i].pmu, kinds[i].event, cpu);
@@ -177,13 +176,13 @@ static void each_kind_unfrozen(void)
 
 static void many_periods(void)
 {
-	static const uint64_t periods[] = {
+	static const u64 periods[] = {
 		10000, 10007, 12345, 16384, 32768, 65535, 65536, 99991, 131071, 1000000,
 	};
 	unsigned int i;
 
 	SKIP_ON_DEBUG_KERNEL();
-	for (i = 0; i < sizeof(periods) / sizeof(periods[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(periods); i++) {
 		sample_one("xeon7500_cbox_3", "occupancy_maf", periods[i], package_cpu(0), 1000, "");
 		sample_one("xeon7500_cbox_3", "occupancy_maf", periods[i], package_cpu(0), 1000,
 			   ",freeze=1");
@@ -198,17 +197,17 @@ static void many_periods(void)
  */
 static void tiny_periods(void)
 {
-	static const uint64_t periods[] = { 3, 4, 7, 16, 100, 999 };
+	static const u64 periods[] = { 3, 4, 7, 16, 100, 999 };
 	static const char * const options[] = { "occupancy_maf,freeze=1", "occupancy_maf" };
 	unsigned int i, j;
 
 	SKIP_ON_DEBUG_KERNEL();
-	for (i = 0; i < sizeof(periods) / sizeof(periods[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(periods); i++) {
 		for (j = 0; j < 2; j++) {
 			int cpu = package_cpu(j);
 			struct books b;
 			struct ring *r;
-			uint64_t ticks;
+			u64 ticks;
 
 			start();
 			sampling_limit(50000);	/* 200 in a tick of 4 ms */
@@ -225,11 +224,11 @@ static void tiny_periods(void)
 			run_on(-1);
 			b = check_books(options[j]);
 			ktap_check(r->throttles >= 2 && r->unthrottles + 1 >= r->throttles,
-				   "every %llu: %llu throttles, %llu unthrottles", (ull)periods[i],
-				   (ull)r->throttles, (ull)r->unthrottles);
+				   "every %llu: %llu throttles, %llu unthrottles", periods[i],
+				   r->throttles, r->unthrottles);
 			ktap_check(b.overflows > 300 && b.overflows < 200 * (ticks + 4),
-				   "every %llu: %llu overflows in %llu ticks", (ull)periods[i],
-				   (ull)b.overflows, (ull)ticks);
+				   "every %llu: %llu overflows in %llu ticks", periods[i],
+				   b.overflows, ticks);
 			ktap_check(perf_value(r->fd) ==
 				   box_truth(cpu, SYN_EVENTS, "xeon7500_cbox_4"));
 		}
@@ -244,11 +243,11 @@ static void tiny_periods(void)
  * before it comes to the one that has too many, which overflows twice as often.
  */
 struct pause {
-	uint64_t last;
-	uint64_t longest;
+	u64 last;
+	u64 longest;
 };
 
-static void pause_until(struct pause *pause, uint64_t time)
+static void pause_until(struct pause *pause, u64 time)
 {
 	if (time > pause->last + pause->longest)
 		pause->longest = time - pause->last;
@@ -262,7 +261,7 @@ static void note_pause(const struct ring *r, const struct sample *s, void *arg)
 }
 
 /* Open one of a group. Returns its leader. */
-static int throttled_open(const char *pmu, const char *event, uint64_t period, int cpu, int leader)
+static int throttled_open(const char *pmu, const char *event, u64 period, int cpu, int leader)
 {
 	struct perf_event_attr attr = sampling_attr(pmu, event, period);
 	int fd;
@@ -278,7 +277,7 @@ static int throttled_open(const char *pmu, const char *event, uint64_t period, i
 /* Let the group run, with its CPU busy, and find the pauses of each. */
 static void throttled_run(struct pause *pause, int num, int leader, int cpu, unsigned int us)
 {
-	uint64_t begun, ended;
+	u64 begun, ended;
 	int i;
 
 	run_on(cpu);
@@ -298,9 +297,9 @@ static void throttled_run(struct pause *pause, int num, int leader, int cpu, uns
 	}
 }
 
-static void throttled_group_by(const char *event, uint64_t period, unsigned int apart)
+static void throttled_group_by(const char *event, u64 period, unsigned int apart)
 {
-	const uint64_t periods[6] = {
+	const u64 periods[6] = {
 		period, period, period, period, period / 2, period + apart,
 	};
 	int cpu = package_cpu(0), leader = -1, i;
@@ -311,12 +310,12 @@ static void throttled_group_by(const char *event, uint64_t period, unsigned int 
 	start();
 	/* Until an even number of samples in a tick of 4 ms. */
 	sampling_limit(5000);
-	snprintf(what, sizeof(what), "%s every %llu and %u more", event, (ull)period, apart);
+	snprintf(what, sizeof(what), "%s every %llu and %u more", event, period, apart);
 	for (i = 0; i < 6; i++)
 		leader = throttled_open("xeon7500_cbox_4", event, periods[i], cpu, leader);
 	throttled_run(pause, 6, leader, cpu, 18000);
 	b = check_books(what);
-	ktap_check(b.rings.throttles >= 2, "%s: %llu throttles", what, (ull)b.rings.throttles);
+	ktap_check(b.rings.throttles >= 2, "%s: %llu throttles", what, b.rings.throttles);
 	/*
 	 * Each goes on at the next tick, in 4 ms, or if their overflows take too much time, when
 	 * the driver looks at them again, in 10 ms; unless perf says that it has not let it.
@@ -324,13 +323,13 @@ static void throttled_group_by(const char *event, uint64_t period, unsigned int 
 	for (i = 0; i < 6; i++)
 		ktap_check(pause[i].longest < 16000000 ||
 			   (i && rings[i].throttles > rings[i].unthrottles),
-			   "%s: no sample of %d for %llu ns", what, i, (ull)pause[i].longest);
+			   "%s: no sample of %d for %llu ns", what, i, pause[i].longest);
 }
 
 static void throttled_group(void)
 {
 	unsigned int i, step = soak() ? 8 : 80;
-	uint64_t period;
+	u64 period;
 
 	SKIP_ON_DEBUG_KERNEL();
 	start();
@@ -360,12 +359,12 @@ static void throttled_with_leader(void)
 					leader);
 	throttled_run(pause, 2, leader, cpu, 100000);
 	for (i = 0; i < 2; i++) {
-		ktap_note("%s: %llu samples, longest pause %llu ns", events[i],
-			  (ull)rings[i].samples, (ull)pause[i].longest);
+		ktap_note("%s: %llu samples, longest pause %llu ns", events[i], rings[i].samples,
+			  pause[i].longest);
 		/* 6.12 starts no other than the leader again. */
 		ktap_check(pause[i].longest < 16000000 ||
 			   (i && rings[i].throttles > rings[i].unthrottles),
-			   "no sample of %s for %llu ns", events[i], (ull)pause[i].longest);
+			   "no sample of %s for %llu ns", events[i], pause[i].longest);
 	}
 	ktap_check(rings[0].throttles + rings[1].throttles >= 2, "never throttled");
 	check_books("throttled with the leader");
@@ -380,7 +379,7 @@ static void throttled_by_frequency(void)
 {
 	int cpu = package_cpu(0), leader, fd, i;
 	struct perf_event_attr attr;
-	uint64_t per_1000;
+	u64 per_1000;
 
 	start();
 	per_1000 = rate("xeon7500_wbox", "c_cycles_turbo.c_all", cpu);
@@ -414,11 +413,11 @@ static void throttled_by_frequency(void)
  */
 static void long_period(void)
 {
-	static const uint64_t part[] = { 1ull << 47, 1ull << 47, 1ull << 46 };
-	const uint64_t period = part[0] + part[1] + part[2];
+	static const u64 part[] = { 1ull << 47, 1ull << 47, 1ull << 46 };
+	const u64 period = part[0] + part[1] + part[2];
 	int cpu, gate, i;
 	struct ring *r;
-	uint64_t left;
+	u64 left;
 
 	start();
 	cpu = package_cpu(0);
@@ -429,18 +428,18 @@ static void long_period(void)
 		/* What came after the overflow before this shortens the part. */
 		left = (1ull << 48) - msr_read(cpu, 0xd11);
 		ktap_check(left <= part[i] && left > part[i] - (1ull << 30), "part %d: %#llx", i,
-			   (ull)left);
+			   left);
 		ring_drain(r, NULL, NULL);
-		ktap_check(!r->samples, "%llu samples before part %d", (ull)r->samples, i);
+		ktap_check(!r->samples, "%llu samples before part %d", r->samples, i);
 		msr_write(cpu, 0xd11, (1ull << 48) - 1000);
 		perf_enable(gate);
 		sleep_us(500);
 		perf_disable(gate);
 	}
 	ring_drain(r, NULL, NULL);
-	ktap_check(r->samples == 1, "%llu samples", (ull)r->samples);
+	ktap_check(r->samples == 1, "%llu samples", r->samples);
 	ktap_check(silicon_truth(cpu, SYN_OVERFLOWS, 0xd11) == 3, "%llu overflows",
-		   (ull)silicon_truth(cpu, SYN_OVERFLOWS, 0xd11));
+		   silicon_truth(cpu, SYN_OVERFLOWS, 0xd11));
 	perf_disable(r->fd);
 	ktap_check(!lost_count());
 }
@@ -456,7 +455,7 @@ static void all_kinds_at_once(void)
 	for (p = 0; p < 2; p++) {
 		for (i = 0; i < KINDS; i++) {
 			int cpu = package_cpu(p);
-			uint64_t period = 2000 + rate(kinds[i].pmu, kinds[i].event, cpu) * 300;
+			u64 period = 2000 + rate(kinds[i].pmu, kinds[i].event, cpu) * 300;
 
 			sampling_open(kinds[i].pmu, kinds[i].event, period + 17 * i, cpu, 8);
 		}
@@ -466,15 +465,15 @@ static void all_kinds_at_once(void)
 	b = check_books("all kinds of boxes");
 	for (i = 0; i < num_rings; i++)
 		ktap_check(rings[i].samples > 4, "%s/%s/: %llu samples", kinds[i % KINDS].pmu,
-			   kinds[i % KINDS].event, (ull)rings[i].samples);
-	ktap_check(b.overflows > 1000, "%llu", (ull)b.overflows);
+			   kinds[i % KINDS].event, rings[i].samples);
+	ktap_check(b.overflows > 1000, "%llu", b.overflows);
 }
 
 /* All counters of a box; two overflow at the very same cycle again and again. */
 static void all_counters_of_a_box(void)
 {
 	static const unsigned int period[6] = { 40000, 40000, 20000, 10000, 15000, 33333 };
-	uint64_t count = 0;
+	u64 count = 0;
 	struct books b;
 	int i;
 
@@ -489,7 +488,7 @@ static void all_counters_of_a_box(void)
 		count += perf_value(rings[i].fd);
 	ktap_check(count == box_truth(package_cpu(0), SYN_EVENTS, "xeon7500_cbox_1") +
 		   box_truth(package_cpu(0), SYN_EVENTS, "xeon7500_cbox_6"));
-	ktap_check(b.overflows > 1000, "%llu", (ull)b.overflows);
+	ktap_check(b.overflows > 1000, "%llu", b.overflows);
 }
 
 /* Events come and go beside one that samples; none of its overflows is forgotten. */
@@ -514,8 +513,8 @@ static void coming_and_going(void)
 	perf_disable(r->fd);
 	/* It is taken away when one comes and when that is enabled, and at the end. */
 	b = check_books_taken("a busy neighbour", 2 * i + 1);
-	ktap_note("%llu overflows, %llu lost", (ull)b.overflows, (ull)b.lost);
-	ktap_check(b.overflows > 200, "%llu", (ull)b.overflows);
+	ktap_note("%llu overflows, %llu lost", b.overflows, b.lost);
+	ktap_check(b.overflows > 200, "%llu", b.overflows);
 }
 
 /*
@@ -525,7 +524,7 @@ static void coming_and_going(void)
 static void multiplexed(void)
 {
 	struct books b;
-	uint64_t took;
+	u64 took;
 	int i;
 
 	start();
@@ -536,9 +535,8 @@ static void multiplexed(void)
 	took = clock_ns() - took;
 	b = check_books_taken("twelve events on six counters", 6 * (took / 4000000 + 1));
 	for (i = 0; i < 12; i++)
-		ktap_check(rings[i].samples > 25, "event %d: %llu samples", i,
-			   (ull)rings[i].samples);
-	ktap_note("%llu overflows, %llu lost", (ull)b.overflows, (ull)b.lost);
+		ktap_check(rings[i].samples > 25, "event %d: %llu samples", i, rings[i].samples);
+	ktap_note("%llu overflows, %llu lost", b.overflows, b.lost);
 }
 
 /* A ring buffer that nobody empties: what has no room is told. */
@@ -561,7 +559,7 @@ static void no_room(void)
 	gates_close();
 	b = check_books("a full ring");
 	ktap_check(b.no_room > 100 && r->lost == b.no_room,
-		   "%llu without room, LOST records say %llu", (ull)b.no_room, (ull)r->lost);
+		   "%llu without room, LOST records say %llu", b.no_room, r->lost);
 }
 
 /* ---- what perf asks of an event ---- */
@@ -597,13 +595,13 @@ static void frequency(void)
 	check_books("at a frequency");
 	/* perf learns of the rate at each tick: it may be wrong by the 20 samples of one. */
 	ktap_check(r->samples >= 980 && r->samples <= 1020, "%llu samples in 0.2 s at 5000/s",
-		   (ull)r->samples);
+		   r->samples);
 }
 
 static void refresh(void)
 {
 	struct ring *r;
-	uint64_t value;
+	u64 value;
 	int cpu;
 
 	start();
@@ -612,7 +610,7 @@ static void refresh(void)
 	ktap_require(!ioctl(r->fd, PERF_EVENT_IOC_REFRESH, 7), "%s", strerror(errno));
 	sleep_us(3000);
 	ring_drain(r, NULL, NULL);
-	ktap_check(r->samples == 7, "%llu samples", (ull)r->samples);
+	ktap_check(r->samples == 7, "%llu samples", r->samples);
 	value = perf_value(r->fd);
 	ktap_check(value == box_truth(cpu, SYN_EVENTS, "xeon7500_cbox_0") && value >= 350000);
 	sleep_us(1000);
@@ -622,18 +620,18 @@ static void refresh(void)
 	ktap_require(!ioctl(r->fd, PERF_EVENT_IOC_REFRESH, 3), "%s", strerror(errno));
 	sleep_us(3000);
 	check_books("refresh");
-	ktap_check(r->samples == 12, "%llu samples", (ull)r->samples);
+	ktap_check(r->samples == 12, "%llu samples", r->samples);
 }
 
 static void last_period(const struct ring *r, const struct sample *s, void *arg)
 {
 	(void)r;
-	*(uint64_t *)arg = s->period;
+	*(u64 *)arg = s->period;
 }
 
 static void period_change(void)
 {
-	uint64_t periods[] = { 20000, 123457, 7777 }, last = 0, before = 0;
+	u64 periods[] = { 20000, 123457, 7777 }, last = 0, before = 0;
 	struct ring *r;
 	unsigned int i;
 
@@ -645,8 +643,8 @@ static void period_change(void)
 			     strerror(errno));
 		sleep_us(1500);
 		ring_drain(r, last_period, &last);
-		ktap_check(last == periods[i] && r->samples > before, "%llu, asked for %llu",
-			   (ull)last, (ull)periods[i]);
+		ktap_check(last == periods[i] && r->samples > before, "%llu, asked for %llu", last,
+			   periods[i]);
 		before = r->samples;
 	}
 	perf_disable(r->fd);
@@ -664,8 +662,8 @@ static void period_change(void)
 
 /* Where it happened: of a process that does nothing but spin, in user space. */
 struct where {
-	uint64_t ours, user, chained, num;
-	uint64_t from, to;
+	u64 ours, user, chained, num;
+	u64 from, to;
 	int pid;
 };
 
@@ -680,8 +678,7 @@ static void check_where(const struct ring *r, const struct sample *s, void *arg)
 	/* A context marker and the address itself, at least. */
 	w->chained += s->chain_len >= 2 && (s->chain[1] == s->ip);
 	if (s->time < w->from || s->time > w->to)
-		ktap_check(false, "sampled at %llu, not in %llu to %llu", (ull)s->time,
-			   (ull)w->from, (ull)w->to);
+		ktap_check(false, "sampled at %llu, not in %llu to %llu", s->time, w->from, w->to);
 }
 
 static void where_and_when(void)
@@ -707,10 +704,10 @@ static void where_and_when(void)
 	w.to = clock_ns();
 	run_on(-1);
 	ring_drain(r, check_where, &w);
-	ktap_check(w.num > 50, "%llu samples", (ull)w.num);
+	ktap_check(w.num > 50, "%llu samples", w.num);
 	ktap_check(w.ours * 10 > w.num * 9 && w.user * 10 > w.num * 8 && w.chained == w.num,
 		   "of %llu samples %llu in this process, %llu in user space, %llu with chain",
-		   (ull)w.num, (ull)w.ours, (ull)w.user, (ull)w.chained);
+		   w.num, w.ours, w.user, w.chained);
 	check_books_taken("where", 1);
 }
 

@@ -14,7 +14,6 @@
 #include "sampling.h"
 #include "storm.h"
 
-#define ull		unsigned long long
 
 /* From now on no uncore PMI arrives, though nothing shows it. */
 #define ALL_LOST	(1ull << 40)
@@ -64,7 +63,7 @@ static void check_refused_at_once(const char *what, int cpu)
 		{ "xeon7500_wbox", "uncore_clock" }, { "xeon7500_mbox_0", "mbox_cycles" },
 		{ "xeon7500_ubox", "woken" },
 	};
-	uint64_t left;
+	u64 left;
 	unsigned int i;
 	int err;
 
@@ -73,7 +72,7 @@ static void check_refused_at_once(const char *what, int cpu)
 	lines();
 	silicon_clear();
 	left = msr_read(0, SYN_FAULT_LOSE);
-	for (i = 0; i < sizeof(tried) / sizeof(tried[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(tried); i++) {
 		err = try_sampling(tried[i].pmu, tried[i].event, cpu);
 		ktap_check(err == -EOPNOTSUPP, "%s: %s/%s/: %d", what, tried[i].pmu, tried[i].event,
 			   err);
@@ -81,7 +80,7 @@ static void check_refused_at_once(const char *what, int cpu)
 	ktap_check(!silicon_accesses(), "%s: %u accesses for %u refusals", what, silicon_accesses(),
 		   i);
 	ktap_check(msr_read(0, SYN_FAULT_LOSE) == left, "%s: %llu more PMIs were tried", what,
-		   (ull)(left - msr_read(0, SYN_FAULT_LOSE)));
+		   left - msr_read(0, SYN_FAULT_LOSE));
 	err = lines();
 	ktap_check(!err, "%s: %d more lines in the kernel log", what, err);
 }
@@ -96,7 +95,7 @@ static void failed(void)
 	err = try_sampling("xeon7500_cbox_2", "llc_misses.all", 2);
 	ktap_check(err == -EOPNOTSUPP, "the first: %d", err);
 	ktap_note("%u accesses, %llu PMIs", silicon_accesses(),
-		  (ull)(ALL_LOST - msr_read(0, SYN_FAULT_LOSE)));
+		  ALL_LOST - msr_read(0, SYN_FAULT_LOSE));
 	ktap_check(msr_read(0, SYN_FAULT_LOSE) < ALL_LOST, "no PMI was tried");
 	num = lines();
 	ktap_check(num == 1, "%d lines in the kernel log", num);
@@ -154,7 +153,7 @@ static void not_beside_samples(void)
 	set_online(2, false);
 	ktap_require(package_cpu(1) == 3, "CPU %d serves package 1", package_cpu(1));
 	for (turn = 0; turn < 20; turn++) {
-		uint64_t before;
+		u64 before;
 
 		rings_drain();
 		before = r->samples;
@@ -199,7 +198,7 @@ static void with_taken(const char *boxes, const char *pmu, const char *event)
 {
 	struct take t = { .boxes = boxes };
 	struct perf_event_attr attr;
-	uint64_t sum, truth;
+	u64 sum, truth;
 	char what[64];
 	int i, n, fd;
 
@@ -217,7 +216,7 @@ static void with_taken(const char *boxes, const char *pmu, const char *event)
 		sleep_us(5000);
 		perf_disable(fd);
 		rings_drain();
-		ktap_check(rings[0].samples >= 10, "%s: %llu samples", what, (ull)rings[0].samples);
+		ktap_check(rings[0].samples >= 10, "%s: %llu samples", what, rings[0].samples);
 		check_caps_pmi(what, "yes");
 	}
 	/* The self-test has cost no count. */
@@ -233,8 +232,8 @@ static void with_taken(const char *boxes, const char *pmu, const char *event)
 				sum += perf_count(t.fd[n]).value;
 		}
 		truth = box_truth(0, SYN_EVENTS, t.pmu[i]);
-		ktap_check(sum && sum == truth, "%s: %s: %llu, truth %llu", what, t.pmu[i], (ull)sum,
-			   (ull)truth);
+		ktap_check(sum && sum == truth, "%s: %s: %llu, truth %llu", what, t.pmu[i], sum,
+			   truth);
 	}
 	event_close_all();
 	msr_write(0, SYN_TRAFFIC_RESET, 1);
@@ -282,7 +281,7 @@ static void not_now(void)
 	unsigned int i;
 	int err, n;
 
-	for (i = 0; i < sizeof(how) / sizeof(how[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(how); i++) {
 		start();
 		msr_write(0, SYN_READING(RD_C_INVERT), how[i].c_invert);
 		t = (struct take){ .boxes = how[i].taken };

@@ -30,7 +30,7 @@ static void set_pattern(int cpu, unsigned int phase, unsigned int active, unsign
 			SYN_PATTERN(6, phase, active, inc));
 }
 
-static unsigned int shaped(uint64_t cycle, unsigned int thresh, bool inv)
+static unsigned int shaped(u64 cycle, unsigned int thresh, bool inv)
 {
 	unsigned int inc = pattern[cycle % PERIOD];
 
@@ -42,9 +42,9 @@ static unsigned int shaped(uint64_t cycle, unsigned int thresh, bool inv)
 }
 
 /* What the counter of such an event gains in cycles [from, to). */
-static uint64_t expected(uint64_t from, uint64_t to, unsigned int thresh, bool inv, bool edge)
+static u64 expected(u64 from, u64 to, unsigned int thresh, bool inv, bool edge)
 {
-	uint64_t in_period = 0, sum = 0, cycle;
+	u64 in_period = 0, sum = 0, cycle;
 
 	for (cycle = PERIOD; cycle < 2 * PERIOD; cycle++) {
 		unsigned int now = shaped(cycle, thresh, inv);
@@ -62,7 +62,7 @@ static uint64_t expected(uint64_t from, uint64_t to, unsigned int thresh, bool i
 
 static void check(const char *options, unsigned int thresh, bool inv, bool edge)
 {
-	uint64_t want, from, to;
+	u64 want, from, to;
 	struct perf_count count;
 	char event[64];
 	int cpu, fd;
@@ -79,9 +79,8 @@ static void check(const char *options, unsigned int thresh, bool inv, bool edge)
 	to = silicon_truth(cpu, SYN_CLOSED, CTR);
 	ktap_require(from && to > from, "no window");
 	want = expected(from, to, thresh, inv, edge);
-	ktap_check(count.value == want, "%s, cycles %llu to %llu: %llu, expected %llu", event,
-		   (unsigned long long)from, (unsigned long long)to,
-		   (unsigned long long)count.value, (unsigned long long)want);
+	ktap_check(count.value == want, "%s, cycles %llu to %llu: %llu, expected %llu", event, from,
+		   to, count.value, want);
 }
 
 static void check_all(unsigned int phase, unsigned int active, unsigned int inc)
@@ -148,13 +147,13 @@ static void edge_of_one_bit(void)
 		{ "xeon7500_cbox_6", "starved_egress.ad_sb,edge" },
 		{ "xeon7500_cbox_6", "occupancy_maf,edge" },
 	};
-	uint64_t want, from, to;
+	u64 want, from, to;
 	struct perf_count count;
 	unsigned int i;
 	int cpu, fd;
 
 	cpu = package_cpu(0);
-	for (i = 0; i < sizeof(on) / sizeof(on[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(on); i++) {
 		silicon_start();
 		set_pattern(cpu, 7, 20, 1);
 		silicon_traffic(cpu, SYN_SEL(on[i].box, on[i].inst, on[i].code, SYN_ANY),
@@ -168,10 +167,10 @@ static void edge_of_one_bit(void)
 		to = silicon_truth(cpu, SYN_CLOSED, on[i].ctr);
 		want = expected(from, to, 0, false, true);
 		ktap_check(count.value == want && want, "%s: %llu, expected %llu", on[i].event,
-			   (unsigned long long)count.value, (unsigned long long)want);
+			   count.value, want);
 		msr_write(cpu, SYN_TRAFFIC_RESET, 1);
 	}
-	for (i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(refused); i++) {
 		struct perf_event_attr attr = event_attr(refused[i].pmu, refused[i].event);
 
 		fd = perf_open(&attr, cpu, -1);
@@ -193,11 +192,11 @@ static void by_table(void)
 	};
 	static const char *const options[] = { ",thresh=5", ",thresh=5,inv", ",thresh=5,inv,edge" };
 	int cpu = package_cpu(0), fd;
-	uint64_t want, from, to;
+	u64 want, from, to;
 	unsigned int i;
 
 	for (sense = C_TABLE; sense <= S_TABLE; sense++) {
-		for (i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+		for (i = 0; i < ARRAY_SIZE(options); i++) {
 			char event[64];
 
 			silicon_start();
@@ -213,8 +212,8 @@ static void by_table(void)
 			from = silicon_truth(cpu, SYN_OPENED, of[sense].ctr);
 			to = silicon_truth(cpu, SYN_CLOSED, of[sense].ctr);
 			want = expected(from, to, 5, i > 0, i > 1);
-			ktap_check(perf_count(fd).value == want && want, "%s: %llu, expected %llu", event,
-				   (unsigned long long)perf_count(fd).value, (unsigned long long)want);
+			ktap_check(perf_count(fd).value == want && want, "%s: %llu, expected %llu",
+				   event, perf_count(fd).value, want);
 			msr_write(cpu, SYN_TRAFFIC_RESET, 1);
 			msr_write(0, SYN_READING(of[sense].reading), 0);
 		}

@@ -5,11 +5,13 @@
  * meanwhile. So event_init() must not wait for CPU hotplug. Hotplug may also fail after the
  * driver's callback, and it must not take longer because many events are open.
  *
- * A deadlock cannot be undone: the case that meets it fails, the cases after it fail, and
- * the virtual machine is restarted when their results are printed. So these cases come last.
+ * A deadlock cannot be undone: the case that meets it fails, the one after it in the same
+ * process fails, and the virtual machine is restarted when their results are printed. So
+ * these cases come last.
  *
  * CPUs 0 and 1 are package 0, 2 and 3 package 1.
  *
+ * PART: adversaries
  * VM: --sockets 2 --cores 2
  * BOOT: own
  * TIER: newest
@@ -24,7 +26,6 @@
 #include "hotplug.h"
 #include "sampling.h"
 
-#define ull		unsigned long long
 #define SECOND		1000000000ULL
 
 /* One event for each box. */
@@ -51,7 +52,7 @@ static const struct {
 	{ "xeon7500_rbox_1", "flits_sent,port=2" },
 };
 
-#define EACH		(int)(sizeof(each) / sizeof(each[0]))
+#define EACH		(int)ARRAY_SIZE(each)
 
 /* More events than event_close_all() can close, and a gate that a case closes itself. */
 #define MANY		1000
@@ -157,7 +158,7 @@ static void counting_enable(bool on)
 /* Does each of them count, or none? */
 static void check_counting(const char *when, bool want)
 {
-	uint64_t before[COUNTED], after;
+	u64 before[COUNTED], after;
 	int i;
 
 	for (i = 0; i < COUNTED; i++)
@@ -166,22 +167,22 @@ static void check_counting(const char *when, bool want)
 	for (i = 0; i < COUNTED; i++) {
 		after = perf_count(counting[i]).value;
 		ktap_check((after > before[i]) == want, "%s: %s %s: %llu, then %llu", when,
-			   each[counted[i]].pmu, want ? "does not count" : "counts",
-			   (ull)before[i], (ull)after);
+			   each[counted[i]].pmu, want ? "does not count" : "counts", before[i],
+			   after);
 	}
 }
 
 /* When nothing runs. */
 static void check_truth(const char *when, int cpu)
 {
-	uint64_t count, truth;
+	u64 count, truth;
 	int i;
 
 	for (i = 0; i < COUNTED; i++) {
 		count = perf_count(counting[i]).value;
 		truth = box_truth(cpu, SYN_EVENTS, each[counted[i]].pmu);
 		ktap_check(count == truth, "%s: %s: %llu, truth %llu", when, each[counted[i]].pmu,
-			   (ull)count, (ull)truth);
+			   count, truth);
 	}
 }
 
@@ -276,7 +277,7 @@ static void many_check(int cpu)
 {
 	struct perf_count before, after;
 	int i, idle = 0;
-	uint64_t truth;
+	u64 truth;
 
 	for (i = 0; i < MANY; i++) {
 		bool compare = i % 37 == 0;
@@ -294,7 +295,7 @@ static void many_check(int cpu)
 			continue;
 		truth = box_truth(cpu, SYN_EVENTS, each[i % EACH].pmu);
 		ktap_check(truth && after.value - before.value == truth, "%s: %llu, truth %llu",
-			   each[i % EACH].pmu, (ull)(after.value - before.value), (ull)truth);
+			   each[i % EACH].pmu, after.value - before.value, truth);
 	}
 	ktap_check(!idle, "%d of %d events do not run", idle, MANY);
 }
@@ -302,7 +303,7 @@ static void many_check(int cpu)
 /* The events are disabled; perf_pmu_migrate_context() enables what it moves. */
 static void many_events(void)
 {
-	uint64_t ns;
+	u64 ns;
 	int i;
 
 	start();
@@ -310,9 +311,9 @@ static void many_events(void)
 	ns = clock_ns();
 	set_online(2, false);
 	ns = clock_ns() - ns;
-	ktap_note("CPU 2 with %d events went offline in %llu ms", MANY, (ull)ns / 1000000);
+	ktap_note("CPU 2 with %d events went offline in %llu ms", MANY, ns / 1000000);
 	if (soak())
-		ktap_check(ns <= 2 * SECOND, "%llu ms", (ull)ns / 1000000);
+		ktap_check(ns <= 2 * SECOND, "%llu ms", ns / 1000000);
 	ktap_check(package_cpu(1) == 3, "CPU %d serves package 1", package_cpu(1));
 	for (i = 0; i < MANY; i++)
 		perf_disable(many[i]);
@@ -344,10 +345,10 @@ static void write_as_others(int cpu, const char *pmu, int times)
 }
 
 /* When the next counter of a box overflows, SYN_NS. */
-static uint64_t next_overflow(int cpu, const char *pmu)
+static u64 next_overflow(int cpu, const char *pmu)
 {
 	uint16_t ctr[SILICON_MAX_COUNTERS];
-	uint64_t next = UINT64_MAX, due;
+	u64 next = UINT64_MAX, due;
 	int i, num = box_counters(pmu, ctr);
 
 	for (i = 0; i < num; i++) {
@@ -378,7 +379,7 @@ static void throttled_group(void)
 	const char *pmu = "xeon7500_cbox_1";
 	struct perf_event_attr attr;
 	struct ring *r;
-	uint64_t due;
+	u64 due;
 	int i, last;
 
 	start();
@@ -404,7 +405,7 @@ static void throttled_group(void)
 	run_on(0);
 	perf_enable(r->fd);
 	for (round = 0; round < rounds && foreign_writes() == 2; round++) {
-		uint64_t early = round % 100 * 500;
+		u64 early = round % 100 * 500;
 
 		/* It may be throttled, or the group waits for its turn. */
 		for (i = 0; i < 1000; i++) {
@@ -425,7 +426,7 @@ static void throttled_group(void)
 	run_on(-1);
 	ring_drain(r, NULL, NULL);
 	ktap_note("%u of %u times enabled near an overflow, %llu samples, %llu throttles", on_time,
-		  round, (ull)r->samples, (ull)r->throttles);
+		  round, r->samples, r->throttles);
 	ktap_check(foreign_writes() == 2, "%lld foreign writes", foreign_writes());
 	ktap_check(on_time && r->samples, "no overflow");
 	event_close_all();
@@ -440,7 +441,7 @@ static void throttled_group(void)
 
 static const struct {
 	const char *leader_pmu, *leader, *pmu, *sibling;
-	uint64_t period;
+	u64 period;
 } openers[] = {
 	{ "xeon7500_cbox_0", "llc_misses.all", "xeon7500_package", "gate", 0 },
 	{ "xeon7500_package", "gate", "xeon7500_package", "gate", 0 },
@@ -448,7 +449,7 @@ static const struct {
 	{ "xeon7500_cbox_2", "llc_misses.all", "xeon7500_cbox_2", "llc_hits.all,freeze=1", 0 },
 };
 
-#define OPENERS		(int)(sizeof(openers) / sizeof(openers[0]))
+#define OPENERS		(int)ARRAY_SIZE(openers)
 
 static struct perf_event_attr leader_attr[OPENERS], sibling_attr[OPENERS];
 
@@ -546,9 +547,9 @@ static bool all_have(unsigned int groups, unsigned int hotplugs)
 }
 
 /* Returns the process that does not go on, or -1 when all have done what they are to. */
-static int wait_for_all(unsigned int groups, unsigned int hotplugs, uint64_t seconds)
+static int wait_for_all(unsigned int groups, unsigned int hotplugs, u64 seconds)
 {
-	uint64_t begin = clock_ns(), since[PROCESSES];
+	u64 begin = clock_ns(), since[PROCESSES];
 	unsigned int last[PROCESSES] = {}, now;
 	int i;
 
@@ -570,7 +571,7 @@ static int wait_for_all(unsigned int groups, unsigned int hotplugs, uint64_t sec
 
 static bool ends(pid_t pid)
 {
-	uint64_t begin = clock_ns();
+	u64 begin = clock_ns();
 
 	while (clock_ns() < begin + PATIENCE * SECOND) {
 		if (waitpid(pid, NULL, WNOHANG) == pid)
@@ -609,7 +610,7 @@ static void is_stuck(void)
 static void counts_on(int package)
 {
 	int cpu = package_cpu(package), fd = event_open("xeon7500_cbox_0", "llc_hits.all", cpu, -1);
-	uint64_t count, truth;
+	u64 count, truth;
 
 	silicon_clear();
 	perf_enable(fd);
@@ -617,8 +618,7 @@ static void counts_on(int package)
 	perf_disable(fd);
 	count = perf_count(fd).value;
 	truth = box_truth(cpu, SYN_EVENTS, "xeon7500_cbox_0");
-	ktap_check(count && count == truth, "package %d: %llu, truth %llu", package, (ull)count,
-		   (ull)truth);
+	ktap_check(count && count == truth, "package %d: %llu, truth %llu", package, count, truth);
 }
 
 static void describe(void)
@@ -632,7 +632,7 @@ static void describe(void)
 	ktap_note("%u times a CPU went offline and came back", shared->rounds[SWITCHER]);
 }
 
-static void open_and_switch(unsigned int groups, unsigned int hotplugs, uint64_t seconds)
+static void open_and_switch(unsigned int groups, unsigned int hotplugs, u64 seconds)
 {
 	pid_t pid[PROCESSES];
 	int i, waits;
@@ -697,4 +697,4 @@ SILICON_MAIN({ "an open gate when the last CPU fails to go offline", failed_offl
 	     { "a CPU with a thousand events goes offline", many_events },
 	     { "a throttled group and a member without counter", throttled_group },
 	     { "siblings are opened while CPUs come and go", siblings },
-	     { "likewise where no PMI comes", siblings_without_pmi })
+	     { "likewise where no PMI comes", siblings_without_pmi, KTAP_SAME_PROCESS })

@@ -7,6 +7,7 @@
  * CPU 0 serves the package, this program runs on CPU 1. The NMI watchdog is off, so that all
  * NMIs are ours.
  *
+ * PART: adversaries
  * VM: --sockets 1 --cores 2 --icount --append nmi_watchdog=0
  */
 #include <signal.h>
@@ -18,14 +19,13 @@
 #include "sampling.h"
 #include "storm.h"
 
-#define ull		unsigned long long
 #define SHORTEST	3	/* period; shorter ones are taken for this */
 #define NMI_ACCESSES	200	/* in one NMI at most */
 #define STORM_US	100000
 
 /* ---- a program on the CPU that serves the package ---- */
 
-static volatile uint64_t *turns;
+static volatile u64 *turns;
 static pid_t spinner;
 
 static void spinner_end(void)
@@ -58,7 +58,7 @@ static void spinner_begin(void)
 }
 
 /* How often it gets round in a million ns of virtual time; these are instructions of all CPUs. */
-static uint64_t turns_rate(uint64_t from, uint64_t begun)
+static u64 turns_rate(u64 from, u64 begun)
 {
 	return (*turns - from) * 1000000 / (clock_ns() - begun);
 }
@@ -66,7 +66,7 @@ static uint64_t turns_rate(uint64_t from, uint64_t begun)
 /* ---- the storm ---- */
 
 struct storm {
-	uint64_t period;
+	u64 period;
 	const char *options;
 	bool one_counts;	/* one of six events only counts, on the C-Boxes one of each */
 	int fd[STORM_COUNTERS];
@@ -107,7 +107,7 @@ static void storm_open(struct storm *s)
 /* The sum of what is counted on each box is what has happened there. */
 static void check_counts(const char *what, const struct storm *s)
 {
-	uint64_t sum, truth, buf[4];
+	u64 sum, truth, buf[4];
 	int i, n;
 
 	for (i = 0; i < s->num; i++) {
@@ -123,25 +123,25 @@ static void check_counts(const char *what, const struct storm *s)
 			sum += buf[0];
 		}
 		truth = box_truth(0, SYN_EVENTS, s->pmu[i]);
-		ktap_check(sum && sum == truth, "%s: %s: %llu, truth %llu", what, s->pmu[i], (ull)sum,
-			   (ull)truth);
+		ktap_check(sum && sum == truth, "%s: %s: %llu, truth %llu", what, s->pmu[i], sum,
+			   truth);
 	}
 }
 
-static uint64_t nmi_stat(unsigned int what)
+static u64 nmi_stat(unsigned int what)
 {
 	return msr_read(0, SYN_PMI_CPU(what));
 }
 
-static void storm(uint64_t period, unsigned int limit, const char *options, bool one_counts)
+static void storm(u64 period, unsigned int limit, const char *options, bool one_counts)
 {
 	struct storm s = { .period = period, .options = options, .one_counts = one_counts };
-	uint64_t quiet, stormy, from, begun, accesses, overflows;
+	u64 quiet, stormy, from, begun, accesses, overflows;
 	struct ring sum;
 	char what[80];
 	int i;
 
-	snprintf(what, sizeof(what), "every %llu%s, %u samples/s", (ull)period, options, limit);
+	snprintf(what, sizeof(what), "every %llu%s, %u samples/s", period, options, limit);
 	sampling_limit(limit);
 	storm_open(&s);
 	spinner_begin();
@@ -158,9 +158,9 @@ static void storm(uint64_t period, unsigned int limit, const char *options, bool
 	stormy = turns_rate(from, begun);
 	gates_close();
 	accesses = nmi_stat(SYN_PMI_NMI_ACCESSES);
-	ktap_note("%s: longest NMI %llu accesses, %llu instructions; %llu NMIs, %llu accesses in all; the program had %llu%% of the CPU",
-		  what, (ull)accesses, (ull)nmi_stat(SYN_PMI_NMI_INSNS), (ull)nmi_stat(SYN_PMI_NMIS),
-		  (ull)silicon_accesses(), (ull)(stormy * 100 / (quiet ?: 1)));
+	ktap_note("%s: longest NMI %llu accesses, %llu instructions; %llu NMIs, %u accesses in all; the program had %llu%% of the CPU",
+		  what, accesses, nmi_stat(SYN_PMI_NMI_INSNS), nmi_stat(SYN_PMI_NMIS),
+		  silicon_accesses(), (stormy * 100 / (quiet ?: 1)));
 	spinner_end();
 	for (i = 0; i < s.num; i++)
 		perf_disable(s.fd[i]);
@@ -168,11 +168,11 @@ static void storm(uint64_t period, unsigned int limit, const char *options, bool
 	rings_drain();
 	rings_sum(&sum);
 	ktap_note("%s: %llu overflows, %llu samples in the rings, %llu said to be lost", what,
-		  (ull)overflows, (ull)sum.samples, (ull)lost_count());
+		  overflows, sum.samples, lost_count());
 	ktap_check(accesses && accesses <= NMI_ACCESSES, "%s: %llu accesses in one NMI", what,
-		   (ull)accesses);
+		   accesses);
 	ktap_check(stormy * 2 >= quiet, "%s: the program had %llu of %llu turns in a ms", what,
-		   (ull)stormy, (ull)quiet);
+		   stormy, quiet);
 	for (i = 0; i < num_rings; i++)
 		ktap_check(rings[i].samples, "%s: no sample of event %d", what, i);
 	check_counts(what, &s);
@@ -194,7 +194,7 @@ static void short_periods(void)
 	static const unsigned int periods[] = { 500, 5003, 50021 };
 	unsigned int i;
 
-	for (i = 0; i < sizeof(periods) / sizeof(periods[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(periods); i++)
 		storm(periods[i], 100000, "", false);
 }
 
@@ -228,15 +228,15 @@ static void all_at_once(void)
 	gates_open();
 	sleep_us(12000);
 	gates_close();
-	ktap_note("%d counters at once: longest NMI %llu accesses, %llu instructions; %llu NMIs", s.num,
-		  (ull)nmi_stat(SYN_PMI_NMI_ACCESSES), (ull)nmi_stat(SYN_PMI_NMI_INSNS),
-		  (ull)nmi_stat(SYN_PMI_NMIS));
+	ktap_note("%d counters at once: longest NMI %llu accesses, %llu instructions; %llu NMIs",
+		  s.num, nmi_stat(SYN_PMI_NMI_ACCESSES), nmi_stat(SYN_PMI_NMI_INSNS),
+		  nmi_stat(SYN_PMI_NMIS));
 	for (i = 0; i < s.num; i++)
 		perf_disable(s.fd[i]);
-	ktap_check(nmi_stat(SYN_PMI_NMI_ACCESSES) <= NMI_ACCESSES, "all at once: %llu accesses in one NMI",
-		   (ull)nmi_stat(SYN_PMI_NMI_ACCESSES));
+	ktap_check(nmi_stat(SYN_PMI_NMI_ACCESSES) <= NMI_ACCESSES,
+		   "all at once: %llu accesses in one NMI", nmi_stat(SYN_PMI_NMI_ACCESSES));
 	b = check_books("all at once");
-	ktap_check(b.overflows >= STORM_COUNTERS, "%llu overflows", (ull)b.overflows);
+	ktap_check(b.overflows >= STORM_COUNTERS, "%llu overflows", b.overflows);
 	check_counts("all at once", &s);
 	event_close_all();
 	msr_write(0, SYN_TRAFFIC_RESET, 1);
@@ -290,7 +290,7 @@ static void storm_cboxes(void)
 static void beside_sampling(void)
 {
 	struct perf_event_attr attr = sampling_attr("xeon7500_mbox_0", "mbox_cycles", 1000003);
-	uint64_t val[5] = {}, truth, scaled;
+	u64 val[5] = {}, truth, scaled;
 	int leader, clock;
 	struct ring *r;
 
@@ -314,12 +314,11 @@ static void beside_sampling(void)
 	ktap_require(read(leader, val, sizeof(val)) > 0, "read: %s", strerror(errno));
 	scaled = (unsigned __int128)val[3] * val[1] / val[2];
 	ktap_note("ran for %llu of %llu ns, %llu samples; %llu and %llu cycles, scaled %llu of %llu",
-		  (ull)val[2], (ull)val[1], (ull)r->samples, (ull)val[3], (ull)val[4], (ull)scaled,
-		  (ull)truth);
+		  val[2], val[1], r->samples, val[3], val[4], scaled, truth);
 	ktap_check(val[2] * 10 < val[1] * 9, "no storm");
-	ktap_check(scaled * 10 >= truth * 9 && scaled * 10 <= truth * 11, "scaled %llu of %llu", (ull)scaled, (ull)truth);
-	ktap_check(val[3] * 10 >= val[4] * 9 && val[3] * 10 <= val[4] * 11, "the group: %llu and %llu", (ull)val[3],
-		   (ull)val[4]);
+	ktap_check(scaled * 10 >= truth * 9 && scaled * 10 <= truth * 11, "scaled %llu of %llu", scaled, truth);
+	ktap_check(val[3] * 10 >= val[4] * 9 && val[3] * 10 <= val[4] * 11,
+		   "the group: %llu and %llu", val[3], val[4]);
 	event_close_all();
 	msr_write(0, SYN_TRAFFIC_RESET, 1);
 }
@@ -328,7 +327,7 @@ static void beside_sampling(void)
 
 static void read_for_ever(int leader)
 {
-	uint64_t val[8];
+	u64 val[8];
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (setjmp(ktap_end))
@@ -347,7 +346,7 @@ static void read_for_ever(int leader)
 static void readers_elsewhere(const char *event)
 {
 	struct perf_event_attr attr = event_attr("xeon7500_cbox_1", "occupancy_irq");
-	uint64_t missed, periods, wanted, scaled, val[3];
+	u64 missed, periods, wanted, scaled, val[3];
 	int leader = -1, fd, i, clock;
 	struct ring *r;
 
@@ -385,12 +384,11 @@ static void readers_elsewhere(const char *event)
 	scaled = (unsigned __int128)val[0] * val[1] / val[2];
 	wanted = (unsigned __int128)val[1] * msr_read(0, SYN_HZ_NUM) / msr_read(0, SYN_HZ_DEN);
 	ktap_note("%s: %llu samples of %llu, %llu missed; clock %llu in %llu of %llu ns", event,
-		  (ull)r->samples, (ull)periods, (ull)missed, (ull)val[0], (ull)val[2], (ull)val[1]);
-	ktap_check(missed <= 2 && r->samples * 10 >= periods * 7, "%s: %llu samples of %llu, %llu missed",
-		   event, (ull)r->samples, (ull)periods, (ull)missed);
+		  r->samples, periods, missed, val[0], val[2], val[1]);
+	ktap_check(missed <= 2 && r->samples * 10 >= periods * 7,
+		   "%s: %llu samples of %llu, %llu missed", event, r->samples, periods, missed);
 	ktap_check(scaled * 100 > wanted * 97 && scaled * 100 < wanted * 103,
-		   "%s: clock %llu, scaled %llu, wanted %llu", event, (ull)val[0], (ull)scaled,
-		   (ull)wanted);
+		   "%s: clock %llu, scaled %llu, wanted %llu", event, val[0], scaled, wanted);
 	event_close_all();
 }
 
@@ -404,7 +402,7 @@ static void readers(void)
 static void disabled_while_waiting(void)
 {
 	struct perf_event_attr attr = event_attr("xeon7500_cbox_0", "llc_misses.all");
-	uint64_t period = 1ull << 40;
+	u64 period = 1ull << 40;
 	struct perf_count a, b;
 	int fd;
 
@@ -417,15 +415,14 @@ static void disabled_while_waiting(void)
 	sleep_us(25000);
 	perf_disable(fd);
 	a = perf_count(fd);
-	ktap_check(a.running * 2 < a.enabled, "ran for %llu of %llu ns", (ull)a.running,
-		   (ull)a.enabled);
+	ktap_check(a.running * 2 < a.enabled, "ran for %llu of %llu ns", a.running, a.enabled);
 	ktap_require(!ioctl(fd, PERF_EVENT_IOC_PERIOD, &period), "%s", strerror(errno));
 	perf_enable(fd);
 	sleep_us(10000);
 	perf_disable(fd);
 	b = perf_count(fd);
 	ktap_check(b.running - a.running == b.enabled - a.enabled, "then for %llu of %llu ns",
-		   (ull)(b.running - a.running), (ull)(b.enabled - a.enabled));
+		   b.running - a.running, b.enabled - a.enabled);
 	event_close_all();
 	msr_write(0, SYN_TRAFFIC_RESET, 1);
 }
@@ -460,8 +457,7 @@ static void member_disabled_while_waiting(void)
 	sleep_us(10000);
 	b = perf_count(member);
 	ktap_check(b.value > a.value && b.running - a.running == b.enabled - a.enabled,
-		   "ran for %llu of %llu ns", (ull)(b.running - a.running),
-		   (ull)(b.enabled - a.enabled));
+		   "ran for %llu of %llu ns", b.running - a.running, b.enabled - a.enabled);
 	event_close_all();
 	msr_write(0, SYN_TRAFFIC_RESET, 1);
 }
@@ -474,7 +470,7 @@ static void waiting_behind_a_gate(void)
 {
 	struct perf_event_attr attr = event_attr("xeon7500_mbox_0", "mbox_cycles");
 	struct perf_count c;
-	uint64_t cycles;
+	u64 cycles;
 	int fd, i;
 
 	silicon_start();
@@ -492,10 +488,11 @@ static void waiting_behind_a_gate(void)
 	perf_disable(fd);
 	c = perf_count(fd);
 	cycles = (unsigned __int128)c.running * msr_read(0, SYN_HZ_NUM) / msr_read(0, SYN_HZ_DEN);
-	ktap_note("ran for %llu of %llu ns, %llu cycles, counted %llu", (ull)c.running,
-		  (ull)c.enabled, (ull)cycles, (ull)c.value);
+	ktap_note("ran for %llu of %llu ns, %llu cycles, counted %llu", c.running, c.enabled,
+		  cycles, c.value);
 	ktap_check(c.running * 3 < c.enabled && cycles * 10 >= c.value * 9 &&
-		   cycles * 9 <= c.value * 10, "%llu in %llu cycles", (ull)c.value, (ull)cycles);
+		   cycles * 9 <= c.value * 10,
+		   "%llu in %llu cycles", c.value, cycles);
 	event_close_all();
 	msr_write(0, SYN_TRAFFIC_RESET, 1);
 }

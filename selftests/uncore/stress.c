@@ -12,6 +12,7 @@
  *
  * CPUs 0 and 1 are package 0, 2 and 3 package 1.
  *
+ * PART: adversaries
  * VM: --sockets 2 --cores 2
  * LONG: each
  */
@@ -19,7 +20,6 @@
 #include "kmsg.h"
 #include "sampling.h"
 
-#define ull		unsigned long long
 #define CPUS		4
 #define CASES		6
 
@@ -50,9 +50,9 @@ static const struct {
 	{ "xeon7500_mbox_0", "mbox_cycles", 45001 },
 };
 
-#define SAMPLED		(int)(sizeof(sampled) / sizeof(sampled[0]))
+#define SAMPLED		(int)ARRAY_SIZE(sampled)
 
-static uint64_t goal(void)
+static u64 goal(void)
 {
 	const char *s = getenv("OVERFLOWS");
 
@@ -62,7 +62,7 @@ static uint64_t goal(void)
 /* ---- what is there besides ---- */
 
 static bool with_core;
-static uint64_t core_samples;
+static u64 core_samples;
 
 /* As perf record -c does it, every 50 us of a busy CPU. */
 static void core_open(int cpu)
@@ -80,9 +80,9 @@ static void core_open(int cpu)
 }
 
 /* What a CPU has told the kernel as PMIs of its core PMU. */
-static uint64_t core_pmis(void)
+static u64 core_pmis(void)
 {
-	uint64_t sum = 0;
+	u64 sum = 0;
 	int cpu;
 
 	for (cpu = 0; cpu < CPUS; cpu++)
@@ -188,14 +188,14 @@ static void finish(const char *what)
 	b.lost += lost_count();
 	books_balance(what, &b);
 	books_lost(what, &b, 0);
-	ktap_check(b.overflows >= goal(), "%llu overflows", (ull)b.overflows);
+	ktap_check(b.overflows >= goal(), "%llu overflows", b.overflows);
 	ktap_check(b.rings.throttles, "nothing was throttled");
 	ktap_check(with_core ? core_samples > 10 : !core_pmis(), "core PMU: %llu samples",
-		   (ull)core_samples);
+		   core_samples);
 	kmsg_no_unknown_nmi();
 	ktap_note("%s: %llu overflows = %llu samples + %llu without room + %llu lost; %llu throttles, %llu core PMIs",
-		  what, (ull)b.overflows, (ull)b.rings.samples, (ull)b.no_room, (ull)b.lost,
-		  (ull)b.rings.throttles, (ull)core_pmis());
+		  what, b.overflows, b.rings.samples, b.no_room, b.lost, b.rings.throttles,
+		  core_pmis());
 }
 
 /* ---- all CPUs but the last of a package ---- */
@@ -206,7 +206,7 @@ static void round_of_cpus(void)
 	unsigned int i;
 	int cpu;
 
-	for (i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(order); i++) {
 		for (cpu = 0; cpu < CPUS; cpu++)
 			core_open(cpu);
 		set_online(order[i], false);
@@ -329,9 +329,9 @@ static void lost_moves(void)
 	}
 	perf_disable(r->fd);
 	check_books("moving");
-	ktap_check(lost_count() == perf_value(later), "%llu, another says %llu",
-		   (ull)lost_count(), (ull)perf_value(later));
-	ktap_note("%llu samples, %llu lost", (ull)r->samples, (ull)lost_count());
+	ktap_check(lost_count() == perf_value(later), "%llu, another says %llu", lost_count(),
+		   perf_value(later));
+	ktap_note("%llu samples, %llu lost", r->samples, lost_count());
 }
 
 SILICON_MAIN({ "CPUs go and come, with freeze", cpus },

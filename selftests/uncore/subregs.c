@@ -10,7 +10,6 @@
  */
 #include "traffic.h"
 
-#define NUM(a)	(sizeof(a) / sizeof((a)[0]))
 
 static int cpu;
 
@@ -116,7 +115,7 @@ static void for_each_pair(bool fit, void (*check)(const char *pmu, const char *a
 	char pmu[32];
 
 	start();
-	for (i = 0; i < NUM(pairs); i++) {
+	for (i = 0; i < ARRAY_SIZE(pairs); i++) {
 		if (pairs[i].fit != fit)
 			continue;
 		snprintf(pmu, sizeof(pmu), "xeon7500_%s", pairs[i].pmu);
@@ -129,7 +128,7 @@ static void for_each_pair(bool fit, void (*check)(const char *pmu, const char *a
 static void check_together(const char *pmu, const char *a, const char *b)
 {
 	struct perf_count count[2];
-	uint64_t truth;
+	u64 truth;
 	int fd[2], i;
 
 	event_close_all();
@@ -142,17 +141,16 @@ static void check_together(const char *pmu, const char *a, const char *b)
 	for (i = 0; i < 2; i++) {
 		count[i] = perf_count(fd[i]);
 		ktap_check(count[i].running && count[i].running == count[i].enabled,
-			   "%s/%s/ and %s: %llu of %llu ns", pmu, a, b,
-			   (unsigned long long)count[i].running,
-			   (unsigned long long)count[i].enabled);
+			   "%s/%s/ and %s: %llu of %llu ns", pmu, a, b, count[i].running,
+			   count[i].enabled);
 	}
 	truth = box_truth(cpu, SYN_EVENTS, pmu);
-	ktap_check(count[0].value + count[1].value == truth, "%s/%s/ and %s: %llu and %llu, truth %llu",
-		   pmu, a, b, (unsigned long long)count[0].value,
-		   (unsigned long long)count[1].value, (unsigned long long)truth);
+	ktap_check(count[0].value + count[1].value == truth,
+		   "%s/%s/ and %s: %llu and %llu, truth %llu", pmu, a, b, count[0].value,
+		   count[1].value, truth);
 	if (!strcmp(a, b))
 		ktap_check(count[0].value == count[1].value, "%s/%s/ twice: %llu and %llu", pmu, a,
-			   (unsigned long long)count[0].value, (unsigned long long)count[1].value);
+			   count[0].value, count[1].value);
 }
 
 static void pairs_that_fit(void)
@@ -177,7 +175,7 @@ static void pairs_refused(void)
 	for_each_pair(false, check_apart);
 }
 
-static uint64_t now_ns(void)
+static u64 now_ns(void)
 {
 	struct timespec ts;
 
@@ -189,7 +187,7 @@ static uint64_t now_ns(void)
 static void check_turns(const char *pmu, const char *a, const char *b)
 {
 	struct perf_count count[2];
-	uint64_t truth, took;
+	u64 truth, took;
 	int fd[2], i, tries;
 
 	event_close_all();
@@ -208,19 +206,17 @@ static void check_turns(const char *pmu, const char *a, const char *b)
 	for (i = 0; i < 2; i++) {
 		count[i] = perf_count(fd[i]);
 		ktap_check(count[i].running && count[i].running < count[i].enabled,
-			   "%s/%s/ and %s, no. %d: %llu of %llu ns", pmu, a, b, i,
-			   (unsigned long long)count[i].running,
-			   (unsigned long long)count[i].enabled);
+			   "%s/%s/ and %s, no. %d: %llu of %llu ns", pmu, a, b, i, count[i].running,
+			   count[i].enabled);
 	}
 	/* perf and we have clocks that agree to a thousandth. */
 	ktap_check(count[0].running + count[1].running <= took + took / 1000,
 		   "%s/%s/ and %s ran at once: %llu and %llu of %llu ns", pmu, a, b,
-		   (unsigned long long)count[0].running, (unsigned long long)count[1].running,
-		   (unsigned long long)took);
+		   count[0].running, count[1].running, took);
 	truth = box_truth(cpu, SYN_EVENTS, pmu);
-	ktap_check(count[0].value + count[1].value == truth, "%s/%s/ and %s: %llu and %llu, truth %llu",
-		   pmu, a, b, (unsigned long long)count[0].value,
-		   (unsigned long long)count[1].value, (unsigned long long)truth);
+	ktap_check(count[0].value + count[1].value == truth,
+		   "%s/%s/ and %s: %llu and %llu, truth %llu", pmu, a, b, count[0].value,
+		   count[1].value, truth);
 }
 
 static void pairs_in_turns(void)
@@ -233,7 +229,7 @@ static void turns_do_not_mix(void)
 {
 	const char *pmu = "xeon7500_mbox_1";
 	int fd[2], tries;
-	uint64_t truth;
+	u64 truth;
 
 	start();
 	hurry(pmu);
@@ -249,10 +245,9 @@ static void turns_do_not_mix(void)
 	perf_disable(fd[1]);
 	truth = box_truth(cpu, SYN_EVENTS, pmu);
 	ktap_check(perf_count(fd[0]).value == truth && truth, "%llu reads, truth %llu",
-		   (unsigned long long)perf_count(fd[0]).value, (unsigned long long)truth);
+		   perf_count(fd[0]).value, truth);
 	ktap_check(perf_count(fd[1]).running && !perf_count(fd[1]).value, "%llu writes in %llu ns",
-		   (unsigned long long)perf_count(fd[1]).value,
-		   (unsigned long long)perf_count(fd[1]).running);
+		   perf_count(fd[1]).value, perf_count(fd[1]).running);
 	msr_write(cpu, SYN_TRAFFIC_RESET, 1);
 }
 
@@ -269,8 +264,8 @@ struct member {
  * A group of events with different settings, each source at a rate of its own. Packets
  * are sent by the caller's hook while the group runs.
  */
-static void check_group(const char *pmu, unsigned int box, const struct member *m,
-			unsigned int num, uint64_t want_packets[], void (*send)(void))
+static void check_group(const char *pmu, unsigned int box, const struct member *m, unsigned int num,
+			u64 want_packets[], void (*send)(void))
 {
 	uint16_t ctr[SILICON_MAX_COUNTERS];
 	unsigned int i, c, num_ctr;
@@ -298,13 +293,12 @@ static void check_group(const char *pmu, unsigned int box, const struct member *
 	ktap_require(c < num_ctr, "%s: nothing has run", pmu);
 	for (i = 0; i < num; i++) {
 		struct perf_count count = perf_count(fd[i]);
-		uint64_t want = m[i].code == PACKETS ? want_packets[i] :
+		u64 want = m[i].code == PACKETS ? want_packets[i] :
 				traffic_count(silicon_truth(cpu, SYN_OPENED, ctr[c]),
 					      silicon_truth(cpu, SYN_CLOSED, ctr[c]), 10 * i + 3);
 
 		ktap_check(count.value == want && want && count.running == count.enabled,
-			   "%s/%s/: %llu, wanted %llu", pmu, m[i].event,
-			   (unsigned long long)count.value, (unsigned long long)want);
+			   "%s/%s/: %llu, wanted %llu", pmu, m[i].event, count.value, want);
 	}
 	msr_write(cpu, SYN_TRAFFIC_RESET, 1);
 }
@@ -341,8 +335,7 @@ static void four_fvc(void)
 	sleep_us(100);
 	perf_disable(fd[0]);
 	ktap_check(perf_count(fd[2]).value == perf_count(fd[4]).value && perf_count(fd[4]).value,
-		   "%llu and %llu", (unsigned long long)perf_count(fd[2]).value,
-		   (unsigned long long)perf_count(fd[4]).value);
+		   "%llu and %llu", perf_count(fd[2]).value, perf_count(fd[4]).value);
 }
 
 static unsigned int this_port;
@@ -354,7 +347,7 @@ static void send_classes(void)
 	};
 	unsigned int i;
 
-	for (i = 0; i < NUM(send); i++) {
+	for (i = 0; i < ARRAY_SIZE(send); i++) {
 		msr_write(cpu, SYN_PKT_HEADER,
 			  SYN_PKT_BOX(SYN_BOX_R) | SYN_PKT_INSTANCE(this_port) |
 			  SYN_PKT_CLASS(send[i].class) | SYN_PKT_OPCODE(8));
@@ -371,7 +364,7 @@ static void each_port(void)
 
 	start();
 	for (port = 0; port < 8; port++) {
-		uint64_t packets[8] = { 0, 0, 0, 0, 11, 13, 0, 13 };
+		u64 packets[8] = { 0, 0, 0, 0, 11, 13, 0, 13 };
 		const char * const terms[8] = {
 			"retryq_ne", "alloc_to_arb.drs_vn01", "local_arb_bid",
 			"target_available.vn1.ncs", "drs.anyresp11flits", "ndr.anycmp",
@@ -435,7 +428,7 @@ static void three_on_two(void)
 	};
 	const char *pmu = "xeon7500_rbox_0";
 	unsigned int s, i, tries;
-	uint64_t sum, truth;
+	u64 sum, truth;
 	char event[80];
 	int fd[3];
 
@@ -459,14 +452,11 @@ static void three_on_two(void)
 
 			sum += count.value;
 			ktap_check(count.value && count.running < count.enabled,
-				   "%s: %llu in %llu of %llu ns", sets[s][i],
-				   (unsigned long long)count.value,
-				   (unsigned long long)count.running,
-				   (unsigned long long)count.enabled);
+				   "%s: %llu in %llu of %llu ns", sets[s][i], count.value,
+				   count.running, count.enabled);
 		}
 		truth = box_truth(cpu, SYN_EVENTS, pmu);
-		ktap_check(sum == truth, "%llu, truth %llu", (unsigned long long)sum,
-			   (unsigned long long)truth);
+		ktap_check(sum == truth, "%llu, truth %llu", sum, truth);
 	}
 }
 
@@ -498,7 +488,7 @@ static void sharing_costs_nothing(void)
 	int fd[2];
 
 	start();
-	for (i = 0; i < NUM(shared); i++) {
+	for (i = 0; i < ARRAY_SIZE(shared); i++) {
 		event_close_all();
 		fd[0] = open_one(shared[i].pmu, shared[i].event, -1);
 		fd[1] = open_one(shared[i].pmu, shared[i].event, -1);
@@ -527,7 +517,7 @@ static void sharing_costs_nothing(void)
 /* ---- what somebody else has left in them ---- */
 
 /* Something in every sub-register, as another user may have left it. */
-static const struct { uint16_t msr; uint64_t val; } junk[] = {
+static const struct { uint16_t msr; u64 val; } junk[] = {
 	/* B: MATCH, MASK */
 	{ 0xe45, 0x123 }, { 0xe46, 0xfff }, { 0xe4d, 0x0555500000000055 },
 	{ 0xe4e, 0x0fff00000000ffff },
@@ -572,11 +562,11 @@ static void write_junk(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < NUM(junk); i++)
+	for (i = 0; i < ARRAY_SIZE(junk); i++)
 		msr_write(cpu, junk[i].msr, junk[i].val);
-	for (i = 0; i < NUM(junk); i++)
+	for (i = 0; i < ARRAY_SIZE(junk); i++)
 		ktap_check(msr_read(cpu, junk[i].msr) == junk[i].val, "%#x does not hold %#llx",
-			   junk[i].msr, (unsigned long long)junk[i].val);
+			   junk[i].msr, junk[i].val);
 }
 
 /* Switches first, so that the masks can be written. */
@@ -584,7 +574,7 @@ static void clear_junk(void)
 {
 	unsigned int i;
 
-	for (i = NUM(junk); i-- > 0;)
+	for (i = ARRAY_SIZE(junk); i-- > 0;)
 		msr_write(cpu, junk[i].msr, 0);
 }
 
@@ -596,33 +586,32 @@ static void not_in_use(void)
 	ktap_require(!system("modprobe -r xeon7500_uncore"), "in use");
 	write_junk();
 	ktap_require(!system("modprobe xeon7500_uncore && modprobe -r xeon7500_uncore"), "in use");
-	for (i = 0; i < NUM(junk); i++)
+	for (i = 0; i < ARRAY_SIZE(junk); i++)
 		ktap_check(msr_read(cpu, junk[i].msr) == junk[i].val, "%#x was %#llx, is %#llx",
-			   junk[i].msr, (unsigned long long)junk[i].val,
-			   (unsigned long long)msr_read(cpu, junk[i].msr));
+			   junk[i].msr, junk[i].val, msr_read(cpu, junk[i].msr));
 	clear_junk();
 	ktap_require(!system("modprobe xeon7500_uncore"), "cannot be loaded");
 }
 
 /* What the registers hold while all of the uses are there. */
-static void use_over_junk(uint64_t val[])
+static void use_over_junk(u64 val[])
 {
-	int fd[NUM(uses)];
+	int fd[ARRAY_SIZE(uses)];
 	unsigned int i;
 
 	write_junk();
-	for (i = 0; i < NUM(uses); i++) {
+	for (i = 0; i < ARRAY_SIZE(uses); i++) {
 		fd[i] = open_one(uses[i].pmu, uses[i].event, -1);
 		perf_enable(fd[i]);
 	}
 	sleep_us(1000);
-	for (i = 0; i < NUM(uses); i++) {
+	for (i = 0; i < ARRAY_SIZE(uses); i++) {
 		struct perf_count count = perf_count(fd[i]);
 
 		ktap_check(count.running == count.enabled, "%s/%s/ waits", uses[i].pmu,
 			   uses[i].event);
 	}
-	for (i = 0; i < NUM(junk); i++)
+	for (i = 0; i < ARRAY_SIZE(junk); i++)
 		val[i] = msr_read(cpu, junk[i].msr);
 	event_close_all();
 	clear_junk();
@@ -631,18 +620,18 @@ static void use_over_junk(uint64_t val[])
 /* The same events program them anew, whatever somebody else did while none was there. */
 static void written_anew(void)
 {
-	uint64_t first[NUM(junk)], second[NUM(junk)];
+	u64 first[ARRAY_SIZE(junk)], second[ARRAY_SIZE(junk)];
 	unsigned int i, used = 0;
 
 	start();
 	use_over_junk(first);
 	use_over_junk(second);
-	for (i = 0; i < NUM(junk); i++) {
+	for (i = 0; i < ARRAY_SIZE(junk); i++) {
 		used += first[i] != junk[i].val;
 		ktap_check(second[i] == first[i], "%#x was %#llx in use, is %#llx", junk[i].msr,
-			   (unsigned long long)first[i], (unsigned long long)second[i]);
+			   first[i], second[i]);
 	}
-	ktap_check(used > NUM(junk) / 2, "only %u registers were used", used);
+	ktap_check(used > ARRAY_SIZE(junk) / 2, "only %u registers were used", used);
 }
 
 SILICON_MAIN({ "settings that fit run together", pairs_that_fit },

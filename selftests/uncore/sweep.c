@@ -13,7 +13,6 @@
 #include "sampling.h"
 #include "sweep.h"
 
-#define ull	unsigned long long
 
 #define PMU	"xeon7500_cbox_0"
 #define EVENT	"occupancy_maf"
@@ -33,14 +32,14 @@
  */
 static int runner;
 static struct ring *keeper;
-static uint64_t runner_period, usual_period;
+static u64 runner_period, usual_period;
 static unsigned int runner_package;
 static int runner_cpu;
 static const char *options;
 
 static int neighbour, gate;
-static uint64_t gone;		/* what closed events had counted */
-static uint64_t jumps;		/* by what the counter was moved */
+static u64 gone;		/* what closed events had counted */
+static u64 jumps;		/* by what the counter was moved */
 
 struct call {
 	const char *name;
@@ -56,13 +55,13 @@ struct call {
 };
 
 struct marks {
-	uint64_t overflows;
-	uint64_t samples;
-	uint64_t lost;
+	u64 overflows;
+	u64 samples;
+	u64 lost;
 };
 
 /* While the interrupt is on its way the counter has a whole round before it. */
-static bool on_its_way(uint64_t due)
+static bool on_its_way(u64 due)
 {
 	return due > sweep_now() + 1000000000;
 }
@@ -70,7 +69,7 @@ static bool on_its_way(uint64_t due)
 /* Until none is; or it never will come. */
 static void settle(void)
 {
-	uint64_t end = sweep_now() + 2 * LATE_NS;
+	u64 end = sweep_now() + 2 * LATE_NS;
 	bool last;
 
 	do
@@ -97,9 +96,9 @@ static struct marks marks_now(void)
  * When the next overflow is, far enough away for all that comes before it; 0 if there is
  * none to wait for. While an interrupt is on its way the package may be frozen.
  */
-static uint64_t next_due(int ahead)
+static u64 next_due(int ahead)
 {
-	uint64_t due;
+	u64 due;
 	int i;
 
 	for (i = 0; i < 100; i++) {
@@ -115,7 +114,7 @@ static uint64_t next_due(int ahead)
 }
 
 /* Until the interrupt has come; or it never will. */
-static void wait_for(uint64_t due, uint64_t when)
+static void wait_for(u64 due, u64 when)
 {
 	while (sweep_now() < when)
 		;
@@ -134,14 +133,14 @@ static void jump(void)
 /* Whether the count is right while everything stands. */
 static bool wrap_is_right(const struct sweep *s)
 {
-	uint64_t count, truth;
+	u64 count, truth;
 
 	ioctl(gate, PERF_EVENT_IOC_DISABLE, 0);
 	count = perf_value(runner);
 	truth = silicon_truth(runner_cpu, SYN_EVENTS, CTR) + jumps;
 	if (count != truth && !s->bad)
-		ktap_note("%s, phase %d: count %#llx, truth %#llx", s->what, s->phase, (ull)count,
-			  (ull)truth);
+		ktap_note("%s, phase %d: count %#llx, truth %#llx", s->what, s->phase, count,
+			  truth);
 	/* One that is wrong stays so. */
 	jumps += count - truth;
 	return count == truth;
@@ -150,21 +149,21 @@ static bool wrap_is_right(const struct sweep *s)
 static bool books_are_right(const struct sweep *s, const struct call *c, const struct marks *a,
 			    const struct marks *b)
 {
-	uint64_t overflows = b->overflows - a->overflows;
-	uint64_t samples = b->samples - a->samples, lost = b->lost - a->lost;
+	u64 overflows = b->overflows - a->overflows;
+	u64 samples = b->samples - a->samples, lost = b->lost - a->lost;
 
 	if (overflows == samples + lost && (c->limited || !lost))
 		return true;
 	if (!s->bad)
 		ktap_note("%s, phase %d: %llu overflows, %llu samples, %llu lost", s->what,
-			  s->phase, (ull)overflows, (ull)samples, (ull)lost);
+			  s->phase, overflows, samples, lost);
 	return false;
 }
 
 /* How many events there are in 1000 uncore cycles; a microsecond has 2,266 of these. */
-static uint64_t per_1000;
+static u64 per_1000;
 
-static uint64_t events_in(uint64_t ns)
+static u64 events_in(u64 ns)
 {
 	return per_1000 * ns / 1000 * 2266 / 1000 + 7;
 }
@@ -174,7 +173,7 @@ static void phase(struct sweep *s, const struct call *c, unsigned int late)
 {
 	struct marks a, b;
 	bool right, on_time;
-	uint64_t due, when;
+	u64 due, when;
 
 	/* What comes between may come again, so many instructions after the last call. */
 	runner_period = usual_period + 1009 * s->in_a_row;
@@ -244,12 +243,12 @@ static void keeper_open(void)
 	keeper = event_ring(event_open_attr(&attr, runner_cpu, -1), SAMPLE_BASE, 64);
 }
 
-static uint64_t group_value(void)
+static u64 group_value(void)
 {
 	struct {
-		uint64_t num;
+		u64 num;
 		struct {
-			uint64_t value, lost;
+			u64 value, lost;
 		} event[3];
 	} buf = {};
 
@@ -259,7 +258,7 @@ static uint64_t group_value(void)
 
 static void call_sweep(const struct call *c, int step, int from, unsigned int late)
 {
-	uint64_t lost = 0;
+	u64 lost = 0;
 	char what[120];
 	struct sweep s;
 
@@ -299,13 +298,12 @@ static void call_sweep(const struct call *c, int step, int from, unsigned int la
 	perf_disable(runner);
 	if (c->wraps)
 		ktap_check(!msr_read(runner_cpu, SYN_PMI(SYN_PMI_REQUESTED)), "%s: %llu PMIs", what,
-			   (ull)msr_read(runner_cpu, SYN_PMI(SYN_PMI_REQUESTED)));
+			   msr_read(runner_cpu, SYN_PMI(SYN_PMI_REQUESTED)));
 	if (!c->wraps && !c->no_count) {
-		uint64_t count = gone + (c->group ? group_value() : perf_value(runner));
-		uint64_t truth = box_truth(runner_cpu, SYN_EVENTS, PMU);
+		u64 count = gone + (c->group ? group_value() : perf_value(runner));
+		u64 truth = box_truth(runner_cpu, SYN_EVENTS, PMU);
 
-		ktap_check(count == truth, "%s: count %llu, truth %llu", what, (ull)count,
-			   (ull)truth);
+		ktap_check(count == truth, "%s: count %llu, truth %llu", what, count, truth);
 	}
 	run_on(-1);
 }
@@ -314,7 +312,7 @@ static void call_sweep(const struct call *c, int step, int from, unsigned int la
 
 static void call_read(void)
 {
-	uint64_t buf[16];
+	u64 buf[16];
 
 	if (read(runner, buf, sizeof(buf)) < 0)
 		abort();

@@ -4,6 +4,7 @@
  * would wait for each other, see Documentation/upstream/perf_pmu_unregister.md.
  * A debug kernel takes half a minute for each unload beside them.
  *
+ * PART: adversaries
  * VM: --sockets 2 --cores 2
  * KERNELS: 6.1 6.12 newest
  * LONG: each
@@ -34,7 +35,7 @@ static struct loop *loops;
 static int num_loops, held;
 
 /* An event of this task in user space, for which it needs no capability. */
-static int open_one(int type, uint64_t config)
+static int open_one(int type, u64 config)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
@@ -46,7 +47,7 @@ static int open_one(int type, uint64_t config)
 	return syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
 }
 
-static int open_often(struct loop *l, int type, uint64_t config, int uid)
+static int open_often(struct loop *l, int type, u64 config, int uid)
 {
 	if (uid && (setgid(uid) || setuid(uid)))
 		return errno;
@@ -198,7 +199,7 @@ static void start_hotplug(void)
 }
 
 /* Two programs that open events, one of them software events, and hotplug */
-static void start_others(int type, uint64_t config, int uid)
+static void start_others(int type, u64 config, int uid)
 {
 	start_loop(open_often, type, config, uid);
 	start_loop(open_often, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, NOBODY);

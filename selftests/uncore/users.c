@@ -14,7 +14,6 @@
 #include "kmsg.h"
 #include "sampling.h"
 
-#define ull		unsigned long long
 #define DEBUGCTL	0x1d9
 #define UNCORE_PMI	(1ull << 13)
 #define CPUS		8
@@ -54,7 +53,7 @@ static int opens(struct perf_event_attr attr)
 
 static void any_cpu_counts(void)
 {
-	uint64_t count, truth;
+	u64 count, truth;
 	int cpu, fd;
 
 	start("");
@@ -69,10 +68,10 @@ static void any_cpu_counts(void)
 		count = perf_count(fd).value;
 		truth = box_truth(cpu, SYN_EVENTS, "xeon7500_cbox_3");
 		ktap_check(count && count == truth, "CPU %d: %llu, truth of its package %llu", cpu,
-			   (ull)count, (ull)truth);
+			   count, truth);
 		/* And of no other one. */
 		truth = box_truth(CPUS - 1 - cpu, SYN_EVENTS, "xeon7500_cbox_3");
-		ktap_check(!truth, "CPU %d: %llu on the other package", cpu, (ull)truth);
+		ktap_check(!truth, "CPU %d: %llu on the other package", cpu, truth);
 		event_close_all();
 	}
 }
@@ -95,7 +94,7 @@ static void any_cpu_in_a_group(void)
 	sleep_us(3000);
 	perf_disable(leader);
 	ktap_check(perf_count(leader).value && perf_count(leader).value == perf_count(fd).value,
-		   "%llu and %llu", (ull)perf_count(leader).value, (ull)perf_count(fd).value);
+		   "%llu and %llu", perf_count(leader).value, perf_count(fd).value);
 }
 
 /* It samples where PMIs come, that is on the CPU in charge. */
@@ -122,7 +121,7 @@ static void any_cpu_samples(void)
 /* The CPU that was named may go. */
 static void any_cpu_goes(void)
 {
-	uint64_t count, truth;
+	u64 count, truth;
 	int fd;
 
 	start("");
@@ -137,7 +136,7 @@ static void any_cpu_goes(void)
 	count = perf_count(fd).value;
 	truth = box_truth(4, SYN_EVENTS, "xeon7500_cbox_3");
 	set_online(6, true);
-	ktap_check(count && count == truth, "%llu, truth %llu", (ull)count, (ull)truth);
+	ktap_check(count && count == truth, "%llu, truth %llu", count, truth);
 }
 
 /* ---- reads ---- */
@@ -168,19 +167,19 @@ static void no_ipi(void)
 {
 	static const int readers[] = { 0, 1, 3 };
 	unsigned int i, n, before, came;
-	uint64_t last = 0, now;
+	u64 last = 0, now;
 	int fd;
 
 	start("");
 	fd = event_open("xeon7500_cbox_3", "llc_misses.all", package_cpu(0), -1);
 	perf_enable(fd);
-	for (i = 0; i < sizeof(readers) / sizeof(readers[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(readers); i++) {
 		run_on(readers[i]);
 		before = calls(0);
 		for (n = 0; n < READS; n++) {
 			now = perf_count(fd).value;
 			if (now < last)
-				ktap_check(now >= last, "%llu after %llu", (ull)now, (ull)last);
+				ktap_check(now >= last, "%llu after %llu", now, last);
 			last = now;
 		}
 		came = calls(0) - before;
@@ -190,8 +189,8 @@ static void no_ipi(void)
 	run_on(-1);
 	perf_disable(fd);
 	ktap_check(perf_count(fd).value == box_truth(0, SYN_EVENTS, "xeon7500_cbox_3"),
-		   "%llu, truth %llu", (ull)perf_count(fd).value,
-		   (ull)box_truth(0, SYN_EVENTS, "xeon7500_cbox_3"));
+		   "%llu, truth %llu", perf_count(fd).value,
+		   box_truth(0, SYN_EVENTS, "xeon7500_cbox_3"));
 	/* From the other package it has to be asked for. */
 	perf_enable(fd);
 	run_on(6);
@@ -205,7 +204,7 @@ static void no_ipi(void)
 /* From several CPUs at once: nothing is counted twice. */
 static void reads_at_once(void)
 {
-	uint64_t count, truth, last, now;
+	u64 count, truth, last, now;
 	int fd, cpu, pid[4], status, n;
 
 	start("");
@@ -232,14 +231,14 @@ static void reads_at_once(void)
 	perf_disable(fd);
 	count = perf_count(fd).value;
 	truth = box_truth(0, SYN_EVENTS, "xeon7500_cbox_3");
-	ktap_check(count == truth, "%llu, truth %llu", (ull)count, (ull)truth);
+	ktap_check(count == truth, "%llu, truth %llu", count, truth);
 }
 
 /* ---- pmi= and sysfs ---- */
 
 static void pmi_off(void)
 {
-	uint64_t debugctl[CPUS];
+	u64 debugctl[CPUS];
 	int cpu, fd, err;
 
 	start("");
@@ -265,19 +264,20 @@ static void pmi_off(void)
 	sleep_us(3000);
 	perf_disable(fd);
 	ktap_check(perf_count(fd).value &&
-		   perf_count(fd).value == box_truth(0, SYN_EVENTS, "xeon7500_cbox_0"), "%llu",
-		   (ull)perf_count(fd).value);
+		   perf_count(fd).value == box_truth(0, SYN_EVENTS, "xeon7500_cbox_0"),
+		   "%llu", perf_count(fd).value);
 	check_caps_pmi("with pmi=off", "off");
 	for (cpu = 0; cpu < CPUS; cpu++) {
-		ktap_check(msr_read(cpu, DEBUGCTL) == debugctl[cpu], "CPU %d: DEBUGCTL %#llx, was %#llx",
-			   cpu, (ull)msr_read(cpu, DEBUGCTL), (ull)debugctl[cpu]);
+		ktap_check(msr_read(cpu, DEBUGCTL) == debugctl[cpu],
+			   "CPU %d: DEBUGCTL %#llx, was %#llx", cpu, msr_read(cpu, DEBUGCTL),
+			   debugctl[cpu]);
 		ktap_check(!msr_read(cpu, SYN_PMI_CPU(SYN_PMI_SENT)), "CPU %d got a PMI", cpu);
 	}
 	module_unload();
 	for (cpu = 0; cpu < CPUS; cpu++) {
 		ktap_check(msr_read(cpu, DEBUGCTL) == debugctl[cpu],
 			   "CPU %d: DEBUGCTL %#llx after unload, was %#llx", cpu,
-			   (ull)msr_read(cpu, DEBUGCTL), (ull)debugctl[cpu]);
+			   msr_read(cpu, DEBUGCTL), debugctl[cpu]);
 		msr_write(cpu, DEBUGCTL, debugctl[cpu] & ~UNCORE_PMI);
 	}
 	module_load("");
@@ -315,7 +315,7 @@ static void package_pmu(void)
 	static const char * const names[] = { "gate", "frozen", "lost" };
 	char path[120];
 	unsigned int i;
-	uint64_t ns;
+	u64 ns;
 	int fd;
 
 	start("");
@@ -334,7 +334,7 @@ static void package_pmu(void)
 		sleep_us(1000);
 		perf_disable(fd);
 		ns = perf_count(fd).value;
-		ktap_check(i ? !ns : ns >= 1000000, "%s: %llu", names[i], (ull)ns);
+		ktap_check(i ? !ns : ns >= 1000000, "%s: %llu", names[i], ns);
 		event_close_all();
 	}
 }

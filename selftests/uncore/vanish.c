@@ -5,6 +5,7 @@
  *
  * CPU 0 serves package 0, CPU 2 package 1.
  *
+ * PART: adversaries
  * VM: --sockets 2 --cores 2 --icount --append nmi_watchdog=0
  * TIER: once debug
  */
@@ -12,7 +13,6 @@
 #include "kmsg.h"
 #include "sampling.h"
 
-#define ull		unsigned long long
 #define NOTICED_US	1500000	/* so long it may take until the driver knows */
 
 static const struct vanishing {
@@ -27,7 +27,7 @@ static const struct vanishing {
 	{ "xeon7500_wbox", "uncore_clock", SYN_BOX_W, 0 },
 };
 
-#define VANISHING	(int)(sizeof(vanishing) / sizeof(vanishing[0]))
+#define VANISHING	(int)ARRAY_SIZE(vanishing)
 
 static void start(bool reads_0)
 {
@@ -96,44 +96,45 @@ static void counting(const struct vanishing *v, bool reads_0, bool sampling)
 		perf_enable(sampling_open("xeon7500_cbox_2", "occupancy_irq", 3000017, 0, 64)->fd);
 	sleep_us(20000);
 	before = perf_count(fd);
-	ktap_check(before.value && before.running == before.enabled, "%s: %llu before, %llu of %llu ns",
-		   what, (ull)before.value, (ull)before.running, (ull)before.enabled);
+	ktap_check(before.value && before.running == before.enabled,
+		   "%s: %llu before, %llu of %llu ns", what, before.value, before.running,
+		   before.enabled);
 	vanish(v);
 	then = perf_count(fd);
 	ktap_check(then.value == before.value, "%s: %llu right after, %llu before", what,
-		   (ull)then.value, (ull)before.value);
+		   then.value, before.value);
 	sleep_us(NOTICED_US);
 	then = perf_count(fd);
 	check_refused(what, v);
 	sleep_us(1200000);
 	later = perf_count(fd);
 	ktap_check(then.value == before.value && later.value == before.value,
-		   "%s: %llu and %llu, %llu before", what, (ull)then.value, (ull)later.value,
-		   (ull)before.value);
-	ktap_check(llabs((long long)(later.running - then.running)) < 1000000 && then.running < before.running + 1600000000ull,
+		   "%s: %llu and %llu, %llu before", what, then.value, later.value, before.value);
+	ktap_check(llabs((long long)(later.running - then.running)) < 1000000 &&
+		   then.running < before.running + 1600000000ull,
 		   "%s: it ran for %llu ms before, then %llu, later %llu", what,
-		   (ull)before.running / 1000000, (ull)then.running / 1000000,
-		   (ull)later.running / 1000000);
-	ktap_check(later.running < later.enabled, "%s: %llu of %llu ns", what, (ull)later.running,
-		   (ull)later.enabled);
+		   before.running / 1000000, then.running / 1000000, later.running / 1000000);
+	ktap_check(later.running < later.enabled, "%s: %llu of %llu ns", what, later.running,
+		   later.enabled);
 	/* To stop and start it does not bring it back. */
 	perf_disable(fd);
 	perf_enable(fd);
 	sleep_us(2000);
 	perf_disable(fd);
 	ktap_check(perf_count(fd).value == before.value, "%s: %llu when enabled again", what,
-		   (ull)perf_count(fd).value);
+		   perf_count(fd).value);
 	perf_disable(other);
 	perf_disable(far);
 	ktap_check(perf_count(other).value &&
 		   perf_count(other).value == box_truth(0, SYN_EVENTS, "xeon7500_cbox_5"),
-		   "%s: a neighbour: %llu, truth %llu", what, (ull)perf_count(other).value,
-		   (ull)box_truth(0, SYN_EVENTS, "xeon7500_cbox_5"));
+		   "%s: a neighbour: %llu, truth %llu", what, perf_count(other).value,
+		   box_truth(0, SYN_EVENTS, "xeon7500_cbox_5"));
 	ktap_check(perf_count(other).running == perf_count(other).enabled, "%s: a neighbour", what);
-	ktap_check(perf_count(far).value && perf_count(far).value == box_truth(2, SYN_EVENTS, v->pmu) &&
+	ktap_check(perf_count(far).value &&
+		   perf_count(far).value == box_truth(2, SYN_EVENTS, v->pmu) &&
 		   perf_count(far).running == perf_count(far).enabled,
-		   "%s: the other package: %llu, truth %llu", what, (ull)perf_count(far).value,
-		   (ull)box_truth(2, SYN_EVENTS, v->pmu));
+		   "%s: the other package: %llu, truth %llu", what, perf_count(far).value,
+		   box_truth(2, SYN_EVENTS, v->pmu));
 	event_close_all();
 	check_log(what);
 	msr_write(0, SYN_ABSENT, 0);
@@ -167,7 +168,7 @@ static void unread(bool reads_0)
 	const struct vanishing *v = &vanishing[1];
 	const char *what = reads_0 ? "reads 0" : "#GP";
 	struct perf_count then, later;
-	uint64_t most;
+	u64 most;
 	int fd;
 
 	start(reads_0);
@@ -180,13 +181,14 @@ static void unread(bool reads_0)
 	then = perf_count(fd);
 	sleep_us(1200000);
 	later = perf_count(fd);
-	ktap_note("%s: %llu of %llu that happened before; ran %llu of %llu ms", what, (ull)later.value,
-		  (ull)most, (ull)later.running / 1000000, (ull)later.enabled / 1000000);
-	ktap_check(then.value == later.value && later.value <= most, "%s: %llu, %llu, of %llu", what,
-		   (ull)then.value, (ull)later.value, (ull)most);
-	ktap_check(llabs((long long)(later.running - then.running)) < 1000000 && later.running < later.enabled,
-		   "%s: ran %llu, %llu of %llu ns", what, (ull)then.running, (ull)later.running,
-		   (ull)later.enabled);
+	ktap_note("%s: %llu of %llu that happened before; ran %llu of %llu ms", what, later.value,
+		  most, later.running / 1000000, later.enabled / 1000000);
+	ktap_check(then.value == later.value && later.value <= most, "%s: %llu, %llu, of %llu",
+		   what, then.value, later.value, most);
+	ktap_check(llabs((long long)(later.running - then.running)) < 1000000 &&
+		   later.running < later.enabled,
+		   "%s: ran %llu, %llu of %llu ns", what, then.running, later.running,
+		   later.enabled);
 	check_refused(what, v);
 	event_close_all();
 	check_log(what);
@@ -211,7 +213,7 @@ static void behind_a_gate(void)
 	sleep_us(300000);
 	later = perf_count(fd);
 	ktap_check(llabs((long long)(later.running - then.running)) < 1000000,
-		   "ran for %llu us, behind the gate for %lld", (ull)then.running / 1000,
+		   "ran for %llu us, behind the gate for %lld", then.running / 1000,
 		   (long long)(later.running - then.running) / 1000);
 	event_close_all();
 	msr_write(0, SYN_ABSENT, 0);
@@ -229,7 +231,7 @@ static void sampling_on_it(const char *options, bool reads_0)
 	const struct vanishing *v = &vanishing[0];
 	struct perf_event_attr attr;
 	char name[64], what[80];
-	uint64_t before, after, most;
+	u64 before, after, most;
 	struct ring *r;
 	int other;
 
@@ -254,13 +256,12 @@ static void sampling_on_it(const char *options, bool reads_0)
 	ring_drain(r, NULL, NULL);
 	/* That of an overflow before may come late. */
 	ktap_check(before && after <= before + 1 && r->samples == after,
-		   "%s: %llu samples, then %llu, then %llu", what, (ull)before, (ull)after,
-		   (ull)r->samples);
+		   "%s: %llu samples, then %llu, then %llu", what, before, after, r->samples);
 	perf_disable(r->fd);
 	perf_disable(other);
 	/* A counter close to its overflow that reads 0 looks as if it had counted up to it. */
 	ktap_check(perf_value(r->fd) <= most, "%s: %llu, of %llu that happened before", what,
-		   (ull)perf_value(r->fd), (ull)most);
+		   perf_value(r->fd), most);
 	if (!*options)
 		ktap_check(perf_count(other).running == perf_count(other).enabled, "%s: a neighbour",
 			   what);

@@ -13,7 +13,6 @@
 #include "session.h"
 
 #define CBOXES	10
-#define ull	unsigned long long
 
 static const char *cbox(int n)
 {
@@ -45,7 +44,7 @@ static void check_sum(const char *what)
 		0xd11, 0xd91, 0xd51, 0xdd1, 0xd31, 0xdb1, 0xd71, 0xdf1, 0xf51, 0xfd1
 	};
 	int cpus[SILICON_MAX_PACKAGES], fd[2 * CBOXES], num = 0, n, i, p;
-	uint64_t sum = 0, truth = 0;
+	u64 sum = 0, truth = 0;
 
 	silicon_start();
 	for (n = 0; n < CBOXES; n++) {
@@ -64,8 +63,7 @@ static void check_sum(const char *what)
 			truth += silicon_truth(0, SYN_EVENTS, first[n] + 2 * i) +
 				 silicon_truth(2, SYN_EVENTS, first[n] + 2 * i);
 	}
-	ktap_check(sum == truth && sum, "%s: %d counters, %llu, truth %llu", what, num, (ull)sum,
-		   (ull)truth);
+	ktap_check(sum == truth && sum, "%s: %d counters, %llu, truth %llu", what, num, sum, truth);
 }
 
 /* Bit n: C-Box n is fused off; what is left is a PMU if either package has it. */
@@ -73,7 +71,7 @@ static void check_fused(unsigned int off0, unsigned int off1, bool reads_0)
 {
 	unsigned int off[2] = { off0, off1 };
 	int cpus[SILICON_MAX_PACKAGES], n, p, num;
-	uint64_t boxes;
+	u64 boxes;
 	char what[80];
 
 	snprintf(what, sizeof(what), "without %#x and %#x, which %s", off0, off1,
@@ -116,10 +114,10 @@ static void fused_off(void)
 static void check_reported(const char *what)
 {
 	/* Far longer than ten handlers take, one behind the other, on a debug kernel. */
-	const uint64_t period = 16000037;
+	const u64 period = 16000037;
 	int cpu = package_cpu(0), n;
 	struct ring *r[CBOXES];
-	uint64_t periods;
+	u64 periods;
 
 	silicon_start();
 	sampling_limit(1000000);
@@ -138,8 +136,8 @@ static void check_reported(const char *what)
 	for (n = 0; n < CBOXES; n++) {
 		periods = perf_value(r[n]->fd) / (period + 7919 * n);
 		ktap_check(periods > 3 && r[n]->samples + 1 >= periods,
-			   "%s: %s: %llu samples in %llu periods", what, cbox(n),
-			   (ull)r[n]->samples, (ull)periods);
+			   "%s: %s: %llu samples in %llu periods", what, cbox(n), r[n]->samples,
+			   periods);
 	}
 }
 
@@ -182,15 +180,14 @@ static const struct {
 	{ "pgt_page_ev2.auto_cls", 0xca9, 1 << 11, 0 },
 };
 
-#define NUM(a)	(sizeof(a) / sizeof((a)[0]))
 
 static void mbox_fields(void)
 {
-	uint64_t val, truth;
+	u64 val, truth;
 	unsigned int i;
 	int fd;
 
-	for (i = 0; i < NUM(fields); i++) {
+	for (i = 0; i < ARRAY_SIZE(fields); i++) {
 		silicon_start();
 		fd = event_open("xeon7500_mbox_0", fields[i].event, package_cpu(0), -1);
 		perf_enable(fd);
@@ -199,9 +196,9 @@ static void mbox_fields(void)
 		perf_disable(fd);
 		truth = box_truth(0, SYN_EVENTS, "xeon7500_mbox_0");
 		ktap_check((val & fields[i].bits) == fields[i].val, "%s: MSR %#x is %#llx",
-			   fields[i].event, fields[i].msr, (ull)val);
+			   fields[i].event, fields[i].msr, val);
 		ktap_check(perf_value(fd) == truth && truth, "%s: %llu, truth %llu",
-			   fields[i].event, (ull)perf_value(fd), (ull)truth);
+			   fields[i].event, perf_value(fd), truth);
 	}
 }
 
@@ -244,7 +241,7 @@ static void mbox_beside(void)
 	int err;
 
 	silicon_start();
-	for (i = 0; i < NUM(pairs); i++) {
+	for (i = 0; i < ARRAY_SIZE(pairs); i++) {
 		err = open_beside(pairs[i].a, pairs[i].b);
 		ktap_check(err == pairs[i].err, "%s beside %s: %s", pairs[i].b, pairs[i].a,
 			   err ? strerror(-err) : "accepted");

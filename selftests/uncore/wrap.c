@@ -56,11 +56,11 @@ static void no_pmi(void)
 	for (p = 0; p < 2; p++)
 		ktap_check(!msr_read(package_cpu(p), SYN_PMI(SYN_PMI_REQUESTED)),
 			   "package %d: %llu PMIs", p,
-			   (unsigned long long)msr_read(package_cpu(p), SYN_PMI(SYN_PMI_REQUESTED)));
+			   msr_read(package_cpu(p), SYN_PMI(SYN_PMI_REQUESTED)));
 }
 
 /* The gate is open until this counter has had so many overflows. */
-static void run_until(int cpu, int gate, unsigned int ctr, uint64_t overflows)
+static void run_until(int cpu, int gate, unsigned int ctr, u64 overflows)
 {
 	perf_enable(gate);
 	while (silicon_truth(cpu, SYN_OVERFLOWS, ctr) < overflows)
@@ -73,7 +73,7 @@ static void run_until(int cpu, int gate, unsigned int ctr, uint64_t overflows)
 static void unattended(void)
 {
 	int cpu = start(0), gate, fd[6], i, wrap;
-	uint64_t moved[6] = {};
+	u64 moved[6] = {};
 
 	gate = event_open("xeon7500_package", "gate", cpu, -1);
 	for (i = 0; i < 6; i++)
@@ -86,11 +86,11 @@ static void unattended(void)
 	}
 	perf_disable(fd[0]);
 	for (i = 0; i < 6; i++) {
-		uint64_t count = perf_count(fd[i]).value;
-		uint64_t want = moved[i] + silicon_truth(cpu, SYN_EVENTS, CTR + 2 * i);
+		u64 count = perf_count(fd[i]).value;
+		u64 want = moved[i] + silicon_truth(cpu, SYN_EVENTS, CTR + 2 * i);
 
 		ktap_check(count == want && count >> 48 == 3, "counter %d: %#llx, wanted %#llx", i,
-			   (unsigned long long)count, (unsigned long long)want);
+			   count, want);
 		ktap_check(silicon_truth(cpu, SYN_OVERFLOWS, CTR + 2 * i) == 3, "counter %d", i);
 	}
 	event_close_all();
@@ -110,13 +110,12 @@ static void others_online(bool online)
 
 static void check(int cpu, int fd, unsigned int wraps)
 {
-	uint64_t truth = box_truth(cpu, SYN_EVENTS, PMU), count;
-	uint64_t overflows = box_truth(cpu, SYN_OVERFLOWS, PMU);
+	u64 truth = box_truth(cpu, SYN_EVENTS, PMU), count;
+	u64 overflows = box_truth(cpu, SYN_OVERFLOWS, PMU);
 
 	count = perf_count(fd).value;
-	ktap_check(count == truth && truth >> 48 == wraps, "%#llx, truth %#llx",
-		   (unsigned long long)count, (unsigned long long)truth);
-	ktap_check(overflows == wraps, "%llu overflows", (unsigned long long)overflows);
+	ktap_check(count == truth && truth >> 48 == wraps, "%#llx, truth %#llx", count, truth);
+	ktap_check(overflows == wraps, "%llu overflows", overflows);
 	msr_write(cpu, SYN_TRAFFIC_RESET, 1);
 }
 
@@ -124,7 +123,7 @@ static void check(int cpu, int fd, unsigned int wraps)
 static void real(void)
 {
 	int cpu[2], fd[2], p, i, reads = 6 * real_wraps();
-	uint64_t last = 0, now;
+	u64 last = 0, now;
 
 	cpu[1] = start(1);
 	cpu[0] = start(0);
@@ -137,7 +136,7 @@ static void real(void)
 		sleep_s(WRAP_S / 6 + 1);
 		now = perf_count(fd[1]).value;
 		ktap_check(now > last && now <= box_truth(cpu[1], SYN_EVENTS, PMU),
-			   "%#llx after %#llx", (unsigned long long)now, (unsigned long long)last);
+			   "%#llx after %#llx", now, last);
 		last = now;
 	}
 	others_online(true);

@@ -200,7 +200,8 @@ def run_in(on, machine, commands, directory):
     put_file(shared, 'all', script)
     walker = os.path.join(directory, 'walker')
     subprocess.run(['gcc', '-O2', '-static', '-o', walker,
-                    os.path.join(vm.TOP, 'selftests', 'lib', 'walker.c')], check=True)
+                    os.path.join(vm.TOP, 'selftests', 'programs', 'walker.c'),
+                    '-I' + os.path.join(vm.TOP, 'selftests', 'lib')], check=True)
     done = subprocess.run(
         [os.path.join(vm.TOP, 'tools', 'vm', 'run'), *on, '--timeout', vm.TIMEOUT,
          *SIZE, *vm.PTI, *MACHINES[machine], '--put', shared + ':/t', '--put', walker + ':/t/walker',

@@ -19,7 +19,7 @@ struct event {
 
 static int cpu;
 
-static void accesses(uint64_t acc[2])
+static void accesses(u64 acc[2])
 {
 	acc[0] = msr_read(cpu, SYN_ACCESS_ALL(SYN_RANGE_UNCORE, 0));
 	acc[1] = msr_read(cpu, SYN_ACCESS_ALL(SYN_RANGE_UNCORE, 1));
@@ -27,7 +27,7 @@ static void accesses(uint64_t acc[2])
 
 static void run_row(const char *name, const struct event *events, int num)
 {
-	uint64_t add[2], read[2], all[2], sum = 0, busy = 0;
+	u64 add[2], read[2], all[2], sum = 0, busy = 0;
 	int fd[MAX_EVENTS], i;
 
 	for (i = 0; i < num; i++) {
@@ -61,9 +61,8 @@ static void run_row(const char *name, const struct event *events, int num)
 	for (i = 0; i < num; i++)
 		close(fd[i]);
 	accesses(all);
-	printf("row\t%s\t%d\t%llu\t%llu\t%llu\t%llu\t%llu\n", name, num, (unsigned long long)busy,
-	       (unsigned long long)add[0], (unsigned long long)add[1],
-	       (unsigned long long)all[0], (unsigned long long)all[1]);
+	printf("row\t%s\t%d\t%llu\t%llu\t%llu\t%llu\t%llu\n", name, num, busy, add[0], add[1],
+	       all[0], all[1]);
 	ktap_require(sum, "%s: nothing was counted", name);
 }
 
@@ -74,7 +73,6 @@ int main(int argc, char **argv)
 	char line[400], last[100] = "";
 	int num = 0;
 
-	(void)silicon_no_violation;
 	if (!f || setjmp(ktap_end))
 		return 1;
 	while (fgets(line, sizeof(line), f)) {

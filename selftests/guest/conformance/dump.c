@@ -40,7 +40,7 @@ static void dump_dir(const char *pmu, const char *dir, char mark)
 static void open_once(const char *pmu, const char *event, const char *terms)
 {
 	int cpu = package_cpu(0), fd;
-	uint64_t from, to;
+	u64 from, to;
 	char text[300];
 
 	snprintf(text, sizeof(text), "%s%s", event, terms);
@@ -49,8 +49,7 @@ static void open_once(const char *pmu, const char *event, const char *terms)
 	perf_enable(fd);
 	to = msr_read(cpu, SYN_NS);
 	event_close_all();
-	printf("O %s %s %s %llu %llu\n", pmu, event, terms[0] ? terms : "-",
-	       (unsigned long long)from, (unsigned long long)to);
+	printf("O %s %s %s %llu %llu\n", pmu, event, terms[0] ? terms : "-", from, to);
 }
 
 /* Of fixed events and of those that add more than 1 in a clock it is refused. */
@@ -124,7 +123,7 @@ static void open_named_ports(const char *pmu)
 	char path[300], term[16];
 	unsigned int i;
 
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
 		snprintf(path, sizeof(path), SYSFS_PMU "/%s/format/%s", pmu, names[i]);
 		snprintf(term, sizeof(term), ",%s", names[i]);
 		if (!access(path, R_OK))
@@ -155,6 +154,6 @@ int main(int argc, char **argv)
 	dump_dir("xeon7500_package", "format", 'F');
 	dump_dir("xeon7500_package", "events", 'E');
 	dump_dir("cpu", "events", 'E');
-	printf("violations %llu\n", (unsigned long long)msr_read(0, SYN_VIOLATIONS));
+	printf("violations %llu\n", msr_read(0, SYN_VIOLATIONS));
 	return 0;
 }

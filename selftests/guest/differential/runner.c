@@ -20,7 +20,7 @@ static int cpu;
 
 static void add_word(struct perf_event_attr *attr, const char *term)
 {
-	uint64_t val = strtoull(strchr(term, '=') + 1, NULL, 0);
+	u64 val = strtoull(strchr(term, '=') + 1, NULL, 0);
 
 	if (!strncmp(term, "config1=", 8))
 		attr->config1 |= val;
@@ -55,8 +55,7 @@ static void print_registers(char *regs)
 	char *reg, *save;
 
 	for (reg = strtok_r(regs, ",", &save); reg; reg = strtok_r(NULL, ",", &save))
-		printf("\tr%s=%#llx", reg,
-		       (unsigned long long)msr_read(cpu, strtoul(reg, NULL, 16)));
+		printf("\tr%s=%#llx", reg, msr_read(cpu, strtoul(reg, NULL, 16)));
 }
 
 static void send_packets(char *packets)
@@ -79,7 +78,7 @@ static void run_row(char *field[MAX_FIELDS])
 	unsigned int ctr, num = strtoul(field[4], NULL, 0), i, kind;
 	struct perf_event_attr attr;
 	struct perf_count count;
-	uint64_t n;
+	u64 n;
 	int fd;
 
 	if (!field[1][0]) {
@@ -108,20 +107,19 @@ static void run_row(char *field[MAX_FIELDS])
 		close(fd);
 		return;
 	}
-	printf("\tidx=%u\tctl=%#llx", i, (unsigned long long)msr_read(cpu, counter_ctl(ctr)));
+	printf("\tidx=%u\tctl=%#llx", i, msr_read(cpu, counter_ctl(ctr)));
 	print_registers(field[5]);
 	send_packets(field[6]);
 	sleep_us(50);
 	perf_disable(fd);
 	count = perf_count(fd);
 	close(fd);
-	printf("\tcount=%llu\ttruth=%llu\tcycles=%llu", (unsigned long long)count.value,
-	       (unsigned long long)silicon_truth(cpu, SYN_EVENTS, ctr),
-	       (unsigned long long)silicon_truth(cpu, SYN_ENABLED, ctr));
+	printf("\tcount=%llu\ttruth=%llu\tcycles=%llu", count.value,
+	       silicon_truth(cpu, SYN_EVENTS, ctr), silicon_truth(cpu, SYN_ENABLED, ctr));
 	for (kind = 0; kind < SYN_V_KINDS; kind++) {
 		n = msr_read(cpu, SYN_VIOLATION(kind));
 		if (n)
-			printf("\tv%u=%llu", kind, (unsigned long long)n);
+			printf("\tv%u=%llu", kind, n);
 	}
 	printf("\n");
 }

@@ -30,8 +30,8 @@
 #define REGISTERS	(LAST - FIRST + 3)
 #define PACKAGES_MAX	8
 
-static uint64_t before[PACKAGES_MAX][REGISTERS];
-static uint64_t debugctl[64];
+static u64 before[PACKAGES_MAX][REGISTERS];
+static u64 debugctl[64];
 static bool hole[REGISTERS];	/* found once: looking there is a violation */
 static int cpus;
 static int cpu_of[PACKAGES_MAX], packages;
@@ -46,10 +46,10 @@ static uint32_t address(unsigned int i)
 	return i <= LAST - FIRST ? FIRST + i : 0x394 + i - (LAST - FIRST + 1);
 }
 
-static uint64_t value(unsigned int i, int cpu)
+static u64 value(unsigned int i, int cpu)
 {
 	uint32_t msr = address(i);
-	uint64_t val = 0;
+	u64 val = 0;
 
 	if (!moves(msr) && !hole[i])
 		hole[i] = msr_try_read(cpu, msr, &val) < 0;
@@ -134,12 +134,12 @@ static unsigned int show_changed(const char *when)
 
 	for (p = 0; p < packages; p++) {
 		for (i = 0; i < REGISTERS; i++) {
-			uint64_t now = value(i, cpu_of[p]);
+			u64 now = value(i, cpu_of[p]);
 
 			if (now == before[p][i])
 				continue;
 			printf("changed%s: 0x%x of package %d: %#llx, was %#llx\n", when, address(i), p,
-			       (unsigned long long)now, (unsigned long long)before[p][i]);
+			       now, before[p][i]);
 			changed++;
 		}
 	}
@@ -162,7 +162,7 @@ static void show_statistics(void)
 			printf(" %u", kind);
 	}
 	printf("\nwrites %llu\n",
-	       (unsigned long long)msr_read(0, SYN_ACCESS_ALL(SYN_RANGE_UNCORE, 1)));
+	       msr_read(0, SYN_ACCESS_ALL(SYN_RANGE_UNCORE, 1)));
 }
 
 static void one(char *line, const char *command)
@@ -300,7 +300,6 @@ int main(int argc, char **argv)
 
 	if (!lines || silicon_missing())
 		return 2;
-	use();
 	mkdir("/run", 0755);
 	srand(7500);
 	cpus = sysconf(_SC_NPROCESSORS_CONF);

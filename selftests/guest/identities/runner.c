@@ -35,15 +35,15 @@ static void run_row(int package, unsigned int us, char *rest)
 	sleep_us(us);
 	perf_disable(gate);
 	cycles = perf_count(clock);
-	printf("row %llu", (unsigned long long)cycles.value);
+	printf("row %llu", cycles.value);
 	for (int i = 0; i < num; i++) {
 		struct perf_count count = perf_count(fd[i]);
 
 		/* All run while the gate is open. */
 		ktap_require(count.running == cycles.running,
-			     "event %d ran for %llu ns, the clock for %llu", i,
-			     (unsigned long long)count.running, (unsigned long long)cycles.running);
-		printf(" %llu", (unsigned long long)count.value);
+			     "event %d ran for %llu ns, the clock for %llu", i, count.running,
+			     cycles.running);
+		printf(" %llu", count.value);
 	}
 	printf("\n");
 	event_close_all();

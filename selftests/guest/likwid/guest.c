@@ -14,7 +14,6 @@
 
 #include "foreign.h"
 
-#define ull	unsigned long long
 
 /* Long enough that the rate of an event is the same in two windows. */
 #define WINDOW_US	300
@@ -68,7 +67,7 @@ static const struct excuse {
 	{ BOTH, OTHER_RATE, "QUE_ARB_BID_*_DRS", "*", "class 2 is NDR, 4 is meant" },
 };
 
-#define EXCUSES (int)(sizeof(excuses) / sizeof(excuses[0]))
+#define EXCUSES (int)ARRAY_SIZE(excuses)
 
 static int used[EXCUSES];
 
@@ -126,7 +125,7 @@ struct event {
 	char ours[80];		/* the driver's name of the event */
 	int port;		/* of an R-Box, or -1 */
 	bool done;
-	uint64_t truth, clocks;
+	u64 truth, clocks;
 };
 
 static struct event events[2500];
@@ -190,7 +189,7 @@ static void plain_name(const char *name, char *plain, int *port)
 	} else if (!strncmp(name, "FVC_EV", 6)) {
 		strcpy(plain, name + strlen("FVC_EV0_"));
 	}
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
 		if (!strncmp(plain, names[i].likwid, strlen(names[i].likwid))) {
 			snprintf(copy, sizeof(copy), "%s%s", names[i].ours,
 				 plain + strlen(names[i].likwid));
@@ -238,7 +237,7 @@ static void list_read(void)
 	while (fscanf(f, "%79s %299s", name, counters) == 2) {
 		if (line++ % stride())
 			continue;
-		ktap_require(num_events < (int)(sizeof(events) / sizeof(events[0])), "too many");
+		ktap_require(num_events < (int)ARRAY_SIZE(events), "too many");
 		e = &events[num_events];
 		strcpy(e->name, name);
 		s = strtok(counters, "|");
@@ -315,7 +314,7 @@ static int equal;
 static void count_set(struct event **set, int num)
 {
 	char text[SET * 100] = "";
-	uint64_t violations;
+	u64 violations;
 	int group, i, len = 0;
 
 	for (i = 0; i < num; i++) {
@@ -350,14 +349,14 @@ static void count_set(struct event **set, int num)
 			equal++;
 		else if (!excused(OTHER_COUNT, e->name, e->counter))
 			ktap_check(false, "%s:%s: LIKWID says %.0f, truth %llu in %llu clocks",
-				   e->name, e->counter, value, (ull)e->truth, (ull)e->clocks);
+				   e->name, e->counter, value, e->truth, e->clocks);
 	}
 	for (i = 0; i < num; i++) {
 		if (!set[i]->clocks && !excused(NO_COUNTER, set[i]->name, set[i]->counter))
 			ktap_check(false, "%s:%s: not counted", set[i]->name, set[i]->counter);
 	}
 	if (violations && !excused(VIOLATION, set[0]->name, set[0]->counter))
-		ktap_check(false, "%s: %llu violations", text, (ull)violations);
+		ktap_check(false, "%s: %llu violations", text, violations);
 }
 
 static void likwid_init(void)
@@ -399,7 +398,7 @@ static void likwid_counts(void)
 }
 
 /* Returns what LIKWID says. */
-static double count_hits(uint64_t *truth)
+static double count_hits(u64 *truth)
 {
 	static const char text[] = "LLC_HITS_ALL:CBOX0C0";
 	int group;
@@ -418,15 +417,15 @@ static double count_hits(uint64_t *truth)
  */
 static void left_over(void)
 {
-	const uint64_t left = 1000000000000;
-	uint64_t truth;
+	const u64 left = 1000000000000;
+	u64 truth;
 	double value;
 
 	likwid_init();
 	msr_write(0, 0xd11, left);
 	value = count_hits(&truth);
-	ktap_check(truth && value == truth + (machine == WSM ? left : 0), "%.0f, truth %llu",
-		   value, (ull)truth);
+	ktap_check(truth && value == truth + (machine == WSM ? left : 0), "%.0f, truth %llu", value,
+		   truth);
 }
 
 /*
@@ -435,17 +434,17 @@ static void left_over(void)
  */
 static void second_set(void)
 {
-	uint64_t truth;
+	u64 truth;
 
 	count_hits(&truth);
-	ktap_check(machine == WSM ? !truth : truth, "truth %llu", (ull)truth);
+	ktap_check(machine == WSM ? !truth : truth, "truth %llu", truth);
 	likwid_end();
 	silicon_forgive();
 	foreign_clean(0);
 	module_load("");
 }
 
-static bool same_rate(const struct event *e, uint64_t value, uint64_t clocks)
+static bool same_rate(const struct event *e, u64 value, u64 clocks)
 {
 	double a = (double)e->truth * clocks, b = (double)value * e->clocks;
 	double more = a > b ? a - b : b - a;
@@ -456,7 +455,7 @@ static bool same_rate(const struct event *e, uint64_t value, uint64_t clocks)
 static void same_events(void)
 {
 	struct perf_event_attr attr;
-	uint64_t value, clocks;
+	u64 value, clocks;
 	int i, fd, same = 0, seen = 0;
 
 	for (i = 0; i < num_events; i++) {
@@ -491,8 +490,8 @@ static void same_events(void)
 			same++;
 		else if (!excused(OTHER_RATE, e->name, e->counter))
 			ktap_check(false, "%s:%s: %llu in %llu clocks, %s/%s/ %llu in %llu",
-				   e->name, e->counter, (ull)e->truth, (ull)e->clocks, e->pmu,
-				   e->ours, (ull)value, (ull)clocks);
+				   e->name, e->counter, e->truth, e->clocks, e->pmu, e->ours, value,
+				   clocks);
 	}
 	ktap_note("%d of %d have the rate of the event of that name", same, seen);
 }
@@ -524,7 +523,7 @@ static const char *which_machine(void)
 /* What LIKWID does is its own: no case of the rules. */
 KTAP_MAIN_UNLESS(which_machine(),
 		 { "LIKWID reads what the silicon has counted", likwid_counts },
-		 { "and what was in the counter before, on Westmere-EX only", left_over },
-		 { "nothing a second time, on Westmere-EX only", second_set },
-		 { "its events are those that the driver has by that name", same_events },
-		 { "what it gets wrong is what we say", excuses_needed })
+		 { "and what was in the counter before, on Westmere-EX only", left_over, KTAP_SAME_PROCESS },
+		 { "nothing a second time, on Westmere-EX only", second_set, KTAP_SAME_PROCESS },
+		 { "its events are those that the driver has by that name", same_events, KTAP_SAME_PROCESS },
+		 { "what it gets wrong is what we say", excuses_needed, KTAP_SAME_PROCESS })

@@ -12,7 +12,6 @@
 #include "kmsg.h"
 #include "sampling.h"
 
-#define ull	unsigned long long
 #define OUTPUT	"/tmp/owner"
 
 /* What both tools use is among these. */
@@ -27,12 +26,12 @@ static const struct {
 	{ "xeon7500_rbox_0", "flits_sent,port=0" }, { "xeon7500_rbox_1", "flits_sent,port=0" },
 };
 
-#define EVENTS	(int)(sizeof(events) / sizeof(events[0]))
+#define EVENTS	(int)ARRAY_SIZE(events)
 #define PACKAGES 2
 
 /* Counts in a million clocks. */
 struct rates {
-	uint64_t val[PACKAGES][EVENTS];
+	u64 val[PACKAGES][EVENTS];
 };
 
 #define LIKWID_EVENTS	"-g LLC_MISSES_ALL:CBOX0C0,LLC_HITS_ALL:CBOX0C1,LLC_HITS_ALL:CBOX5C0 sleep 1"
@@ -77,7 +76,7 @@ static void must_run(const char *tool)
 /* Our events count while meanwhile() goes on, or for 20 ms. */
 static void count(struct rates *r, const char *tool)
 {
-	uint64_t from[PACKAGES], to[PACKAGES];
+	u64 from[PACKAGES], to[PACKAGES];
 	int fd[PACKAGES][EVENTS], i, p;
 
 	for (p = 0; p < PACKAGES; p++) {
@@ -116,9 +115,9 @@ static void count(struct rates *r, const char *tool)
 
 static struct rates alone;
 
-static bool same(uint64_t a, uint64_t b, unsigned int percent)
+static bool same(u64 a, u64 b, unsigned int percent)
 {
-	uint64_t more = a > b ? a - b : b - a;
+	u64 more = a > b ? a - b : b - a;
 
 	return a && more <= (a > b ? a : b) * percent / 100 + 10;
 }
@@ -134,8 +133,8 @@ static int compare(const struct rates *r, const char *when, unsigned int percent
 				continue;
 			if (++differ <= 4)
 				ktap_note("%s: package %d: %s/%s/: %llu in a million clocks, %llu alone",
-					  when, p, events[i].pmu, events[i].event,
-					  (ull)r->val[p][i], (ull)alone.val[p][i]);
+					  when, p, events[i].pmu, events[i].event, r->val[p][i],
+					  alone.val[p][i]);
 		}
 	}
 	return differ;
@@ -158,7 +157,7 @@ static void start(void)
 	silicon_start();
 	if (!alone.val[0][0]) {
 		count(&alone, NULL);
-		ktap_check(same(alone.val[0][3], 1000000, 2), "clock: %llu", (ull)alone.val[0][3]);
+		ktap_check(same(alone.val[0][3], 1000000, 2), "clock: %llu", alone.val[0][3]);
 	}
 }
 
@@ -200,7 +199,7 @@ static void after_it(const char *tool)
 	perf_disable(rings[1].fd);
 	check_books_taken("samples after it", 2);
 	ktap_check(rings[0].samples && rings[1].samples, "%llu and %llu samples after it",
-		   (ull)rings[0].samples, (ull)rings[1].samples);
+		   rings[0].samples, rings[1].samples);
 }
 
 /* What is wrong is said. What it costs to enable and read all of them is in the rates. */
@@ -224,7 +223,7 @@ static void beside_it(const char *tool)
 	for (p = 0; p < PACKAGES; p++) {
 		for (i = 0; i < EVENTS; i++)
 			ktap_check(now.val[p][i] < 1ull << 30, "package %d: %s/%s/: %llu", p,
-				   events[i].pmu, events[i].event, (ull)now.val[p][i]);
+				   events[i].pmu, events[i].event, now.val[p][i]);
 	}
 	/* When it has gone. */
 	count(&now, NULL);
@@ -298,10 +297,10 @@ static void pcm_after_us(void)
 /* What they do is theirs: no case of the rules. */
 KTAP_MAIN_UNLESS(silicon_missing() ?: uncore_missing(),
 		 { "LIKWID before the driver is loaded", likwid_before },
-		 { "LIKWID between our sessions", likwid_after },
-		 { "LIKWID while we count", likwid_beside },
-		 { "LIKWID measures after us", likwid_after_us },
-		 { "PCM before the driver is loaded", pcm_before },
-		 { "PCM between our sessions", pcm_after },
-		 { "PCM while we count", pcm_beside },
-		 { "PCM measures after us", pcm_after_us })
+		 { "LIKWID between our sessions", likwid_after, KTAP_SAME_PROCESS },
+		 { "LIKWID while we count", likwid_beside, KTAP_SAME_PROCESS },
+		 { "LIKWID measures after us", likwid_after_us, KTAP_SAME_PROCESS },
+		 { "PCM before the driver is loaded", pcm_before, KTAP_SAME_PROCESS },
+		 { "PCM between our sessions", pcm_after, KTAP_SAME_PROCESS },
+		 { "PCM while we count", pcm_beside, KTAP_SAME_PROCESS },
+		 { "PCM measures after us", pcm_after_us, KTAP_SAME_PROCESS })

@@ -21,7 +21,7 @@
 #define SAMPLES		200
 #define TRIES		100
 
-static uint64_t from[WORDS], to[WORDS];
+static u64 from[WORDS], to[WORDS];
 static struct ring ring;
 static int cpu;
 
@@ -29,9 +29,9 @@ static int cpu;
 #define NONE	-1
 
 /* The samples of a walk, with a fault at its beginning or its end. */
-static uint64_t some(int first, int last)
+static u64 some(int first, int last)
 {
-	uint64_t before = ring.samples;
+	u64 before = ring.samples;
 	struct sample s;
 
 	perf_enable(ring.fd);
@@ -51,7 +51,7 @@ static void sample_on(const char *how)
 	struct perf_event_attr attr = sample_attr(0x81d0, 2, PERIOD);
 	int fault = strcmp(how, "below") ? SYN_PEBS_INDEX_ABOVE : SYN_PEBS_INDEX_BELOW;
 	bool stop = !strcmp(how, "stop");
-	uint64_t num;
+	u64 num;
 	long before;
 	int i;
 
@@ -64,10 +64,10 @@ static void sample_on(const char *how)
 		attr.clockid = CLOCK_MONOTONIC;
 	}
 	ring_open(&ring, &attr);
-	printf("before: %llu\n", (unsigned long long)some(NONE, NONE));
+	printf("before: %llu\n", some(NONE, NONE));
 	if (stop) {
 		some(NONE, fault);
-		printf("after: %llu\n", (unsigned long long)some(NONE, NONE));
+		printf("after: %llu\n", some(NONE, NONE));
 		return;
 	}
 	/*
@@ -83,7 +83,7 @@ static void sample_on(const char *how)
 	}
 	real_time(false);
 	ktap_require(i < TRIES, "never left alone");
-	printf("after: %llu\n", (unsigned long long)num);
+	printf("after: %llu\n", num);
 }
 
 int main(int argc, char **argv)

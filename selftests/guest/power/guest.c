@@ -8,7 +8,6 @@
 #include "kmsg.h"
 #include "sampling.h"
 
-#define ull		unsigned long long
 #define OURS		"xeon7500_uncore"
 #define WITNESS		"/sys/module/witness/parameters"
 #define U_GLOBAL_CTL	0xc00
@@ -26,7 +25,7 @@ static const struct {
 	{ "xeon7500_wbox", "uncore_clock", 0 },
 };
 
-#define EVENTS	(int)(sizeof(events) / sizeof(events[0]))
+#define EVENTS	(int)ARRAY_SIZE(events)
 
 static int fds[2 * EVENTS];
 
@@ -40,10 +39,10 @@ static bool put(const char *path, const char *text)
 	return ok;
 }
 
-static uint64_t seen(const char *what)
+static u64 seen(const char *what)
 {
 	char path[80];
-	ull val = 0;
+	u64 val = 0;
 	FILE *f;
 
 	snprintf(path, sizeof(path), WITNESS "/%s", what);
@@ -100,18 +99,18 @@ static void check_counts(const char *what)
 
 	for (p = 0; p < 2; p++) {
 		for (i = 0; i < EVENTS; i++) {
-			uint64_t truth = box_truth(2 * p, SYN_EVENTS, events[i].pmu);
-			uint64_t count = perf_value(fds[p * EVENTS + i]);
+			u64 truth = box_truth(2 * p, SYN_EVENTS, events[i].pmu);
+			u64 count = perf_value(fds[p * EVENTS + i]);
 
 			ktap_check(truth && count == truth, "%s: package %d: %s: %llu, truth %llu",
-				   what, p, events[i].pmu, (ull)count, (ull)truth);
+				   what, p, events[i].pmu, count, truth);
 		}
 	}
 }
 
-static uint64_t all_truth(unsigned int what)
+static u64 all_truth(unsigned int what)
 {
-	uint64_t sum = 0;
+	u64 sum = 0;
 	int i, p;
 
 	for (p = 0; p < 2; p++) {
@@ -124,7 +123,7 @@ static uint64_t all_truth(unsigned int what)
 /* Events are open and enabled, and nothing counts. */
 static void restart(void)
 {
-	uint64_t before, sent = 0;
+	u64 before, sent = 0;
 	int cpu;
 
 	begin();
@@ -132,14 +131,14 @@ static void restart(void)
 	before = all_truth(SYN_EVENTS);
 	for (cpu = 0; cpu < 4; cpu++) {
 		ktap_check(!msr_read(cpu, U_GLOBAL_CTL), "CPU %d: U_GLOBAL_CTL %#llx", cpu,
-			   (ull)msr_read(cpu, U_GLOBAL_CTL));
+			   msr_read(cpu, U_GLOBAL_CTL));
 		ktap_check(!(msr_read(cpu, DEBUGCTL) & UNCORE_PMI), "CPU %d lets PMIs in", cpu);
 		sent += msr_read(cpu, SYN_PMI_CPU(SYN_PMI_SENT));
 	}
 	ktap_check(sent, "no PMI before");
 	sleep_us(50000);
-	ktap_check(before && all_truth(SYN_EVENTS) == before, "%llu events, then %llu",
-		   (ull)before, (ull)all_truth(SYN_EVENTS));
+	ktap_check(before && all_truth(SYN_EVENTS) == before, "%llu events, then %llu", before,
+		   all_truth(SYN_EVENTS));
 	for (cpu = 0; cpu < 4; cpu++)
 		sent -= msr_read(cpu, SYN_PMI_CPU(SYN_PMI_SENT));
 	ktap_check(!sent, "PMIs came");
@@ -153,7 +152,7 @@ static void restart(void)
 /* All of it but the firmware's part. Events of CPUs that go are gone, those of CPU 0 go on. */
 static void suspend(void)
 {
-	uint64_t windows, samples;
+	u64 windows, samples;
 	const char *state = NULL;
 	struct ring *r;
 
@@ -171,8 +170,8 @@ static void suspend(void)
 	rings_drain();
 	windows = silicon_truth(0, SYN_WINDOWS, 0x394);
 	ktap_require(put("/sys/power/state", state), "%s: %s", state, strerror(errno));
-	ktap_note("%s: U_GLOBAL_CTL %#llx, IA32_DEBUGCTL %#llx", state, (ull)seen("global_ctl"),
-		  (ull)seen("debugctl"));
+	ktap_note("%s: U_GLOBAL_CTL %#llx, IA32_DEBUGCTL %#llx", state, seen("global_ctl"),
+		  seen("debugctl"));
 	ktap_check(!seen("global_ctl") && !(seen("debugctl") & UNCORE_PMI), "not asleep");
 	ktap_check(silicon_truth(0, SYN_WINDOWS, 0x394) > windows, "it has not stopped");
 	/* Awake again. */
@@ -181,7 +180,7 @@ static void suspend(void)
 	samples = r->samples;
 	sleep_us(20000);
 	ring_drain(r, NULL, NULL);
-	ktap_check(r->samples > samples, "%llu samples, and no more", (ull)samples);
+	ktap_check(r->samples > samples, "%llu samples, and no more", samples);
 	ktap_check(msr_read(0, DEBUGCTL) & UNCORE_PMI, "PMIs are kept out");
 	for (int i = 0; i < EVENTS; i++)
 		perf_disable(fds[i]);

@@ -14,19 +14,18 @@
 #include "foreign.h"
 #include "sampling.h"
 
-#define ull		unsigned long long
 #define ALL_LOST	(1ull << 40)
 #define PERIOD		100000	/* one event in each cycle: 50 us */
 
 extern char __executable_start, etext;
 
 struct seen {
-	uint64_t samples;
-	uint64_t user;		/* the registers of this program */
-	uint64_t kernel;	/* of an interrupted kernel */
-	uint64_t made_up;
-	uint64_t leaks;		/* of those: something is in them that should not be */
-	uint64_t strange;	/* user mode, but not at a place of this program */
+	u64 samples;
+	u64 user;		/* the registers of this program */
+	u64 kernel;	/* of an interrupted kernel */
+	u64 made_up;
+	u64 leaks;		/* of those: something is in them that should not be */
+	u64 strange;	/* user mode, but not at a place of this program */
 	struct sample example;
 };
 
@@ -42,9 +41,9 @@ static bool leaks(const struct sample *s)
 }
 
 /* Its own code, or the kernel's for it, which reads the clock. */
-static bool in_program(uint64_t ip)
+static bool in_program(u64 ip)
 {
-	uint64_t vdso = getauxval(AT_SYSINFO_EHDR);
+	u64 vdso = getauxval(AT_SYSINFO_EHDR);
 
 	return (ip >= (uintptr_t)&__executable_start && ip < (uintptr_t)&etext) ||
 	       (vdso && ip >= vdso && ip < vdso + 2 * RING_PAGE);
@@ -95,15 +94,15 @@ static void check(const char *what, const struct seen *seen, unsigned int least)
 	int i;
 
 	ktap_note("%s: %llu samples, %llu of this program, %llu of an interrupted kernel, %llu made up",
-		  what, (ull)seen->samples, (ull)seen->user, (ull)seen->kernel, (ull)seen->made_up);
-	ktap_check(seen->samples >= least, "%s: %llu samples", what, (ull)seen->samples);
-	ktap_check(!seen->strange, "%s: %llu are at no place of this program", what, (ull)seen->strange);
+		  what, seen->samples, seen->user, seen->kernel, seen->made_up);
+	ktap_check(seen->samples >= least, "%s: %llu samples", what, seen->samples);
+	ktap_check(!seen->strange, "%s: %llu are at no place of this program", what, seen->strange);
 	if (ktap_check(!seen->leaks, "%s: %llu of %llu samples have more registers than ip and sp",
-		       what, (ull)seen->leaks, (ull)seen->samples))
+		       what, seen->leaks, seen->samples))
 		return;
 	for (i = 0; i < SAMPLE_REGS; i++) {
 		if (seen->example.reg[i])
-			ktap_note("register %d: %#llx", i, (ull)seen->example.reg[i]);
+			ktap_note("register %d: %#llx", i, seen->example.reg[i]);
 	}
 }
 
@@ -137,7 +136,7 @@ static void new_period(void)
 {
 	struct ring *r = start();
 	struct seen seen = {};
-	uint64_t period;
+	u64 period;
 	int i;
 
 	perf_enable(r->fd);
@@ -164,8 +163,8 @@ static void by_timer(void)
 	perf_disable(r->fd);
 	ring_drain(r, look_at, &seen);
 	check("by the timer", &seen, 20);
-	ktap_check(seen.user * 2 > seen.samples, "%llu of %llu are of this program", (ull)seen.user,
-		   (ull)seen.samples);
+	ktap_check(seen.user * 2 > seen.samples, "%llu of %llu are of this program", seen.user,
+		   seen.samples);
 	end();
 }
 
@@ -175,7 +174,7 @@ static void deferred(void)
 	struct perf_event_attr attr = event_attr("xeon7500_cbox_2", "llc_hits.all");
 	struct ring *r = start();
 	struct seen seen = {};
-	uint64_t buf[8];
+	u64 buf[8];
 	int leader, i;
 	pid_t pid;
 

@@ -8,7 +8,6 @@
 #include "foreign.h"
 #include "sampling.h"
 
-#define ull		unsigned long long
 #define WITNESS		"/sys/module/witness/parameters"
 #define NMIS		200
 
@@ -76,7 +75,7 @@ static void check_sampled(const char *what)
 {
 	perf_disable(rings[0].fd);
 	check_books_taken(what, 1);
-	ktap_check(rings[0].samples > 50, "%llu samples", (ull)rings[0].samples);
+	ktap_check(rings[0].samples > 50, "%llu samples", rings[0].samples);
 	sleep_us(20000);
 }
 
@@ -144,7 +143,7 @@ static void late_pmis(void)
 	msr_write(0, SYN_FAULT_DELAY_NS, 0);
 	sleep_us(20000);
 	swallowed = package_caps("swallowed_nmis") - swallowed;
-	ktap_note("%llu late, %lld taken", (ull)msr_read(0, SYN_PMI(SYN_PMI_DELAYED)), swallowed);
+	ktap_note("%llu late, %lld taken", msr_read(0, SYN_PMI(SYN_PMI_DELAYED)), swallowed);
 	ktap_check(msr_read(0, SYN_PMI(SYN_PMI_DELAYED)) > 10, "none was late");
 	ktap_check(seen("unknown") == before, "%u unknown NMIs", seen("unknown") - before);
 	ktap_check(swallowed > 0 && swallowed <= (long long)msr_read(0, SYN_PMI(SYN_PMI_DELAYED)),

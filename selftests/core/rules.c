@@ -1,36 +1,105 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * What perf_event_open() answers to offcore and precise requests: without the
  * module, with it, and with enforce. The rules are written down here a second
- * time, from the manual.
+ * time, from the manual: SDM, sections 18.7.1.2 and 18.7.2 for Goldmont, 18.6.1.1 to
+ * 18.6.3 for Silvermont, 18.9.5 for Sandy Bridge.
+ *
+ * TIER: once
+ * LONG: once
+ * VM: --machine goldmont
+ * TIER: quick newest once
+ * VM: --machine silvermont
+ * VM: --machine sandybridge --cores 2 --threads 2
+ * VM: --machine sandybridge --model 2d
  */
-#ifndef SELFTESTS_CORE_RULES_H
-#define SELFTESTS_CORE_RULES_H
-
+#define _GNU_SOURCE
 #include "kmsg.h"
 #include "sample.h"
 
 #define BIT(n)		(1ull << (n))
 #define BITS(hi, lo)	((BIT((hi) - (lo) + 1) - 1) << (lo))
 
-/* Of the CPU at hand. */
 struct rules {
+	const char *models;
 	uint16_t select[2];
-	uint64_t request;	/* request bits that are not reserved */
-	uint64_t not_in[2];	/* of those: not in this register */
-	uint64_t supplier;
-	uint64_t snoop;
+	u64 request;	/* request bits that are not reserved */
+	u64 not_in[2];	/* of those: not in this register */
+	u64 supplier;
+	u64 snoop;
 	bool both;		/* supplier and snoop are needed, not one of them */
 	bool outstanding[2];	/* the register has bit 38 */
 	const uint16_t *exact;	/* the precise events, closed by 0 */
 	int exact_from;		/* the lowest precise_ip that is for those alone; 0: 3 */
 };
 
+static const uint16_t goldmont_exact[] = {
+	0x0103, 0x0203, 0x0403, 0x0803, 0x1003, 0x0213, 0x0413, 0x00c0, 0x00c2, 0x01c2, 0x08c2,
+	0x10c2, 0x00c4, 0x7ec4, 0x80c4, 0xbfc4, 0xebc4, 0xf7c4, 0xf9c4, 0xfbc4, 0xfdc4, 0xfec4,
+	0x00c5, 0x7ec5, 0xebc5, 0xf7c5, 0xfbc5, 0xfec5, 0x11d0, 0x12d0, 0x13d0, 0x21d0, 0x41d0,
+	0x42d0, 0x43d0, 0x81d0, 0x82d0, 0x83d0, 0x01d1, 0x02d1, 0x08d1, 0x10d1, 0x20d1, 0x40d1,
+	0x80d1, 0
+};
+
+static const uint16_t silvermont_exact[] = {
+	0x0103, 0x0803, 0x0204, 0x0404, 0x0804, 0x2004, 0x00c4, 0x7ec4, 0xbfc4, 0xebc4, 0xf7c4,
+	0xf9c4, 0xfbc4, 0xfdc4, 0xfec4, 0x00c5, 0x7ec5, 0xebc5, 0xf7c5, 0xfbc5, 0xfec5, 0
+};
+
+static const struct rules machines[] = {
+	{
+		.models = GOLDMONT,
+		.select = { 0x01b7, 0x02b7 },
+		.request = 0xffbf,
+		.not_in = { 0, BIT(3) },
+		.supplier = BIT(18),
+		.snoop = BIT(33) | BIT(34) | BIT(36) | BIT(37),
+		.outstanding = { true, false },
+		.exact = goldmont_exact,
+	},
+	{
+		.models = SILVERMONT,
+		.select = { 0x01b7, 0x02b7 },
+		.request = 0xffff,
+		.supplier = BIT(18),
+		.snoop = BIT(31) | BIT(33) | BIT(34) | BIT(36) | BIT(37),
+		.outstanding = { true, false },
+		.exact = silvermont_exact,
+		.exact_from = 1,
+	},
+	/* There is no precise_ip=3 here. */
+	{
+		.models = "2a",
+		.select = { 0x01b7, 0x01bb },
+		.request = BITS(11, 0) | BIT(15),
+		.supplier = BITS(22, 17),
+		.snoop = BITS(37, 31),
+		.both = true,
+	},
+	/* The server: any of eight bits is remote memory. */
+	{
+		.models = "2d",
+		.select = { 0x01b7, 0x01bb },
+		.request = BITS(11, 0) | BIT(15),
+		.supplier = BITS(30, 17),
+		.snoop = BITS(37, 31),
+		.both = true,
+	},
+};
+
+/* That of the CPU at hand */
 static const struct rules *rules;
 
-static bool offcore_counts(int reg, uint64_t val)
+void ktap_begin(void)
 {
-	uint64_t response = rules->supplier | rules->snoop | BIT(16);
+	/* One is, or no case would run. */
+	for (rules = machines; !cpu_is(rules->models); rules++)
+		;
+}
+
+static bool offcore_counts(int reg, u64 val)
+{
+	u64 response = rules->supplier | rules->snoop | BIT(16);
 
 	if (!(val & rules->request) || val & rules->not_in[reg])
 		return false;
@@ -51,7 +120,7 @@ static bool offcore_counts(int reg, uint64_t val)
 #define MAX_RESPONSES	(24 + 23 + 4 + 14 * 7)
 #define MAX_OFFCORE	(NUM_REQUESTS * MAX_RESPONSES * 2)
 
-static uint64_t responses[MAX_RESPONSES];
+static u64 responses[MAX_RESPONSES];
 static unsigned int num_responses, num_offcore;
 
 static void offcore_responses(void)
@@ -78,15 +147,15 @@ static void offcore_responses(void)
 	num_offcore = NUM_REQUESTS * num_responses * 2;
 }
 
-static uint64_t offcore_value(unsigned int n)
+static u64 offcore_value(unsigned int n)
 {
 	unsigned int req = n % NUM_REQUESTS;
-	uint64_t val = n / NUM_REQUESTS / num_responses ? BIT(38) : 0;
+	u64 val = n / NUM_REQUESTS / num_responses ? BIT(38) : 0;
 
 	if (req < 16)
 		val |= BIT(req);
 	else
-		val |= (uint64_t[]){ 0, BIT(0) | BIT(1), rules->request, 0xffff }[req - 16];
+		val |= (u64[]){ 0, BIT(0) | BIT(1), rules->request, 0xffff }[req - 16];
 	return val | responses[n / NUM_REQUESTS % num_responses];
 }
 
@@ -185,8 +254,7 @@ static void offcore_unenforced(void)
 				continue;
 			says = offcore_open(reg, n);
 			ktap_check(says == kernel_says[reg][n], "%#x,%#llx: %d, kernel %d",
-				   rules->select[reg], (unsigned long long)offcore_value(n),
-				   says, kernel_says[reg][n]);
+				   rules->select[reg], offcore_value(n), says, kernel_says[reg][n]);
 		}
 	}
 }
@@ -199,15 +267,14 @@ static void offcore_enforced(void)
 	ext_load("enforce=1");
 	for (reg = 0; reg < 2; reg++) {
 		for (n = 0; n < num_offcore; n++) {
-			uint64_t val = offcore_value(n);
+			u64 val = offcore_value(n);
 			int want = offcore_counts(reg, val) ? kernel_says[reg][n] : -EINVAL;
 			int says;
 
 			if (!offcore_asked(reg, n))
 				continue;
 			says = offcore_open(reg, n);
-			ktap_check(says == want, "%#x,%#llx: %d", rules->select[reg],
-				   (unsigned long long)val, says);
+			ktap_check(says == want, "%#x,%#llx: %d", rules->select[reg], val, says);
 			refused += want && !kernel_says[reg][n];
 			taken += !want;
 		}
@@ -217,15 +284,14 @@ static void offcore_enforced(void)
 }
 
 /* Does it count, to the last request, with the value in a response register? */
-static bool offcore_count(int reg, uint64_t val)
+static bool offcore_count(int reg, u64 val)
 {
 	struct perf_event_attr attr = core_attr(rules->select[reg], val, 0);
-	uint64_t count, truth, rsp[2];
+	u64 count, truth, rsp[2];
 	int fd = open_task(&attr, -1);
 	volatile int i;
 
-	if (!ktap_check(fd >= 0, "%#x,%#llx: %s", rules->select[reg], (unsigned long long)val,
-			strerror(-fd)))
+	if (!ktap_check(fd >= 0, "%#x,%#llx: %s", rules->select[reg], val, strerror(-fd)))
 		return false;
 	truth = core_truth(0, SYN_CORE_EVENTS);
 	perf_enable(fd);
@@ -239,9 +305,7 @@ static bool offcore_count(int reg, uint64_t val)
 	close(fd);
 	return ktap_check(count && count == truth && (rsp[0] == val || rsp[1] == val),
 			  "%#x,%#llx: %llu, truth %llu, registers %#llx and %#llx",
-			  rules->select[reg], (unsigned long long)val, (unsigned long long)count,
-			  (unsigned long long)truth, (unsigned long long)rsp[0],
-			  (unsigned long long)rsp[1]);
+			  rules->select[reg], val, count, truth, rsp[0], rsp[1]);
 }
 
 /* Every request type with every response that means something, and with the pairs. */
@@ -249,7 +313,7 @@ static void offcore_counted(void)
 {
 	unsigned int num = 0, n;
 	bool counts = true;
-	uint64_t rate[16];
+	u64 rate[16];
 	int reg, bit;
 
 	on_cpu(0);
@@ -262,7 +326,7 @@ static void offcore_counted(void)
 	}
 	for (reg = 0; reg < 2; reg++) {
 		for (n = 0; n < num_offcore && counts; n++) {
-			uint64_t val = offcore_value(n);
+			u64 val = offcore_value(n);
 
 			if (!offcore_asked(reg, n) || !offcore_counts(reg, val) ||
 			    kernel_says[reg][n])
@@ -315,7 +379,7 @@ static void others_enforced(void)
 	}
 }
 
-static bool exact(uint64_t config)
+static bool exact(u64 config)
 {
 	const uint16_t *e = rules->exact;
 
@@ -349,7 +413,7 @@ static void precise_enforced(void)
 			if (code == (rules->select[0] & 0xff) || code == (rules->select[1] & 0xff))
 				continue;
 			for (i = 0; i < sizeof(umask); i++) {
-				uint64_t config = code | umask[i] << 8;
+				u64 config = code | umask[i] << 8;
 
 				for (precise = soak() ? 0 : 2; precise < 4; precise++) {
 					int now = try_open(config, 0, precise);
@@ -361,8 +425,8 @@ static void precise_enforced(void)
 					}
 					if (!want && precise >= from && !exact(config))
 						want = -EOPNOTSUPP;
-					ktap_check(now == want, "%#llx at %d: %d, want %d",
-						   (unsigned long long)config, precise, now, want);
+					ktap_check(now == want, "%#llx at %d: %d, want %d", config,
+						   precise, now, want);
 					refused += precise == top && now == -EOPNOTSUPP;
 					taken += precise == top && !now;
 				}
@@ -376,7 +440,7 @@ static void precise_enforced(void)
 /* These bits turn reduced skid off; the kernel refuses them with all of PEBS. */
 static void precise_bits(void)
 {
-	const uint64_t config = rules->exact ? rules->exact[0] : 0xc0;
+	const u64 config = rules->exact ? rules->exact[0] : 0xc0;
 	int pass, bit, precise, says[32][4];
 
 	for (pass = 0; pass < 3; pass++) {
@@ -482,18 +546,16 @@ static void reason_given(void)
 	ktap_check(kmsg_count("response") == 1);
 }
 
-#define RULES_CASES								\
-	{ "offcore: every two values meet", offcore_pairs },			\
-	{ "offcore: what the kernel takes", offcore_ask_kernel },		\
-	{ "offcore: the module alone changes nothing", offcore_unenforced },	\
-	{ "offcore: enforce refuses what counts nothing", offcore_enforced },	\
-	{ "offcore: whatever else counts, and is the truth", offcore_counted },	\
-	{ "other events under enforce", others_enforced },			\
-	{ "generic cache events under enforce", generic_enforced },		\
-	{ "precision under enforce", precise_enforced },			\
-	{ "precision and the bits that exclude it", precise_bits },		\
-	{ "precision of generic events under enforce", precise_generic },	\
-	{ "inheriting under enforce", inherited_enforced },			\
-	{ "a refusal has a reason", reason_given }
-
-#endif
+MACHINE_MAIN(GOLDMONT " " SILVERMONT " " SANDYBRIDGE,
+	     { "offcore: every two values meet", offcore_pairs },
+	     { "offcore: what the kernel takes", offcore_ask_kernel, KTAP_SAME_PROCESS },
+	     { "offcore: the module alone changes nothing", offcore_unenforced, KTAP_SAME_PROCESS },
+	     { "offcore: enforce refuses what counts nothing", offcore_enforced, KTAP_SAME_PROCESS },
+	     { "offcore: whatever else counts, and is the truth", offcore_counted, KTAP_SAME_PROCESS },
+	     { "other events under enforce", others_enforced },
+	     { "generic cache events under enforce", generic_enforced },
+	     { "precision under enforce", precise_enforced },
+	     { "precision and the bits that exclude it", precise_bits },
+	     { "precision of generic events under enforce", precise_generic },
+	     { "inheriting under enforce", inherited_enforced },
+	     { "a refusal has a reason", reason_given })

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Phase sweeps of the core PMU. An event of this task that samples instructions overflows
  * at an instruction that is known beforehand. So the overflow, with its record or interrupt,
@@ -10,16 +10,24 @@
  * The period stays; what gets shorter are the instructions before the call. Where the call
  * ends need not be known: the sweep is over when the last overflow has come after the event
  * has stopped, three times in a row.
+ *
+ * LONG: once
+ * VM: --machine goldmont --icount
+ * VM: --machine sandybridge --icount
  */
-#ifndef SELFTESTS_CORE_PHASE_H
-#define SELFTESTS_CORE_PHASE_H
+#define _GNU_SOURCE
+#include <time.h>
 
 #include "sample.h"
+
+#define INSTRUCTIONS	0x00c0	/* on a fixed counter */
+#define PDIR		0x01c0	/* on a programmable one, precise or not; Sandy Bridge */
+#define BRANCHES	0x00c4
 
 /* How an event samples instructions. */
 struct kind {
 	const char *name;
-	uint64_t config;
+	u64 config;
 	int precise;
 	bool clock;		/* the CPU reloads the counter, one record per interrupt */
 	bool wakeup;		/* the kernel loads it after each record */
@@ -42,11 +50,11 @@ static int other = -1;
 
 /* Of CPU 0, on which all of this is. */
 struct books {
-	uint64_t events, overflows;	/* of all counters but the watchdog's */
-	uint64_t records;
-	uint64_t bounds, stopped, missed;	/* records that were not made, and why */
-	uint64_t orphaned;	/* made before the index went, so that nobody finds them */
-	uint64_t clashes;
+	u64 events, overflows;	/* of all counters but the watchdog's */
+	u64 records;
+	u64 bounds, stopped, missed;	/* records that were not made, and why */
+	u64 orphaned;	/* made before the index went, so that nobody finds them */
+	u64 clashes;
 };
 
 static struct books books_read(void)
@@ -65,7 +73,7 @@ static struct books books_read(void)
 
 /* What the kernel says of an event; without a ring nothing is lost. */
 struct count {
-	uint64_t value, enabled, running, lost;
+	u64 value, enabled, running, lost;
 };
 
 static struct count count_read(int fd)
@@ -81,9 +89,9 @@ static struct count count_read(int fd)
 			 PERF_FORMAT_LOST)
 
 /* Spends exactly one instruction more for each in @num, two at least. */
-static void spend(uint64_t num)
+static void spend(u64 num)
 {
-	uint64_t n = num / 2;
+	u64 n = num / 2;
 
 	if (num & 1)
 		asm volatile("nop\n1: dec %0\n\tjnz 1b" : "+r"(n) : : "cc");
@@ -91,7 +99,7 @@ static void spend(uint64_t num)
 		asm volatile("1: dec %0\n\tjnz 1b" : "+r"(n) : : "cc");
 }
 
-static void event_open_kind(const struct kind *kind, uint64_t period)
+static void event_open_kind(const struct kind *kind, u64 period)
 {
 	struct perf_event_attr attr = sample_attr(kind->config, kind->precise, period);
 
@@ -105,7 +113,7 @@ static void event_open_kind(const struct kind *kind, uint64_t period)
 	ring_open(&ring, &attr);
 }
 
-static int open_other(uint64_t config, int precise)
+static int open_other(u64 config, int precise)
 {
 	struct perf_event_attr attr = core_attr(config, 0, precise);
 	int fd;
@@ -115,12 +123,12 @@ static int open_other(uint64_t config, int precise)
 	if (precise)
 		attr.sample_period = 1ull << 40;
 	fd = open_task(&attr, -1);
-	ktap_require(fd >= 0, "config %#llx: %s", (unsigned long long)config, strerror(-fd));
+	ktap_require(fd >= 0, "config %#llx: %s", config, strerror(-fd));
 	return fd;
 }
 
 /* One pass. @fault: where the silicon moves the index to, or -1 */
-static void pass(const struct call *call, uint64_t period, uint64_t before, int fault)
+static void pass(const struct call *call, u64 period, u64 before, int fault)
 {
 	/* A new period begins. */
 	ktap_require(!ioctl(ring.fd, PERF_EVENT_IOC_PERIOD, &period), "period: %s",
@@ -140,9 +148,9 @@ static void pass(const struct call *call, uint64_t period, uint64_t before, int 
 		call->finish();
 }
 
-static uint64_t samples_read(void)
+static u64 samples_read(void)
 {
-	uint64_t before = ring.samples;
+	u64 before = ring.samples;
 	struct sample s;
 
 	while (ring_next(&ring, &s))
@@ -153,7 +161,7 @@ static uint64_t samples_read(void)
 /* The sums of a sweep, for the note. */
 struct sum {
 	unsigned int phases;
-	uint64_t overflows, samples, bounds, stopped, overlooked;
+	u64 overflows, samples, bounds, stopped, overlooked;
 };
 
 /*
@@ -169,13 +177,12 @@ static bool overlooks(const struct kind *kind, const struct call *call)
 	return call->reads && (!kind->precise || kind->wakeup);
 }
 
-static bool balanced(const struct kind *kind, const struct call *call, struct books *was,
-		     uint64_t shift, uint64_t period, const struct count c[2], struct sum *sum,
-		     uint64_t *overflows)
+static bool balanced(const struct kind *kind, const struct call *call, struct books *was, u64 shift,
+		     u64 period, const struct count c[2], struct sum *sum, u64 *overflows)
 {
 	struct books now = books_read(), b = now;
-	uint64_t samples = samples_read(), made, counted = c[0].value + c[1].value;
-	uint64_t gone;
+	u64 samples = samples_read(), made, counted = c[0].value + c[1].value;
+	u64 gone;
 
 	b.events -= was->events;
 	b.overflows -= was->overflows;
@@ -199,35 +206,28 @@ static bool balanced(const struct kind *kind, const struct call *call, struct bo
 	/* What the silicon has made is what the ring has, and the kernel says that it lost none. */
 	return ktap_check((made == samples || (made == samples + 1 && overlooks(kind, call))) &&
 			  !c[0].lost && !ring.lost,
-			  "at %llu: %llu made, %llu samples, %llu and %llu lost",
-			  (unsigned long long)shift, (unsigned long long)made,
-			  (unsigned long long)samples, (unsigned long long)c[0].lost,
-			  (unsigned long long)ring.lost) &&
+			  "at %llu: %llu made, %llu samples, %llu and %llu lost", shift, made,
+			  samples, c[0].lost, ring.lost) &&
 	       /* Each overflow has made a record, or the silicon knows why not. */
 	       ktap_check(!kind->precise || b.overflows == b.records + b.bounds + b.stopped,
 			  "at %llu: %llu overflows, %llu records, %llu out of bounds, %llu stopped",
-			  (unsigned long long)shift, (unsigned long long)b.overflows,
-			  (unsigned long long)b.records, (unsigned long long)b.bounds,
-			  (unsigned long long)b.stopped) &&
+			  shift, b.overflows, b.records, b.bounds, b.stopped) &&
 	       ktap_check(!b.missed && !b.clashes && b.bounds <= kind->fault,
-			  "at %llu: %llu missed, %llu clashes, %llu out of bounds",
-			  (unsigned long long)shift, (unsigned long long)b.missed,
-			  (unsigned long long)b.clashes, (unsigned long long)b.bounds) &&
+			  "at %llu: %llu missed, %llu clashes, %llu out of bounds", shift, b.missed,
+			  b.clashes, b.bounds) &&
 	       /*
 		* The counts are the truth. A sample that was lost takes its period along or, if
 		* the kernel loads the counter, what came before the guard, which is less.
 		*/
-	       ktap_check(gone && kind->wakeup ?
-			  counted <= b.events && b.events - counted < gone * period :
-			  counted + gone * period == b.events,
-			  "at %llu: %llu and %llu counted, truth %llu", (unsigned long long)shift,
-			  (unsigned long long)c[0].value, (unsigned long long)c[1].value,
-			  (unsigned long long)b.events) &&
+	       ktap_check(gone && kind->wakeup
+				  ? counted <= b.events && b.events - counted < gone * period
+				  : counted + gone * period == b.events,
+			  "at %llu: %llu and %llu counted, truth %llu", shift, c[0].value,
+			  c[1].value, b.events) &&
 	       /* No period is longer than another. */
 	       ktap_check(kind->fault ? b.overflows >= 2 : b.overflows == c[0].value / period,
-			  "at %llu: %llu overflows in %llu, period %llu", (unsigned long long)shift,
-			  (unsigned long long)b.overflows, (unsigned long long)c[0].value,
-			  (unsigned long long)period);
+			  "at %llu: %llu overflows in %llu, period %llu", shift, b.overflows,
+			  c[0].value, period);
 }
 
 static void count_since(int fd, struct count *last, struct count *c)
@@ -240,9 +240,9 @@ static void count_since(int fd, struct count *last, struct count *c)
 }
 
 /* Instructions from the start of the event to its end, without an overflow. */
-static uint64_t call_length(const struct kind *kind, const struct call *call)
+static u64 call_length(const struct kind *kind, const struct call *call)
 {
-	uint64_t before, length = 0;
+	u64 before, length = 0;
 	int i;
 
 	event_open_kind(kind, 1ull << 40);
@@ -267,11 +267,11 @@ static uint64_t call_length(const struct kind *kind, const struct call *call)
  */
 static unsigned int sweep(const struct kind *kind, const struct call *call, unsigned int steps)
 {
-	uint64_t length = call_length(kind, call) + SLACK;
-	uint64_t period = 2 * length + 1000, whole = kind->overflows * period;
-	uint64_t step = length / (soak() ? FINEST : steps) | 1;
+	u64 length = call_length(kind, call) + SLACK;
+	u64 period = 2 * length + 1000, whole = kind->overflows * period;
+	u64 step = length / (soak() ? FINEST : steps) | 1;
 	struct count last[2], c[2];
-	uint64_t shift, overflows;
+	u64 shift, overflows;
 	struct books was;
 	struct sum sum = {};
 	int after = 0;
@@ -294,13 +294,10 @@ static unsigned int sweep(const struct kind *kind, const struct call *call, unsi
 		after = overflows < kind->overflows ? after + 1 : 0;
 	}
 	ktap_check(!sum.overlooked || (sum.overlooked - 1) * step < OVERLOOKED,
-		   "%llu overlooked in steps of %llu", (unsigned long long)sum.overlooked,
-		   (unsigned long long)step);
+		   "%llu overlooked in steps of %llu", sum.overlooked, step);
 	ktap_note("%s, %s: %u phases of %llu instructions, %llu overflows, %llu samples, %llu out of bounds, %llu stopped, %llu overlooked",
-		  kind->name, call->name, sum.phases, (unsigned long long)length,
-		  (unsigned long long)sum.overflows, (unsigned long long)sum.samples,
-		  (unsigned long long)sum.bounds, (unsigned long long)sum.stopped,
-		  (unsigned long long)sum.overlooked);
+		  kind->name, call->name, sum.phases, length, sum.overflows, sum.samples,
+		  sum.bounds, sum.stopped, sum.overlooked);
 	ring_close(&ring);
 	return sum.phases;
 }
@@ -345,7 +342,7 @@ static void call_sleep(void)
 	nanosleep(&ts, NULL);
 }
 
-static uint64_t reopened_config = 0x00c4;
+static u64 reopened_config = 0x00c4;
 
 /* One that wants to run comes and goes. */
 static void call_reopen(void)
@@ -360,4 +357,141 @@ static void call_reopen(void)
 		close(fd);
 }
 
-#endif
+/* ---- Goldmont: with and without an index out of bounds ---- */
+
+static const struct kind interrupt = { "interrupts", INSTRUCTIONS, 0, .overflows = 1 };
+static const struct kind reloaded = { "records, reloaded", INSTRUCTIONS, 2, .clock = true,
+				      .overflows = 1 };
+static const struct kind one_by_one = { "records, one by one", INSTRUCTIONS, 2, .wakeup = true,
+					.overflows = 1 };
+static const struct kind piled_up = { "records, piled up", INSTRUCTIONS, 2, .overflows = 3 };
+static const struct kind reloaded_fault = { "records, reloaded, out of bounds", INSTRUCTIONS, 2,
+					    .clock = true, .overflows = 1, .fault = true };
+static const struct kind one_by_one_fault = { "records, one by one, out of bounds", INSTRUCTIONS,
+					      2, .wakeup = true, .overflows = 1, .fault = true };
+
+static const struct call calls[] = {
+	{ "stop", NULL, call_nothing, NULL, false },
+	{ "read", NULL, call_read, NULL, true },
+	{ "stop and start", NULL, call_restart, NULL, false },
+	{ "read another", other_on, call_read_other, other_off, false },
+	{ "start another", NULL, other_on, other_off, false },
+	{ "stop another", other_on, other_off, NULL, false },
+	{ "leave the CPU", NULL, call_sleep, NULL, false },
+	{ "open and close another", NULL, call_reopen, NULL, false },
+};
+
+#define STEPS	16
+
+static void sweep_all(const struct kind *kind)
+{
+	unsigned int i;
+
+	on_cpu(0);
+	perf_unlimited();
+	ext_load("enforce=1 data_src=1 ds_guard=1");
+	if (other < 0)
+		other = open_other(0x00c4, 0);
+	for (i = 0; i < ARRAY_SIZE(calls); i++) {
+		unsigned long before = repairs();
+		unsigned int phases;
+
+		/* The kernel empties the buffer first, with the index as it is. */
+		if (kind == &reloaded_fault && calls[i].run == call_read)
+			continue;
+		phases = sweep(kind, &calls[i], STEPS);
+		ktap_check(repairs() - before == (kind->fault ? phases : 0),
+			   "%lu repairs in %u phases", repairs() - before, phases);
+	}
+}
+
+#define SWEEP(_kind)				\
+static void sweep_##_kind(void)			\
+{						\
+	sweep_all(&_kind);			\
+}
+
+SWEEP(interrupt)
+SWEEP(reloaded)
+SWEEP(one_by_one)
+SWEEP(piled_up)
+SWEEP(reloaded_fault)
+SWEEP(one_by_one_fault)
+
+/* ---- Sandy Bridge: what keeps PDIR alone on its core ---- */
+
+static const struct kind fixed = { "interrupts, fixed", INSTRUCTIONS, 0, .overflows = 1 };
+static const struct kind general = { "interrupts, programmable", PDIR, 0, .overflows = 1 };
+static const struct kind pdir_reloaded = { "PDIR, reloaded", PDIR, 2, .clock = true,
+					   .overflows = 1 };
+static const struct kind pdir_one_by_one = { "PDIR, one by one", PDIR, 2, .wakeup = true,
+					     .overflows = 1 };
+
+/* The other one comes later: PDIR would have to wait for it. */
+static const struct call pdir_calls[] = {
+	{ "stop", NULL, call_nothing, NULL, false },
+	{ "read", NULL, call_read, NULL, true },
+	{ "stop and start", NULL, call_restart, NULL, false },
+	{ "start another", NULL, other_on, other_off, false },
+	{ "leave the CPU", NULL, call_sleep, NULL, false },
+	{ "open and close another", NULL, call_reopen, NULL, false },
+};
+
+/* It is there already. */
+static const struct call calls_beside[] = {
+	{ "read another", other_on, call_read_other, other_off, false },
+	{ "stop another", other_on, other_off, NULL, false },
+};
+
+static void sweep_pdir(const struct kind *kind, u64 config, int precise, bool beside)
+{
+	unsigned int i;
+
+	on_cpu(0);
+	perf_unlimited();
+	ext_load("enforce=1");
+	if (other >= 0)
+		close(other);
+	other = open_other(config, precise);
+	for (i = 0; i < ARRAY_SIZE(pdir_calls); i++)
+		sweep(kind, &pdir_calls[i], STEPS);
+	for (i = 0; beside && i < ARRAY_SIZE(calls_beside); i++)
+		sweep(kind, &calls_beside[i], STEPS);
+}
+
+static void pdir_comes(void)
+{
+	sweep_pdir(&fixed, PDIR, 2, true);
+}
+
+static void pdir_waits(void)
+{
+	sweep_pdir(&general, PDIR, 2, false);
+}
+
+static void pdir_stays(void)
+{
+	sweep_pdir(&pdir_reloaded, BRANCHES, 0, false);
+}
+
+static void pdir_stays_one_by_one(void)
+{
+	sweep_pdir(&pdir_one_by_one, BRANCHES, 0, false);
+}
+
+static const struct core_machine machines[] = {
+	{ GOLDMONT, CORE_CASES(
+		{ "an interrupt in every phase", sweep_interrupt },
+		{ "a record in every phase, reloaded by the CPU", sweep_reloaded },
+		{ "a record in every phase, one by one", sweep_one_by_one },
+		{ "a record in every phase, piled up", sweep_piled_up },
+		{ "out of bounds in every phase, reloaded by the CPU", sweep_reloaded_fault },
+		{ "out of bounds in every phase, one by one", sweep_one_by_one_fault }) },
+	{ SANDYBRIDGE, CORE_CASES(
+		{ "an interrupt in every phase while PDIR comes and goes", pdir_comes },
+		{ "an interrupt in every phase while PDIR waits", pdir_waits },
+		{ "a record of PDIR in every phase, others wait", pdir_stays },
+		{ "a record of PDIR in every phase, one by one, others wait", pdir_stays_one_by_one }) },
+};
+
+CORE_MACHINES(machines)

@@ -11,8 +11,8 @@
 
 #define MAX_WORDS	(1 << 19)
 
-static uint64_t from[MAX_WORDS] __attribute__((aligned(4096)));
-static uint64_t to[MAX_WORDS] __attribute__((aligned(4096)));
+static u64 from[MAX_WORDS] __attribute__((aligned(4096)));
+static u64 to[MAX_WORDS] __attribute__((aligned(4096)));
 
 static unsigned long number(char **argv, int argc, int i, unsigned long otherwise)
 {

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "kmsg.h"
+
+int kmsg_fd = -1;
+
+int kmsg_level;
+
+void kmsg_mark(void)
+{
+	if (kmsg_fd < 0)
+		kmsg_fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK);
+	ktap_require(kmsg_fd >= 0, "/dev/kmsg: %s", strerror(errno));
+	lseek(kmsg_fd, 0, SEEK_END);
+}
+
+bool kmsg_next(char *line, int size)
+{
+	char rec[2048], *text;
+	ssize_t n;
+
+	do {
+		n = read(kmsg_fd, rec, sizeof(rec) - 1);
+	} while (n < 0 && errno == EPIPE);
+	if (n <= 0)
+		return false;
+	rec[n] = 0;
+	kmsg_level = atoi(rec) & 7;
+	text = strchr(rec, ';');
+	text = text ? text + 1 : rec;
+	text[strcspn(text, "\n")] = 0;
+	snprintf(line, size, "%.*s", size - 1, text);
+	return true;
+}
+
+int kmsg_count(const char *what)
+{
+	char line[1024];
+	int num = 0;
+
+	while (kmsg_next(line, sizeof(line)))
+		num += !!strstr(line, what);
+	return num;
+}
+
+void kmsg_no_unknown_nmi(void)
+{
+	char line[1024];
+
+	while (kmsg_next(line, sizeof(line)))
+		ktap_check(!strstr(line, "NMI received for unknown reason"), "%s", line);
+}
