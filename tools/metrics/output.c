@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "metrics.h"
+#include "rule.h"
 
 static void print_table(const struct value *values, int num, double time, bool again)
 {
@@ -110,17 +110,34 @@ static void write_head(FILE *f, const char *name, const char *help)
 	fprintf(f, "# HELP %s %s\n# TYPE %s gauge\n", name, escaped(help, "\\", "\\%c"), name);
 }
 
+/* A series for each value that is marked, of a family beside those of the metrics. */
+static void write_marks(FILE *f, const char *name, const char *help, bool turns,
+			const struct value *values, int num)
+{
+	bool any = false;
+	int i;
+
+	for (i = 0; i < num; i++) {
+		const struct value *value = &values[i];
+
+		if (value->why || (turns ? value->running >= 0.99 : !value->note))
+			continue;
+		if (!any)
+			write_head(f, name, help);
+		any = true;
+		write_value(f, name, value, value->metric->name, 1);
+	}
+}
+
 /*
  * What is n/a is left out: the absence of a series is how Prometheus says so. What is not
- * plausible has a series of another family beside it.
+ * plausible or multiplexed has a series of another family beside it.
  */
 static int write_openmetrics(struct session *session, const struct value *values, int num)
 {
-	static const char odd[] = "perf_metrics_not_plausible";
 	const struct metric *last = NULL;
 	int status = replace_begin(session, session->options.openmetrics);
 	const struct value *value;
-	bool any = false;
 	FILE *f = session->file;
 	int i;
 
@@ -135,15 +152,11 @@ static int write_openmetrics(struct session *session, const struct value *values
 		last = value->metric;
 		write_value(f, family(value->metric), value, NULL, value->value);
 	}
-	for (i = 0; i < num; i++) {
-		value = &values[i];
-		if (value->why || !value->note)
-			continue;
-		if (!any)
-			write_head(f, odd, "Values that are possible but not plausible");
-		any = true;
-		write_value(f, odd, value, value->metric->name, 1);
-	}
+	write_marks(f, "perf_metrics_not_plausible", "Values that are possible but not plausible",
+		    false, values, num);
+	write_marks(f, "perf_metrics_multiplexed", "Values that were counted for a part of the time",
+		    true, values, num);
+	limits_write(session, values, num, f);
 	fprintf(f, "# EOF\n");
 	return replace_end(session, session->options.openmetrics);
 }
