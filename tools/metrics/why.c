@@ -96,7 +96,7 @@ int why_ask(struct session *session, char **names, int num)
 	}
 	if (!asked)
 		return fail(STATUS_FAILED, "no rule is for this machine, which is %s: "
-			    "perf metrics list --rules", machine_name(session));
+			    "perf metrics status", machine_name(session));
 	return session_topology(session) ? check_fail_on(session) : STATUS_USAGE;
 }
 
