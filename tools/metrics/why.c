@@ -139,6 +139,34 @@ static char *doubt_of(const struct value *value, double *number)
 		      100 * value->running);
 }
 
+/* Has this package no such box, or is it fused off? Then there is nothing to judge. */
+static bool is_absent(const struct session *session, const struct value *value)
+{
+	const struct metric *metric = value->metric;
+	const char *number = value->cell ? strrchr(value->cell, '_') : NULL;
+	int e, p;
+
+	if (metric->scope != SCOPE_BOX || !number || value->package < 0)
+		return false;
+	for (e = 0; e < metric->num_events; e++) {
+		size_t len = strcspn(metric->event[e].text, "/");
+		bool numbered = false, there = false;
+
+		for (p = 0; p < session->num_pmus; p++) {
+			const struct pmu *pmu = &session->pmu[p];
+
+			if (strlen(pmu->base) != len || strncmp(pmu->base, metric->event[e].text, len) ||
+			    pmu->number < 0)
+				continue;
+			numbered = true;
+			there |= pmu->number == atoi(number + 1) && pmu->cpu[value->package] >= 0;
+		}
+		if (numbered && !there)
+			return true;
+	}
+	return false;
+}
+
 /* Of all places of a package. */
 static char *reduced(const struct result *result, const struct rule_value *from, int package,
 		     double *number)
@@ -150,7 +178,8 @@ static char *reduced(const struct result *result, const struct rule_value *from,
 		const struct value *value = &result->values[i];
 		char *why;
 
-		if (value->metric != from->metric || value->package != package || !value->cell)
+		if (value->metric != from->metric || value->package != package || !value->cell ||
+		    is_absent(result->session, value))
 			continue;
 		why = doubt_of(value, &one);
 		if (why)
@@ -330,7 +359,8 @@ static void judge_all(struct result *result)
 			bool whole = at->package < 0;
 
 			if (at->metric == metric && (whole ? at->why || session->plan.command_only :
-						     !at->cell == !metric_has_cells(metric)))
+						     !at->cell == !metric_has_cells(metric)) &&
+			    !is_absent(session, at))
 				judge(result, rule, at);
 		}
 	}
