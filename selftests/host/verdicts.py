@@ -61,6 +61,8 @@ def calm():
         counts[f'xeon7500_sbox_{i}/to_r_b_requests.remote'] = 1e7
     for i in range(8):
         counts[f'xeon7500_cbox_{i}/occupancy_irq'] = (2 + i / 8) * CLOCKS
+        counts[f'xeon7500_cbox_{i}/llc_hits.all'] = 1e8
+        counts[f'xeon7500_cbox_{i}/llc_misses.all'] = 2e7
     for i in range(4):
         counts[f'xeon7500_rbox_{i // 2}/flits_sent,qpi{i}'] = 1.6e9
         counts[f'xeon7500_rbox_{i // 2}/null_idle,qpi{i}'] = 1.1e9

@@ -168,10 +168,15 @@ def promql(rule, text):
         raise Unsaid(match.group())
     if re.search(r'[?^!](?!=)', text):
         raise Unsaid(text)
-    pieces = re.split(r'(&&|\|\|)', text)
-    for piece in pieces[::2]:
+    pieces = re.split(r'&&|\|\|', text)
+    for piece in pieces:
+        # Brackets may be around conditions, and around what is compared.
+        while piece.count('(') > piece.count(')') and piece.strip().startswith('('):
+            piece = piece.strip()[1:]
+        while piece.count('(') < piece.count(')') and piece.strip().endswith(')'):
+            piece = piece.strip()[:-1]
         if len(re.findall('[<>!=]=|[<>]', piece)) > 1 or piece.count('(') != piece.count(')') or \
-                len(pieces) > 1 and not re.search('[<>=]', piece):
+                re.search(r'\([^()]*[<>=]', piece) or len(pieces) > 1 and not re.search('[<>=]', piece):
             raise Unsaid(text)
     # The greater one of two is where it is greater, or else the other one.
     text = re.sub(r'\b(max|min)\((\w+), (\w+)\)',
@@ -186,7 +191,7 @@ def marks(rule):
     for value in rule['values']:
         if value['name'] in words and value['of'] != 'limit':
             on = PLACE if value['cells'] == rule['values'][0]['cells'] and value['of'] == 'here' else PACKAGE
-            for mark in 'not_plausible', 'multiplexed':
+            for mark in 'not_plausible', 'multiplexed', 'not_available':
                 yield f' unless on ({on}) perf_metrics_{mark}{{metric="{value["metric"]}"}}'
 
 

@@ -298,10 +298,13 @@ static const char *add(struct session *session, struct metric *metric)
 	struct metric **at = NULL;
 	int i;
 
-	if (!strcmp(family(metric), "perf_metrics_not_plausible") ||
-	    !strcmp(family(metric), "perf_metrics_multiplexed") ||
-	    !strcmp(family(metric), "perf_metrics_limit"))
-		return format("'%s' means something else for Prometheus", metric->name);
+	static const char * const taken[] = { "not_plausible", "not_available", "multiplexed", "limit" };
+	unsigned int t;
+
+	for (t = 0; t < sizeof(taken) / sizeof(taken[0]); t++) {
+		if (!strcmp(family(metric) + strlen("perf_metrics_"), taken[t]))
+			return format("'%s' means something else for Prometheus", metric->name);
+	}
 	for (i = 0; i < session->num_metrics; i++) {
 		struct metric **old = &session->metric[i];
 		bool same = !strcmp((*old)->name, metric->name);

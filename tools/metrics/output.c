@@ -110,29 +110,42 @@ static void write_head(FILE *f, const char *name, const char *help)
 	fprintf(f, "# HELP %s %s\n# TYPE %s gauge\n", name, escaped(help, "\\", "\\%c"), name);
 }
 
-/* A series for each value that is marked, of a family beside those of the metrics. */
-static void write_marks(FILE *f, const char *name, const char *help, bool turns,
-			const struct value *values, int num)
+static bool is_marked(const struct session *session, const struct value *value, const char *mark)
 {
-	bool any = false;
-	int i;
-
-	for (i = 0; i < num; i++) {
-		const struct value *value = &values[i];
-
-		if (value->why || (turns ? value->running >= 0.99 : !value->note))
-			continue;
-		if (!any)
-			write_head(f, name, help);
-		any = true;
-		write_value(f, name, value, value->metric->name, 1);
-	}
+	if (!strcmp(mark, "not_available"))
+		return value->why && value->package >= 0 && !is_absent(session, value);
+	return !value->why && (!strcmp(mark, "multiplexed") ? value->running < 0.99 : !!value->note);
 }
 
 /*
- * What is n/a is left out: the absence of a series is how Prometheus says so. What is not
- * plausible or multiplexed has a series of another family beside it.
+ * What is n/a is left out: the absence of a series is how Prometheus says so. What is not to be
+ * judged by has a series of another family beside it, or in its place.
  */
+static void write_marks(struct session *session, const struct value *values, int num)
+{
+	static const struct { const char *mark, *help; } marks[] = {
+		{ "not_plausible", "Values that are possible but not plausible" },
+		{ "multiplexed", "Values that were counted for a part of the time" },
+		{ "not_available", "Values that are n/a though the box is there" },
+	};
+	unsigned int m;
+	bool any;
+	int i;
+
+	for (m = 0; m < sizeof(marks) / sizeof(marks[0]); m++) {
+		char *name = format("perf_metrics_%s", marks[m].mark);
+
+		for (i = 0, any = false; i < num; i++) {
+			if (!is_marked(session, &values[i], marks[m].mark))
+				continue;
+			if (!any)
+				write_head(session->file, name, marks[m].help);
+			any = true;
+			write_value(session->file, name, &values[i], values[i].metric->name, 1);
+		}
+	}
+}
+
 static int write_openmetrics(struct session *session, const struct value *values, int num)
 {
 	const struct metric *last = NULL;
@@ -152,10 +165,7 @@ static int write_openmetrics(struct session *session, const struct value *values
 		last = value->metric;
 		write_value(f, family(value->metric), value, NULL, value->value);
 	}
-	write_marks(f, "perf_metrics_not_plausible", "Values that are possible but not plausible",
-		    false, values, num);
-	write_marks(f, "perf_metrics_multiplexed", "Values that were counted for a part of the time",
-		    true, values, num);
+	write_marks(session, values, num);
 	limits_write(session, values, num, f);
 	fprintf(f, "# EOF\n");
 	return replace_end(session, session->options.openmetrics);

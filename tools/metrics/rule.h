@@ -99,6 +99,8 @@ int topology_skeleton(struct session *session);
 
 /* Asks for rules by name, or for all of this machine. 0, or a status. */
 int why_ask(struct session *session, char **names, int num);
+/* Has this package no such box, or is it fused off? Then there is nothing to judge. */
+bool is_absent(const struct session *session, const struct value *value);
 /* Says what holds. */
 output_fn why_output;
 /* What --fail-on makes of it, or status. */

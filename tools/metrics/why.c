@@ -139,8 +139,7 @@ static char *doubt_of(const struct value *value, double *number)
 		      100 * value->running);
 }
 
-/* Has this package no such box, or is it fused off? Then there is nothing to judge. */
-static bool is_absent(const struct session *session, const struct value *value)
+bool is_absent(const struct session *session, const struct value *value)
 {
 	const struct metric *metric = value->metric;
 	const char *number = value->cell ? strrchr(value->cell, '_') : NULL;
