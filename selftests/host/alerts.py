@@ -173,6 +173,40 @@ def dashboard():
     world.end()
 
 
+def page(program):
+    """The fourth step of Documentation/grafana.md, with Debian's configuration of Prometheus: what it
+    says can be pasted, and what it names is there."""
+    world = verdicts.world_of(2)
+    root = f'{world.dir}/root'
+    with open(f'{TOP}/Documentation/grafana.md', encoding='utf-8') as f:
+        steps = re.split(r'^## \d\. ', f.read(), flags=re.M)
+    for folder in 'etc/prometheus', 'usr/share/doc/perf-metrics/examples', 'bin':
+        os.makedirs(f'{root}/{folder}')
+    with open(f'{program}/etc/prometheus/prometheus.yml', encoding='utf-8') as f:
+        write(f'{root}/etc/prometheus/prometheus.yml', f.read())
+    write(f'{root}/usr/share/doc/perf-metrics/examples/alerts.yml', exported(world, 'alerts')[0])
+    for name, text in (('perf', f'shift\nexec {fixture.BUILD}/perf-metrics "$@"'), ('systemctl', 'echo "$@"'),
+                       ('promtool', f'exec {program}/usr/bin/promtool "$@"')):
+        write(f'{root}/bin/{name}', f'#!/bin/sh\n{text}\n')
+        os.chmod(f'{root}/bin/{name}', 0o755)
+    commands = '\n'.join(re.findall(r'^\t(.*)', steps[4], re.M)).replace('/etc/', f'{root}/etc/').replace(
+        '/usr/share/doc', f'{root}/usr/share/doc')
+    done = subprocess.run(['bash', '-ec', commands], env=world.env(PATH=f'{root}/bin:{os.environ["PATH"]}'), text=True,
+                          capture_output=True, check=False)
+    good = not done.returncode and 'rule files found' in done.stdout and done.stdout.endswith('reload prometheus\n')
+    ktap.result('the page: alerts are loaded', [] if good else [done.stdout, done.stderr])
+    verdicts.plant(world, [([verdicts.calm(), verdicts.calm()], None)])
+    done = world.run('memory_bandwidth', '--per-box', '--openmetrics', '-', '--topology',
+                     f'{root}/etc/perf-metrics/topology', '--', 'true')
+    ktap.result('the page: memory has a limit', [] if done.stdout.count('perf_metrics_limit{') == 4 else [done.stderr])
+    with open(f'{TOP}/debian/perf-metrics.examples', encoding='utf-8') as f:
+        packaged = f.read()
+    ktap.result('the page: the package has dashboards and alerts', [
+        name for name in ('dashboard.json', 'dashboard-full.json', 'alerts.yml')
+        if f'build/metrics/export/{name}\n' not in packaged])
+    world.end()
+
+
 def own():
     """Rules that PromQL cannot say are left out, with a word; others are right."""
     world = World()
@@ -209,5 +243,6 @@ if not ktap.bad:
     check_one(PROGRAM, RULES, NAMES)
     check_random(PROGRAM, RULES, NAMES)
     dashboard()
+    page(PROGRAM)
     own()
 sys.exit(ktap.end())
