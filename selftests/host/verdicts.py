@@ -326,10 +326,10 @@ def oracle(counts, part, package):
           lambda: max(counts[hot], counts[prochot]) >= 0.01 * counts[clocks],
           hot=lambda: 100 * counts[hot] / counts[clocks], prochot=lambda: 100 * counts[prochot] / counts[clocks])
     local, away = ([f'xeon7500_sbox_{i}/to_r_b_requests.{way}' for i in range(2)] for way in ('local', 'remote'))
-    good = whole(*local, *away) and sum(counts[key] for key in local + away) > 0
-    rate = sum(counts[key] or 0 for key in away)
-    share = 100 * rate / (rate + sum(counts[key] for key in local)) if good else 0
-    judge('remote_memory', '', good, lambda: share >= 50 and rate >= 1e7, remote=lambda: share, rate=lambda: rate)
+    good = whole(*local, *away)
+    rate, own = (sum(counts[key] or 0 for key in keys) for keys in (away, local))
+    judge('remote_memory', '', good, lambda: rate >= own and rate >= 1e7, remote=lambda: 100 * rate / (rate + own),
+          rate=lambda: rate)
     return holds, silent
 
 

@@ -5,6 +5,7 @@
  */
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "rule.h"
 
@@ -23,6 +24,11 @@ const struct topology *session_topology(struct session *session)
 
 /* ---- DMI ---- */
 
+static char *dmi_path(const struct session *session)
+{
+	return format("%s/firmware/dmi/tables/DMI", session->world->sys);
+}
+
 static unsigned int word_at(const uint8_t *at)
 {
 	return at[0] | at[1] << 8;
@@ -34,7 +40,7 @@ static unsigned int word_at(const uint8_t *at)
  */
 static unsigned int dmi_speed(const struct session *session)
 {
-	FILE *f = fopen(format("%s/firmware/dmi/tables/DMI", session->world->sys), "re");
+	FILE *f = fopen(dmi_path(session), "re");
 	static uint8_t table[1 << 16];
 	size_t size, at = 0, next;
 	unsigned int least = 0;
@@ -85,8 +91,9 @@ double limit_of(struct session *session, const char *kind, int package, const ch
 	*why = i ? format("%d channels of the %d MT/s that the firmware says", CHANNELS, i) :
 	       format("the limit '%s' is not known here. Write a line 'limit %s NUMBER' into the "
 		      "topology file: perf metrics status --topology prints one%s", kind, kind,
-		      strcmp(kind, "memory") ? "" : "; or run as root, who may read the speed of "
-		      "the memory");
+		      strcmp(kind, "memory") || access(dmi_path(session), F_OK) ||
+		      !access(dmi_path(session), R_OK) ? "" :
+		      "; or run as root, who may read the speed of the memory");
 	return i ? CHANNELS * 8e6 * i : NAN;
 }
 

@@ -79,7 +79,7 @@ static const char *set_when(struct rule *rule, char *text)
 
 static const char *set_share(struct rule *rule, char *text)
 {
-	return parse(rule, &rule->share, &rule->used, text);
+	return parse(rule, &rule->share, &rule->used_share, text);
 }
 
 /* Each word in braces is a value, or something that a place has. */
@@ -190,7 +190,7 @@ static const char *complete(struct session *session, struct rule *rule)
 {
 	const char *lacks = !rule->when.text ? "if" : !rule->share.text ? "share" :
 			    !rule->says ? "says" : NULL;
-	unsigned int used = rule->used;
+	unsigned int used = rule->used | rule->used_share;
 	struct rule **at = NULL;
 	int i;
 

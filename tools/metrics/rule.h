@@ -53,7 +53,7 @@ struct rule {
 	} value[MAX_RULE_VALUES];
 	int num_values;
 	struct formula when, share;
-	unsigned int used;		/* values that these two have, a bit each */
+	unsigned int used, used_share;	/* values that these two have, a bit each */
 	struct also {			/* what else is said, if its formula holds */
 		struct formula when;
 		unsigned int used;

@@ -287,6 +287,19 @@ static char *sentence(const struct result *result, const struct verdict *verdict
 
 /* ---- rules ---- */
 
+/* Why a formula cannot be computed, or NULL. */
+static char *missing_text(unsigned int missing, char **why, const struct formula *formula)
+{
+	int i;
+
+	for (i = 0; i < MAX_RULE_VALUES; i++) {
+		if (missing >> i & 1)
+			return why[i];
+	}
+	return isfinite(formula_value(formula)) ? NULL :
+	       "its formula has no value for what was counted";
+}
+
 static void judge(struct result *result, struct rule *rule, const struct value *at)
 {
 	struct verdict *verdict = append(result->verdict, result->num);
@@ -309,20 +322,15 @@ static void judge(struct result *result, struct rule *rule, const struct value *
 			verdict->number[i] = number_text(*number, from->metric ? from->metric->unit :
 							 rule->value[0].metric->unit);
 	}
-	for (i = 0; i < rule->num_values && !verdict->text; i++) {
-		if (missing & rule->used & 1 << i)
-			verdict->text = why[i];
+	verdict->text = missing_text(missing & rule->used, why, &rule->when);
+	/* How bad it is matters where it holds. */
+	if (!verdict->text && formula_value(&rule->when)) {
+		verdict->text = missing_text(missing & rule->used_share, why, &rule->share);
+		verdict->holds = !verdict->text;
+		verdict->share = verdict->holds ? formula_value(&rule->share) : 0;
 	}
-	if (verdict->text)
-		return;
-	verdict->share = formula_value(&rule->share);
-	if (!isfinite(verdict->share) || !isfinite(formula_value(&rule->when))) {
-		verdict->text = "its formula has no value for what was counted";
-		return;
-	}
-	verdict->judged = true;
-	result->judged++;
-	verdict->holds = formula_value(&rule->when);
+	verdict->judged = !verdict->text;
+	result->judged += verdict->judged;
 	if (!verdict->holds)
 		return;
 	verdict->text = sentence(result, verdict, rule->says);
