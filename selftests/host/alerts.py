@@ -142,6 +142,11 @@ def check_one(program, rules, names):
                                                    'file="/var/lib/prometheus/node-exporter/perf-metrics.prom",'
                                                    'instance="h",job="node",severity="warning"}', 'value': 1}]))]
     ktap.result('an alert of a file that is old', promtool(program, world.dir, rules, [test]))
+    world.play('ready()\nfor i in range(3):\n    say(lines(interval=i + 1))\n')
+    done = world.run('memory', '-I', '1000', '--per-box', '--openmetrics', '-', '--topology', f'{world.dir}/topology')
+    ktap.result('limits are in each interval', [] if done.stdout.count('perf_metrics_limit{') == 12 and
+                not done.returncode else [done.returncode, done.stdout[-500:], done.stderr[-500:]])
+    world.play(verdicts.PLAY)
     done = subprocess.run([f'{program}/usr/bin/promtool', 'check', 'metrics'], input=world.run(*ask).stdout, text=True,
                           capture_output=True, check=False)
     ktap.result('promtool takes what is written', [] if not done.returncode and not done.stderr else

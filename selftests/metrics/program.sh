@@ -286,15 +286,14 @@ ended_by() { # SIGNAL STATUS [-]: to all
 # Counting works, and status says so; all rules fit into one pass, so that none is silent for that.
 status() {
 	says 0 '' perf-metrics status && cat $T/out && grep -q '^Counting will work' $T/out &&
-		grep -q 'S0, S1: U-Box, C-Box 0-7, S-Box 0-1, B-Box 0-1, M-Box 0-1, R-Box 0-1, W-Box' $T/out &&
+		grep -q 'S0, S1: U-Box, C-Box 0-7, S-Box 0-1, B-Box 0-1, M-Box 0-1' $T/out &&
 		perf-metrics status --topology >$T/skeleton && says 0 '' perf-metrics map --topology $T/skeleton -- true
 }
 
 why() {
-	echo 'limit memory 3e10' >$T/limits
-	says 0 '' perf-metrics why --topology $T/limits --json -- sleep 0.2 || return 1
+	says 0 '' perf-metrics why --json -- sleep 0.2 || return 1
 	cat $T/out
-	! grep -q 'was counted for\|"judged":0' $T/out && ! grep -q '"rule":"memory_full".*"why"' $T/out
+	! grep -q 'was counted for\|"judged":0' $T/out
 }
 
 # The whole first screen, where nothing can be counted.

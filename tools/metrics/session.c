@@ -69,6 +69,9 @@ static int measure(struct session *session)
 		output_plan(session);
 		return 0;
 	}
+	/* What is allocated while it counts is gone after each result. */
+	if (!status && options->openmetrics && !session_topology(session))
+		status = STATUS_USAGE;
 	if (!status && file)
 		status = replace_begin(session, file);
 	if (status)
