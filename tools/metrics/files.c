@@ -397,7 +397,7 @@ static const char *complete(struct session *session, struct metric *metric)
 	return add(session, metric);
 }
 
-/* What is wrong with a metric or rule leaves nothing of it behind but memory. The number of errors. */
+/* What is wrong leaves nothing of a metric or rule behind but memory. The number of errors. */
 static int make_metric(const struct file *file, const struct line *lines, int num)
 {
 	struct metric *metric = allocate(sizeof(*metric));

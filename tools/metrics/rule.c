@@ -66,7 +66,8 @@ static const char *parse(struct rule *rule, struct formula *formula, unsigned in
 	int i;
 
 	if (!rule->num_values || rule->value[0].of != OF_HERE)
-		return "a rule begins with the value of the place that is judged: value NAME METRIC";
+		return "a rule begins with the value of the place that is judged: "
+		       "value NAME METRIC";
 	for (i = 0; i < rule->num_values; i++)
 		names[i] = rule->value[i].name;
 	return formula_parse(formula, names, rule->var, rule->num_values, used, text);
