@@ -21,7 +21,7 @@ _perf_metrics() {
 	*,-I,* | *,--interval,* | *,--interval-count,*) return ;;
 	check,*) ;;
 	why,--fail-on,* | why,*,[!-]* | why,*,)
-		what=(-W "$(perf-metrics list --rules 2>/dev/null | sed -n 's/^\([a-z0-9_]*\) .*/\1/p; s/^\([a-z0-9_]*\)$/\1/p')
+		what=(-W "$(perf-metrics list --rules 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_]*\).*/\1/p')
 			$([ "$3" != --fail-on ] || echo any)")
 		;;
 	map,* | status,* | *,*,-*)
