@@ -519,6 +519,9 @@ def own_rules():
         done = why(world, '--', 'true', **own)
         bad += [] if done.returncode == 2 and done.stderr.count('\n') == 2 and said in done.stderr else [done.stderr]
         ktap.result(f'a wrong rule: {name}', bad)
+    done = world.run('check', f'{TOP}/metrics/verdict.metric', *(
+        f'{TOP}/metrics/{name}.metric' for name in ('memory', 'qpi', 'cbox', 'power')), env={'PERF_METRICS_PATH': '/nowhere'}.items())
+    ktap.result('rules with their metrics, where nothing is installed', [] if not done.returncode else [done.stderr])
     for name, text in RIGHT.items():
         write(path, text)
         done = world.run('check', path)

@@ -75,26 +75,24 @@ double limit_of(struct session *session, const char *kind, int package, const ch
 	const char *places[] = { cell ? format("S%d/%s", package, cell) : "", format("S%d", package),
 				 "" };
 	unsigned int p;
-	int i;
+	int speed;
 
 	for (p = 0; topology && p < sizeof(places) / sizeof(places[0]); p++) {
-		for (i = 0; i < topology->limits; i++) {
-			const struct topology_limit *limit = &topology->limit[i];
+		double most = topology_limit(topology, kind, places[p]);
 
-			if (strcmp(limit->kind, kind) || strcmp(limit->place, places[p]))
-				continue;
+		if (most) {
 			*why = "the topology file";
-			return limit->most;
+			return most;
 		}
 	}
-	i = !strcmp(kind, "memory") ? dmi_speed(session) : 0;
-	*why = i ? format("%d channels of the %d MT/s that the firmware says", CHANNELS, i) :
+	speed = !strcmp(kind, "memory") ? dmi_speed(session) : 0;
+	*why = speed ? format("%d channels of the %d MT/s that the firmware says", CHANNELS, speed) :
 	       format("the limit '%s' is not known here. Write a line 'limit %s NUMBER' into the "
 		      "topology file: perf metrics status --topology prints one%s", kind, kind,
 		      strcmp(kind, "memory") || access(dmi_path(session), F_OK) ||
 		      !access(dmi_path(session), R_OK) ? "" :
 		      "; or run as root, who may read the speed of the memory");
-	return i ? CHANNELS * 8e6 * i : NAN;
+	return speed ? CHANNELS * 8e6 * speed : NAN;
 }
 
 /* ---- for Prometheus ---- */

@@ -42,6 +42,8 @@ struct topology {
 
 /* Reads a topology file and tells of each line that is wrong. 0, or a status. */
 int topology_read(struct topology *topology, const char *path);
+/* What a place can do at most, "" for all of them, as the file says; 0 if it does not. */
+double topology_limit(const struct topology *topology, const char *kind, const char *place);
 
 /* ---- map.c ---- */
 

@@ -253,6 +253,21 @@ static const struct metric *find(const struct session *session, const char *name
 	return NULL;
 }
 
+bool rules_complete(const struct session *session)
+{
+	int r, i;
+
+	for (r = 0; r < session->num_rules; r++) {
+		const struct rule *rule = session->rule[r];
+
+		for (i = 0; i < rule->num_values; i++) {
+			if (rule->value[i].of != OF_LIMIT && !find(session, rule->value[i].text))
+				return false;
+		}
+	}
+	return true;
+}
+
 static const char *check_value(const struct rule *rule, const struct rule_value *value)
 {
 	const struct metric *place = rule->value[0].metric, *metric = value->metric;

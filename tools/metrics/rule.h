@@ -68,6 +68,8 @@ struct rule {
 /* Makes a rule of its lines, the first of which names it. The number of errors, which are told. */
 int rule_make(struct session *session, struct group *group, const char *path,
 	      const struct line *lines, int num);
+/* Are all metrics of the rules in the session? */
+bool rules_complete(const struct session *session);
 /*
  * Finds the metrics of all rules, in the session or, if it is not NULL, in another one. The number
  * of errors, which have been told.

@@ -49,8 +49,10 @@ static int check_files(struct session *session, char **paths, int num)
 	for (i = 0; i < num; i++)
 		errors += file_read(session, paths[i]);
 	/* Rules may be of metrics that are elsewhere. */
-	if (!errors && session->num_rules)
-		errors = files_read(&installed) ? 1 : rules_resolve(session, &installed);
+	if (!errors && !rules_complete(session))
+		errors = files_read(&installed) ? 1 : 0;
+	if (!errors)
+		errors = rules_resolve(session, &installed);
 	if (!errors)
 		printf("%d metrics%s\n", session->num_metrics, session->num_rules ?
 		       format(", %d rules", session->num_rules) : "");

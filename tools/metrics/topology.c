@@ -82,6 +82,17 @@ static const char *read_node(struct topology *topology, const char *number, cons
 	return NULL;
 }
 
+double topology_limit(const struct topology *topology, const char *kind, const char *place)
+{
+	int i;
+
+	for (i = 0; i < topology->limits; i++) {
+		if (!strcmp(topology->limit[i].kind, kind) && !strcmp(topology->limit[i].place, place))
+			return topology->limit[i].most;
+	}
+	return 0;
+}
+
 /* What a place can do at most: of all such places, or of one. */
 static const char *read_limit(struct topology *topology, const char *kind, const char *number,
 			      const char *place)
@@ -89,7 +100,7 @@ static const char *read_limit(struct topology *topology, const char *kind, const
 	struct topology_limit *limit = &topology->limit[topology->limits];
 	char *end;
 	double most = strtod(number, &end);
-	int package, len = 0, i;
+	int package, len = 0;
 
 	if (*end || !isfinite(most) || most <= 0)
 		return format("'%s' is no limit, which is a number above 0", number);
@@ -99,11 +110,8 @@ static const char *read_limit(struct topology *topology, const char *kind, const
 		       (place[len] && (place[len] != '/' || check_word(place + len + 1))) ||
 		       strlen(place) >= sizeof(limit->place)))
 		return format("'%s' is no place, which is as S0 or S0/mbox_0", place);
-	for (i = 0; i < topology->limits; i++) {
-		if (!strcmp(topology->limit[i].kind, kind) && !strcmp(topology->limit[i].place, place))
-			return format("there is a limit of %s%s%s already", kind, *place ? " of " : "",
-				      place);
-	}
+	if (topology_limit(topology, kind, place))
+		return format("there is a limit of %s%s%s already", kind, *place ? " of " : "", place);
 	if (topology->limits == MAX_LIMITS)
 		return "too many limits";
 	strcpy(limit->kind, kind);
