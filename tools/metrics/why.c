@@ -192,18 +192,7 @@ static char *reduced(const struct result *result, const struct rule_value *from,
 	       "there is no such value";
 }
 
-/* The package at the other end of a link; -1 if there is none, or nobody has said. */
-static int peer_of(const struct result *result, const struct value *at)
-{
-	const struct topology *topology = session_topology(result->session);
-	int port, package;
-
-	if (at->package < 0 || at->package >= MAP_PACKAGES || !at->cell || !topology ||
-	    sscanf(at->cell, "qpi%d", &port) != 1 || port < 0 || port >= MAP_PORTS)
-		return -1;
-	return sscanf(topology->link[at->package][port].peer, "S%d", &package) == 1 ? package : -1;
-}
-
+/* Where a link leads; empty if nobody has said, or it is no link. */
 static const char *peer_name(const struct result *result, const struct value *at)
 {
 	const struct topology *topology = session_topology(result->session);
@@ -213,6 +202,14 @@ static const char *peer_name(const struct result *result, const struct value *at
 	    sscanf(at->cell, "qpi%d", &port) != 1 || port < 0 || port >= MAP_PORTS)
 		return "";
 	return topology->link[at->package][port].peer;
+}
+
+/* The package at the other end of a link, or -1. */
+static int peer_of(const struct result *result, const struct value *at)
+{
+	int package;
+
+	return sscanf(peer_name(result, at), "S%d", &package) == 1 ? package : -1;
 }
 
 /* Returns why there is no such value at this place, or NULL. */
