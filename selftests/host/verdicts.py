@@ -200,6 +200,11 @@ def sentences():
                 [done.stdout])
     ktap.result('each with its doubt and its page', [] if flat.count('doubt: ') == 3 == flat.count('see: Documentation/answers.md#')
                 else [done.stdout])
+    memory(counts[0])
+    plant(world, [(counts, None)])
+    flat = ' '.join(why(world, '--', 'true').stdout.split())
+    ktap.result('of two places of a rule the doubt is said once', [] if flat.count('memory is the limit') == 2 and
+                flat.count('Of the rate of its channels') == 1 else [flat])
     plant(world, [([calm(), calm()], None)])
     done = why(world, '--', 'true')
     ktap.result('nothing is near a limit', [] if done.stdout == 'nothing is near a limit\n' else [done.stdout])
@@ -431,6 +436,11 @@ def statuses():
     for rule, status in (('throttled', 1), ('memory_full', 4), ('link_full', 0), ('any', 4)):
         done = why(world, '--fail-on', rule, '--', 'true')
         ktap.result(f'status {status}: --fail-on {rule} where throttling is not counted',
+                    [] if done.returncode == status else [done.returncode, done.stdout])
+    plant(world, [([{**calm(), 'xeon7500_wbox/prochot': None}, calm()], None)])
+    for rule, status in (('any', 0), ('throttled', 1)):
+        done = why(world, '--fail-on', rule, '--', 'true')
+        ktap.result(f'status {status}: --fail-on {rule} where nothing holds and throttling is not counted',
                     [] if done.returncode == status else [done.returncode, done.stdout])
     world.play('ready()\nuntil_told()\nsay(lines(lambda *a: "<not counted>"))\n')
     done = why(world, '--', 'true')

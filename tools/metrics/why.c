@@ -406,7 +406,7 @@ static void print_silent(const struct result *result)
 static void print_text(const struct result *result, double time)
 {
 	bool any = false;
-	int i;
+	int i, j;
 
 	if (time)
 		printf("%sat %.3f s\n", result->session->results > 1 ? "\n" : "", time);
@@ -417,6 +417,11 @@ static void print_text(const struct result *result, double time)
 			continue;
 		any = true;
 		print_wrapped(verdict->text, 0);
+		/* What is to be known of a rule is said once. */
+		for (j = 0; j < i && result->verdict[j].rule != verdict->rule; j++)
+			;
+		if (j < i)
+			continue;
 		if (verdict->rule->doubt) {
 			printf("    doubt: ");
 			print_wrapped(verdict->rule->doubt, 11);
