@@ -283,9 +283,24 @@ ended_by() { # SIGNAL STATUS [-]: to all
 	[ $s = "$2" ] && [ "$(grep -c '^machine,memory_.*,100.00,' $T/out)" = 4 ]
 }
 
+# Counting works, and status says so; all rules fit into one pass, so that none is silent for that.
+status() {
+	says 0 '' perf-metrics status && cat $T/out && grep -q '^Counting will work' $T/out &&
+		grep -q 'S0, S1: U-Box, C-Box 0-7, S-Box 0-1, B-Box 0-1, M-Box 0-1' $T/out &&
+		perf-metrics status --topology >$T/skeleton && says 0 '' perf-metrics map --topology $T/skeleton -- true
+}
+
+why() {
+	says 0 '' perf-metrics why --json -- sleep 0.2 || return 1
+	cat $T/out
+	! grep -q 'was counted for\|"judged":0' $T/out
+}
+
 # The whole first screen, where nothing can be counted.
 no_driver() {
 	modprobe -r xeon7500_uncore || return 1
+	perf-metrics status >$T/out
+	[ $? = 3 ] && grep -q '^	modprobe xeon7500_uncore$' $T/out || { cat $T/out; modprobe xeon7500_uncore; return 1; }
 	says 3 'the module xeon7500_uncore is not loaded. As root:$' perf-metrics memory -- touch $T/ran
 	bad=$?
 	cat $T/err
@@ -380,6 +395,8 @@ ktap "Ctrl-C" ended_by INT 130 -
 ktap "SIGTERM" ended_by TERM 143 ""
 ktap "SIGINT to the program alone" ended_by INT 130 ""
 ktap "a CPU goes offline, and a package" offline
+ktap "status" status
+ktap "rules are judged" why
 ktap "no driver, or another one" no_driver
 if [ -n "${SOAK:-}" ]; then
 	ktap "no leak" no_leak "^{" memory dram power --per-box --json

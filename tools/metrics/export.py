@@ -2,13 +2,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What other programs want to know of the metrics, made from "perf metrics list --json".
 
-	perf-metrics list --json | tools/metrics/export.py grafana >dashboard.json
+	perf-metrics list --json | tools/metrics/export.py grafana [NAME...] >dashboard.json
+	perf-metrics list --rules --json | tools/metrics/export.py alerts >alerts.yml
 	perf-metrics list --json | tools/metrics/export.py pcp >perfevent.conf
 	perf-metrics list --json | tools/metrics/export.py perf [MACHINE=FILE...] >perf.patch
 	perf-metrics list --json | tools/metrics/export.py likwid DIRECTORY
 	perf-metrics list --json | tools/metrics/export.py markdown >metrics.md
 
-grafana	a dashboard: a row for each group, a panel for each metric
+grafana	a dashboard: a row for each group, a panel for each metric; or of these groups and metrics
+	alone, in their order
+alerts	a rule file of Prometheus: an alert for each rule of perf metrics why
 pcp	a section of perfevent.conf: each event on each box once
 perf	a patch for the kernel's tools/perf, so that a rebuilt perf has them for perf stat -M. With
 	the PMUs of a machine, perf list of it describes their events, too. MACHINE is nehalemex or
@@ -86,12 +89,24 @@ def panel(metric, number, place):
     }
 
 
+def chosen(metrics, names):
+    """Those of these names by group, in the order of the names."""
+    found = {}
+    for name in names:
+        mine = [m for members in groups(metrics).values() for m in members if name in (m['name'], m['group'])]
+        if not mine:
+            sys.exit(f'there is no metric or group {name}')
+        for metric in mine:
+            found.setdefault(metric['group'], []).append(metric)
+    return found
+
+
 def grafana(metrics):
-    number, panels = 0, []
-    for name, members in groups(metrics).items():
+    number, panels, names = 0, [], sys.argv[2:]
+    for name, members in (chosen(metrics, names) if names else groups(metrics)).items():
         number += 1
         row = {'id': number, 'type': 'row', 'title': members[0]['group_help'],
-               'collapsed': name not in OPEN, 'panels': [],
+               'collapsed': not names and name not in OPEN, 'panels': [],
                'gridPos': {'h': 1, 'w': 24, 'x': 0, 'y': 0}}
         inside = []
         for place, metric in enumerate(members):
@@ -110,13 +125,110 @@ def grafana(metrics):
          'multi': True, 'includeAll': True, 'refresh': 2},
     ]
     dashboard = {
-        'uid': 'xeon7500-perf-metrics', 'title': 'Xeon 7500 uncore', 'tags': ['perf-metrics'],
+        'uid': 'xeon7500-perf-metrics' + ('' if names else '-full'),
+        'title': 'Xeon 7500 uncore' + ('' if names else ', all metrics'), 'tags': ['perf-metrics'],
         'schemaVersion': 37, 'editable': True, 'refresh': '1m',
         'time': {'from': 'now-1h', 'to': 'now'}, 'templating': {'list': variables},
         'panels': panels,
     }
     json.dump(dashboard, sys.stdout, indent=1)
     print()
+
+
+# What joins series of one place, and of one package.
+PLACE, PACKAGE = 'instance, job, socket, box', 'instance, job, socket'
+AGGREGATES = {'mean': 'avg', 'max': 'max', 'min': 'min'}
+
+
+def vector(rule, value):
+    """A value of a rule as PromQL, with the labels of the place that is judged."""
+    first = rule['values'][0]
+    if value is first or value['of'] == 'here' and value['cells'] == first['cells']:
+        return value['family']
+    if value['of'] == 'limit':
+        on, text = PLACE, f'perf_metrics_limit{{limit="{value["metric"]}"}}'
+    elif value['of'] in AGGREGATES:
+        on, text = PACKAGE, f'{AGGREGATES[value["of"]]} by ({PACKAGE}) ({value["family"]})'
+    elif value['of'] in ('here', 'package') and not value['cells']:
+        on, text = PACKAGE, value['family']
+    else:
+        raise Unsaid(f'{value["of"]} of {value["metric"]}')
+    return f'({first["family"]} * 0 + on ({on}) group_left () {text})'
+
+
+def promql(rule, text):
+    """An expression of muParser. A comparison is a filter, so it can have nothing around it."""
+    names = {value['name']: value for value in rule['values']}
+
+    def one(match):
+        if match.group() in names:
+            return vector(rule, names[match.group()])
+        if match.group() in ('and', 'or'):
+            return match.group()
+        raise Unsaid(match.group())
+    if re.search(r'[?^!](?!=)', text):
+        raise Unsaid(text)
+    pieces = re.split(r'&&|\|\|', text)
+    for piece in pieces:
+        # Brackets may be around conditions, and around what is compared.
+        while piece.count('(') > piece.count(')') and piece.strip().startswith('('):
+            piece = piece.strip()[1:]
+        while piece.count('(') < piece.count(')') and piece.strip().endswith(')'):
+            piece = piece.strip()[:-1]
+        if len(re.findall('[<>!=]=|[<>]', piece)) > 1 or piece.count('(') != piece.count(')') or \
+                re.search(r'\([^()]*[<>=]', piece) or len(pieces) > 1 and not re.search('[<>=]', piece):
+            raise Unsaid(text)
+    # The greater one of two is where it is greater, or else the other one.
+    text = re.sub(r'\b(max|min)\((\w+), (\w+)\)',
+                  lambda m: f'({m[2]} {"><"[m[1] == "min"]} {m[3]} or {m[3]})', text)
+    text = text.replace('&&', 'and').replace('||', 'or')
+    return re.sub(r'(?<![\w.])[A-Za-z_]\w*', one, text)
+
+
+def marks(rule):
+    """Where a value that the condition has is not one to judge by."""
+    words = set(re.findall(r'[A-Za-z_]\w*', rule['if'] + ' ' + rule['share']))
+    for value in rule['values']:
+        if value['name'] in words and value['of'] != 'limit':
+            on = PLACE if value['cells'] == rule['values'][0]['cells'] and value['of'] == 'here' else PACKAGE
+            for mark in 'not_plausible', 'multiplexed', 'not_available':
+                yield f' unless on ({on}) perf_metrics_{mark}{{metric="{value["metric"]}"}}'
+
+
+def alerts(rules):
+    """The value of an alert is the share, in percent."""
+    left_out, texts = [], []
+    for rule in rules:
+        if '06_2e' not in (rule['machine'] or '').split():
+            continue
+        try:
+            expression = f'(100 * ({promql(rule, rule["share"])})) and ({promql(rule, rule["if"])})'
+        except Unsaid as why:
+            left_out.append(f'# Not {rule["rule"]}: PromQL has no {why} of another place.')
+            continue
+        place = 'S{{ $labels.socket }}' + (' {{ $labels.box }}' if rule['values'][0]['cells'] else '')
+        name = 'PerfMetrics' + ''.join(word.capitalize() for word in rule['rule'].split('_'))
+        page = f'\n          page: {json.dumps(rule["page"])}' if rule['page'] else ''
+        summary = f'{{{{ $labels.instance }}}} {place}: {rule["help"]} ({{{{ printf "%.0f" $value }}}} %)'
+        texts.append(f"""
+      - alert: {name}
+        expr: {json.dumps(expression + ''.join(dict.fromkeys(marks(rule))))}
+        for: 5m
+        labels: {{ severity: warning, rule: {rule['rule']} }}
+        annotations:
+          summary: {json.dumps(summary)}
+          description: {json.dumps('Doubt: ' + rule['doubt'] if rule['doubt'] else rule['help'])}{page}""")
+    print('# Alerts of the rules that "perf metrics why" has. Made by tools/metrics/export.py from the')
+    print('# metric files. A rule is silent where a value is missing, multiplexed or not plausible.')
+    print(*left_out, sep='\n', end='\n' if left_out else '')
+    print('groups:\n  - name: perf-metrics\n    rules:' + ''.join(texts))
+    print("""
+      - alert: PerfMetricsOld
+        expr: 'time() - node_textfile_mtime_seconds{file=~".*/perf-metrics[.]prom"} > 600'
+        labels: { severity: warning }
+        annotations:
+          summary: "{{ $labels.instance }}: perf-metrics.service has counted nothing for 10 minutes"
+          description: systemctl status perf-metrics.service; perf metrics status""")
 
 
 def pcp(metrics):
@@ -370,8 +482,8 @@ def markdown(metrics):
 
 
 if __name__ == '__main__':
-    FORMATS = {'grafana': grafana, 'pcp': pcp, 'perf': perf, 'likwid': likwid, 'markdown': markdown}
-    ARGUMENTS = {'perf': range(3), 'likwid': [1]}
+    FORMATS = {'grafana': grafana, 'alerts': alerts, 'pcp': pcp, 'perf': perf, 'likwid': likwid, 'markdown': markdown}
+    ARGUMENTS = {'grafana': range(100), 'perf': range(3), 'likwid': [1]}
     if sys.argv[1:2] == [] or sys.argv[1] not in FORMATS or \
             len(sys.argv) - 2 not in ARGUMENTS.get(sys.argv[1], [0]):
         sys.exit(__doc__.rstrip())

@@ -21,19 +21,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "metrics.h"
+#include "rule.h"
 
 #ifndef DATADIR
 #define DATADIR "/usr/share/perf-metrics"
 #endif
 
 #define MAX_LINES	64	/* of a metric */
-
-struct line {
-	int number;
-	char *word;
-	char *value;
-};
 
 struct file {
 	struct session *session;
@@ -45,8 +39,7 @@ struct file {
 	int num_lines;
 };
 
-/* Says what is wrong with a line, or with the file for line 0. Returns the number of errors. */
-static int bad(const char *path, int line, const char *error)
+int bad_line(const char *path, int line, const char *error)
 {
 	if (error)
 		fprintf(stderr, "%s:%s %s\n", path, line ? format("%d:", line) : "", error);
@@ -57,7 +50,7 @@ const char * const reduce_names[] = { "sum", "mean", "max", "min" };
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyz0123456789_"
 
-static const char *wrong_name(const char *text)
+const char *check_word(const char *text)
 {
 	return *text && !text[strspn(text, LETTERS)] && !isdigit((unsigned char)*text) ? NULL :
 	       format("'%s' is no name: those are of a-z, 0-9, _", text);
@@ -65,7 +58,7 @@ static const char *wrong_name(const char *text)
 
 static const char *check_name(const char *text)
 {
-	return mode_of(text) ? format("'%s' means something else already", text) : wrong_name(text);
+	return mode_of(text) ? format("'%s' means something else already", text) : check_word(text);
 }
 
 /* A part is in names of files and labels, so it has nothing that means something there. */
@@ -100,7 +93,7 @@ static const char *set_scope(struct metric *metric, char *value, void *field)
 		if (!strcmp(metric->kind, kinds[i]))
 			metric->scope = i;
 	}
-	return wrong_name(metric->kind) ?: metric->num_parts || metric->scope != SCOPE_PART ? NULL :
+	return check_word(metric->kind) ?: metric->num_parts || metric->scope != SCOPE_PART ? NULL :
 	       format("scope is package, box, cpu, or a word of your own and the parts; not '%s'",
 		      metric->kind);
 }
@@ -115,7 +108,7 @@ static const char *set_event(struct metric *metric, char *value, void *field)
 	(void)field;
 	if (metric->num_events == MAX_EVENTS)
 		return "too many events";
-	if (!name || wrong_name(name) || !strcmp(name, "seconds") || !word)
+	if (!name || check_word(name) || !strcmp(name, "seconds") || !word)
 		return "an event is NAME [sum|mean|max|min] PMU/TERMS/; "
 		       "its name is of a-z, 0-9, _, and not seconds";
 	for (i = REDUCE_SUM; i <= REDUCE_MIN && strcmp(word, reduce_names[i]); i++)
@@ -200,8 +193,8 @@ static bool assigns(const char *text)
 	return false;
 }
 
-/* Over the variables of a metric, whose events are known; those that it has are marked as used. */
-static const char *parse(struct formula *formula, struct metric *metric, char *text)
+const char *formula_parse(struct formula *formula, const char * const *names, double *vars,
+			  int num_vars, unsigned int *used, char *text)
 {
 	muParserHandle_t parser = mupCreate(muBASETYPE_FLOAT);
 	const char *error = assigns(text) ? "it sets a variable" : NULL, *name;
@@ -209,10 +202,9 @@ static const char *parse(struct formula *formula, struct metric *metric, char *t
 	double *var;
 
 	mupSetErrorHandler(parser, formula_error);
-	for (i = 0; i <= metric->num_events && !error; i++) {
-		metric->var[i] = 1;
-		mupDefineVar(parser, i < metric->num_events ? metric->event[i].name : "seconds",
-			     &metric->var[i]);
+	for (i = 0; i < num_vars && !error; i++) {
+		vars[i] = 1;
+		mupDefineVar(parser, names[i], &vars[i]);
 		error = parser_error(parser);
 	}
 	if (!error) {
@@ -227,11 +219,23 @@ static const char *parse(struct formula *formula, struct metric *metric, char *t
 	}
 	for (i = 0; i < mupGetExprVarNum(parser); i++) {
 		mupGetExprVar(parser, i, &name, &var);
-		for (j = 0; j < metric->num_events; j++)
-			metric->used |= (var == &metric->var[j]) << j;
+		for (j = 0; j < num_vars; j++)
+			*used |= (var == &vars[j]) << j;
 	}
 	*formula = (struct formula){ text, parser };
 	return NULL;
+}
+
+/* Over the variables of a metric, whose events are known. */
+static const char *parse(struct formula *formula, struct metric *metric, char *text)
+{
+	const char *names[MAX_EVENTS + 1];
+	int i;
+
+	for (i = 0; i < metric->num_events; i++)
+		names[i] = metric->event[i].name;
+	names[i] = "seconds";
+	return formula_parse(formula, names, metric->var, i + 1, &metric->used, text);
 }
 
 static const char *set_formula(struct metric *metric, char *value, void *field)
@@ -280,24 +284,34 @@ char *family(const struct metric *metric)
 	return name;
 }
 
+bool same_directory(const char *a, const char *b)
+{
+	const char *slash = strrchr(a, '/');
+	size_t dir = slash ? slash - a : 0;
+
+	return !strncmp(a, b, dir) && !strchr(b + dir + 1, '/');
+}
+
 /* A later directory may define a metric anew; in one directory there is one of a name. */
 static const char *add(struct session *session, struct metric *metric)
 {
 	struct metric **at = NULL;
 	int i;
 
-	if (!strcmp(family(metric), "perf_metrics_not_plausible"))
-		return format("'%s' means something else for Prometheus", metric->name);
+	static const char * const taken[] = { "not_plausible", "not_available", "multiplexed", "limit" };
+	unsigned int t;
+
+	for (t = 0; t < sizeof(taken) / sizeof(taken[0]); t++) {
+		if (!strcmp(family(metric) + strlen("perf_metrics_"), taken[t]))
+			return format("'%s' means something else for Prometheus", metric->name);
+	}
 	for (i = 0; i < session->num_metrics; i++) {
 		struct metric **old = &session->metric[i];
-		const char *slash = strrchr((*old)->file, '/');
-		size_t dir = slash ? slash - (*old)->file : 0;
 		bool same = !strcmp((*old)->name, metric->name);
 
 		if (!same && strcmp(family(*old), family(metric)))
 			continue;
-		if (!same || (!strncmp((*old)->file, metric->file, dir) &&
-			      !strchr(metric->file + dir + 1, '/')))
+		if (!same || same_directory((*old)->file, metric->file))
 			return format("there is a metric of this name%s: %s:%d",
 				      same ? "" : " for Prometheus", (*old)->file, (*old)->line);
 		at = old;
@@ -383,7 +397,7 @@ static const char *complete(struct session *session, struct metric *metric)
 	return add(session, metric);
 }
 
-/* What is wrong with a metric leaves nothing of it behind but memory. The number of errors. */
+/* What is wrong leaves nothing of a metric or rule behind but memory. The number of errors. */
 static int make_metric(const struct file *file, const struct line *lines, int num)
 {
 	struct metric *metric = allocate(sizeof(*metric));
@@ -392,6 +406,8 @@ static int make_metric(const struct file *file, const struct line *lines, int nu
 	enum step step;
 	int i;
 
+	if (!strcmp(lines[0].word, "rule"))
+		return rule_make(file->session, file->group, file->path, lines, num);
 	metric->group = file->group;
 	metric->file = format("%s", file->path);
 	metric->line = lines[0].number;
@@ -405,10 +421,10 @@ static int make_metric(const struct file *file, const struct line *lines, int nu
 			word = word_of(&lines[i]);
 			error = (word ? word->step : OTHERS) == step ? set_line(metric, lines, i) : NULL;
 			if (error)
-				return bad(file->path, lines[i].number, error);
+				return bad_line(file->path, lines[i].number, error);
 		}
 	}
-	return bad(file->path, metric->line, complete(file->session, metric));
+	return bad_line(file->path, metric->line, complete(file->session, metric));
 }
 
 /* The lines of a metric, once for each value of its "for". */
@@ -436,7 +452,7 @@ static void end_of_metric(struct file *file)
 		made++;
 	}
 	if (of && !made)
-		file->errors += bad(file->path, lines[0].number,
+		file->errors += bad_line(file->path, lines[0].number,
 				    "a metric has one line 'for WORD VALUE...'");
 	else if (num && !of)
 		file->errors += make_metric(file, lines, num);
@@ -447,7 +463,7 @@ static void end_of_group(struct file *file)
 {
 	end_of_metric(file);
 	if (file->group && *file->group->name && !file->metrics)
-		file->errors += bad(file->path, 0, format("group '%s' has no metric",
+		file->errors += bad_line(file->path, 0, format("group '%s' has no metric",
 							  file->group->name));
 	file->metrics = 0;
 }
@@ -487,7 +503,7 @@ static const char *take_line(void *data, int number, char *word, char *text)
 		begin_group(file, "");
 		return format("a file begins with a line 'group NAME', not with '%s'", word);
 	}
-	if (!strcmp(word, "metric")) {
+	if (!strcmp(word, "metric") || !strcmp(word, "rule")) {
 		end_of_metric(file);
 		file->metrics++;
 	} else if (!file->num_lines) {
@@ -537,21 +553,21 @@ int lines_read(const char *path, take_fn *take, void *data)
 	ssize_t len;
 
 	if (!f || fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-		errors = bad(path, 0, f ? "this is no file" : strerror(errno));
+		errors = bad_line(path, 0, f ? "this is no file" : strerror(errno));
 		if (f)
 			fclose(f);
 		return errors;
 	}
 	while ((len = getline(&line, &size, f)) >= 0) {
 		mark = !number++ && !strncmp(line, "\xef\xbb\xbf", 3) ? 3 : 0;
-		errors += bad(path, number, mark ? "the file begins with a byte order mark" : NULL);
+		errors += bad_line(path, number, mark ? "the file begins with a byte order mark" : NULL);
 		error = wrong_text(line + mark, len - mark);
 		text = format("%s", line + mark);
 		word = next_word(&text);
-		errors += bad(path, number, error ?: word && *word != '#' ?
+		errors += bad_line(path, number, error ?: word && *word != '#' ?
 			      take(data, number, word, text) : NULL);
 	}
-	errors += bad(path, number, ferror(f) ? strerror(errno) : NULL);
+	errors += bad_line(path, number, ferror(f) ? strerror(errno) : NULL);
 	free(line);
 	fclose(f);
 	return errors;
@@ -563,7 +579,7 @@ int file_read(struct session *session, const char *path)
 	int errors = lines_read(path, take_line, &file);
 
 	end_of_group(&file);
-	return errors + file.errors + (errors || file.group ? 0 : bad(path, 0, "there is no group"));
+	return errors + file.errors + (errors || file.group ? 0 : bad_line(path, 0, "there is no group"));
 }
 
 static int is_metric_file(const struct dirent *entry)
@@ -609,6 +625,7 @@ int files_read(struct session *session)
 		return fail(STATUS_USAGE, "PERF_METRICS_PATH names no directory");
 	for (dir = strtok(directories(), ":"); dir; dir = strtok(NULL, ":"))
 		errors += dir_read(session, dir);
+	errors += errors ? 0 : rules_resolve(session, NULL);
 	if (errors)
 		return fail(STATUS_USAGE, "metric files are wrong, see above");
 	return session->num_metrics ? 0 :

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "metrics.h"
+#include "rule.h"
 
 static const char *range_text(const double range[2])
 {
@@ -142,7 +142,7 @@ int unknown(const struct session *session, const char *name, bool first)
 	int least = 2 + strlen(name) / 6, i;
 	const char *like = NULL;
 
-	for (i = LIST; i <= CHECK && first; i++)
+	for (i = LIST; i < NUM_MODES && first; i++)
 		nearer(name, modes[i], &least, &like);
 	for (i = 0; i < session->num_metrics; i++) {
 		nearer(name, session->metric[i]->group->name, &least, &like);
@@ -153,13 +153,40 @@ int unknown(const struct session *session, const char *name, bool first)
 		    like || first ? "" : "; a command stands behind --");
 }
 
+static void print_rules(const struct session *session)
+{
+	int r;
+
+	for (r = 0; r < session->num_rules; r++) {
+		const struct rule *rule = session->rule[r];
+
+		printf("%-20s ", rule->name);
+		if (strlen(rule->name) > 20)
+			printf("\n%21s", "");
+		print_wrapped(machine_is(session, rule->group->machines) ? rule->help :
+			      format("%s; not for this machine but for %s", rule->help,
+				     machine_names(rule->group->machines)), 21);
+	}
+}
+
 /* All, or those of the name. False if there are none. */
 static bool list_one(const struct session *session, const char *name, json_t *json)
 {
 	bool found = false;
 	int i;
 
-	for (i = 0; i < session->num_metrics; i++) {
+	for (i = 0; i < session->num_rules; i++) {
+		const struct rule *rule = session->rule[i];
+
+		if (name ? strcmp(rule->name, name) : !session->options.rules)
+			continue;
+		found = true;
+		if (json)
+			json_array_append_new(json, rule_json(rule));
+		else
+			rule_print(rule);
+	}
+	for (i = 0; i < session->num_metrics && !session->options.rules; i++) {
 		const struct metric *metric = session->metric[i];
 
 		if (name && strcmp(metric->name, name) && strcmp(metric->group->name, name))
@@ -178,7 +205,9 @@ int list(const struct session *session, char **names, int num)
 	json_t *all = session->options.json ? json_array() : NULL;
 	int status = 0, i;
 
-	if (!num && !all)
+	if (!num && !all && session->options.rules)
+		print_rules(session);
+	else if (!num && !all)
 		print_groups(session);
 	else if (!num)
 		list_one(session, NULL, all);

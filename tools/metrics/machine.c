@@ -21,8 +21,7 @@ static const struct model {
 	{ "06_2a", "Sandy Bridge", "intel_core_ext" }, { "06_2d", "Sandy Bridge", "intel_core_ext" },
 };
 
-/* The first line of a file below sysfs, NULL if there is none. */
-static char *read_file(const struct session *session, const char *path)
+char *read_file(const struct session *session, const char *path)
 {
 	FILE *f = fopen(format("%s%s", session->world->sys, path), "re");
 	char *text = NULL, *line = NULL;
@@ -218,8 +217,14 @@ const char *machine_name(const struct session *session)
 	return model ? model->name : *session->model_name ? session->model_name : session->model;
 }
 
-/* Is the module there, also as a part of the kernel? */
-static bool has_module(const struct session *session, const char *name)
+const char *machine_module(const struct session *session)
+{
+	const struct model *model = model_of(session->model);
+
+	return model ? model->module : NULL;
+}
+
+bool has_module(const struct session *session, const char *name)
 {
 	return !access(format("%s/module/%s", session->world->sys, name), F_OK);
 }

@@ -4,6 +4,7 @@
  * "perf metrics". See perf-metrics(1).
  */
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "metrics.h"
@@ -16,10 +17,15 @@ static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu, int grou
 
 int main(int argc, char **argv)
 {
-	static const struct world world = {
+	struct utsname kernel = {};
+	char modules[sizeof(kernel.release) + 16];
+	struct world world = {
 		.sys = "/sys", .cpuinfo = "/proc/cpuinfo", .perf = "perf", .patience = 30000,
-		.open = open_event,
+		.open = open_event, .proc = "/proc", .modules = modules,
 	};
+
+	uname(&kernel);
+	snprintf(modules, sizeof(modules), "/lib/modules/%s", kernel.release);
 
 	return session_run(&world, argc, argv);
 }

@@ -19,6 +19,7 @@
 #define MAP_PORTS	4	/* QPI links of a package */
 #define MAP_NODES	32
 #define MAP_NAME	8	/* of a peer, with the 0 at the end */
+#define MAX_LIMITS	64	/* of a topology file */
 
 /* ---- topology.c ---- */
 
@@ -31,10 +32,18 @@ struct topology {
 	struct link link[MAP_PACKAGES][MAP_PORTS];
 	char node[MAP_NODES][MAP_NAME];	/* whose it is; empty if nobody has said */
 	int nodes;
+	struct topology_limit {
+		char kind[16];
+		char place[16];	/* S0 or S0/mbox_0; empty for all */
+		double most;	/* in the unit of what it is compared with */
+	} limit[MAX_LIMITS];
+	int limits;
 };
 
 /* Reads a topology file and tells of each line that is wrong. 0, or a status. */
 int topology_read(struct topology *topology, const char *path);
+/* What a place can do at most, "" for all of them, as the file says; 0 if it does not. */
+double topology_limit(const struct topology *topology, const char *kind, const char *place);
 
 /* ---- map.c ---- */
 

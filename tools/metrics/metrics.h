@@ -14,6 +14,7 @@
  *	replace.c	files that others read meanwhile
  *	util.c		memory, messages, numbers as text
  *	map.h		the rest draws maps
+ *	rule.h		and this judges: rules, limits, why, status
  */
 #ifndef PERF_METRICS_H
 #define PERF_METRICS_H
@@ -75,12 +76,15 @@ void print_wrapped(const char *text, int column);
  * @perf: the program perf, as execvp() finds it
  * @patience: how long perf may take to end after it was told to, ms; to begin, four times that
  * @open: perf_event_open(); returns a file descriptor, or -1 and errno
+ * @proc: where /proc is, NULL for nowhere
+ * @modules: the directory of the running kernel's modules, likewise
  */
 struct world {
 	const char *sys, *cpuinfo, *perf;
 	int patience;
 	int (*open)(struct perf_event_attr *attr, pid_t pid, int cpu, int group,
 		    unsigned long flags);
+	const char *proc, *modules;
 };
 
 /* ---- metric files ---- */
@@ -162,6 +166,17 @@ char *file_find(const char *name);
 char *family(const struct metric *metric);
 
 double formula_value(const struct formula *formula);
+/*
+ * A formula over variables; those that it has get their bit in *used. NULL, or what is wrong.
+ */
+const char *formula_parse(struct formula *formula, const char * const *names, double *vars,
+			  int num_vars, unsigned int *used, char *text);
+/* Is this a word of a-z, 0-9 and _? NULL, or what is wrong with it. */
+const char *check_word(const char *text);
+/* Are these files in one directory? */
+bool same_directory(const char *a, const char *b);
+/* Says what is wrong with a line, or with the file for line 0. Returns the number of errors. */
+int bad_line(const char *path, int line, const char *error);
 
 /* ---- the machine ---- */
 
@@ -184,6 +199,12 @@ bool machine_is(const struct session *session, const char *models);
 char *machine_names(const char *models);
 /* And this one; of one that is not known, what it says itself. */
 const char *machine_name(const struct session *session);
+/* The module that has its events; NULL if the machine is none of ours. */
+const char *machine_module(const struct session *session);
+/* Is the module there, also as a part of the kernel? */
+bool has_module(const struct session *session, const char *name);
+/* The first line of a file below sysfs, NULL if there is none. */
+char *read_file(const struct session *session, const char *path);
 /* Says why nothing can be counted: the wrong machine, or no module for it. 0, or a status. */
 int machine_check(const struct session *session);
 /* An event as perf would open it. NULL, or an error. */
@@ -255,6 +276,8 @@ struct options {
 	const char *map_file;	/* NULL for text */
 	const char *topology;
 	bool matrix;
+	const char *fail_on;
+	bool rules, skeleton;
 	bool help, version;
 	char **command;		/* NULL for none */
 };
@@ -267,6 +290,9 @@ struct session {
 	int num_metrics;
 	struct group **group;
 	int num_groups;
+	struct rule **rule;
+	int num_rules;
+	struct topology *topology;	/* NULL until it is asked for */
 	struct pmu *pmu;
 	int num_pmus;
 	int package_of[MAX_CPUS];	/* -1: no such CPU, or offline */
@@ -287,6 +313,8 @@ struct session {
 		size_t size;
 	} target;
 	bool any_value;			/* has there been any? */
+	bool why;			/* verdicts are asked for */
+	bool judged, found, unjudged;	/* by a rule; one of --fail-on holds, or was not judged */
 	int results;			/* that have been output */
 	int signal;			/* that ended it; the program is to end by it, too */
 	struct map *map;
@@ -295,7 +323,7 @@ struct session {
 };
 
 /* What the first word asks for. */
-enum mode { METRICS, LIST, MAP, CHECK };
+enum mode { METRICS, LIST, MAP, CHECK, WHY, STATUS, NUM_MODES };
 extern const char * const modes[];
 /* METRICS for what is none of the others. */
 enum mode mode_of(const char *word);
@@ -309,6 +337,8 @@ static inline int readings(const struct session *session)
 	return (session->cpus > session->packages ? session->cpus : session->packages) ?: 1;
 }
 
+/* Why a user may not count on a PMU, and the command that lets him. */
+char *permission_text(const struct pmu *pmu);
 /* All of these return 0 or a status. */
 int plan_make(struct session *session);
 /* Outputs values or a map; time is 0 for the whole run. */

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "metrics.h"
+#include "rule.h"
 
 static void print_table(const struct value *values, int num, double time, bool again)
 {
@@ -110,17 +110,47 @@ static void write_head(FILE *f, const char *name, const char *help)
 	fprintf(f, "# HELP %s %s\n# TYPE %s gauge\n", name, escaped(help, "\\", "\\%c"), name);
 }
 
+static bool is_marked(const struct session *session, const struct value *value, const char *mark)
+{
+	if (!strcmp(mark, "not_available"))
+		return value->why && value->package >= 0 && !is_absent(session, value);
+	return !value->why && (!strcmp(mark, "multiplexed") ? value->running < 0.99 : !!value->note);
+}
+
 /*
- * What is n/a is left out: the absence of a series is how Prometheus says so. What is not
- * plausible has a series of another family beside it.
+ * What is n/a is left out: the absence of a series is how Prometheus says so. What is not to be
+ * judged by has a series of another family beside it, or in its place.
  */
+static void write_marks(struct session *session, const struct value *values, int num)
+{
+	static const struct { const char *mark, *help; } marks[] = {
+		{ "not_plausible", "Values that are possible but not plausible" },
+		{ "multiplexed", "Values that were counted for a part of the time" },
+		{ "not_available", "Values that are n/a though the box is there" },
+	};
+	unsigned int m;
+	bool any;
+	int i;
+
+	for (m = 0; m < sizeof(marks) / sizeof(marks[0]); m++) {
+		char *name = format("perf_metrics_%s", marks[m].mark);
+
+		for (i = 0, any = false; i < num; i++) {
+			if (!is_marked(session, &values[i], marks[m].mark))
+				continue;
+			if (!any)
+				write_head(session->file, name, marks[m].help);
+			any = true;
+			write_value(session->file, name, &values[i], values[i].metric->name, 1);
+		}
+	}
+}
+
 static int write_openmetrics(struct session *session, const struct value *values, int num)
 {
-	static const char odd[] = "perf_metrics_not_plausible";
 	const struct metric *last = NULL;
 	int status = replace_begin(session, session->options.openmetrics);
 	const struct value *value;
-	bool any = false;
 	FILE *f = session->file;
 	int i;
 
@@ -135,15 +165,8 @@ static int write_openmetrics(struct session *session, const struct value *values
 		last = value->metric;
 		write_value(f, family(value->metric), value, NULL, value->value);
 	}
-	for (i = 0; i < num; i++) {
-		value = &values[i];
-		if (value->why || !value->note)
-			continue;
-		if (!any)
-			write_head(f, odd, "Values that are possible but not plausible");
-		any = true;
-		write_value(f, odd, value, value->metric->name, 1);
-	}
+	write_marks(session, values, num);
+	limits_write(session, values, num, f);
 	fprintf(f, "# EOF\n");
 	return replace_end(session, session->options.openmetrics);
 }

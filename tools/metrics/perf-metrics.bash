@@ -11,7 +11,7 @@ _perf_metrics() {
 			command=--
 			break
 			;;
-		list | check | map) command=${command:-${COMP_WORDS[i]}} ;;
+		list | check | map | why | status) command=${command:-${COMP_WORDS[i]}} ;;
 		esac
 	done
 	COMPREPLY=()
@@ -20,14 +20,18 @@ _perf_metrics() {
 	*,-o,* | *,--output,* | *,--openmetrics,* | *,--topology,*) ;;
 	*,-I,* | *,--interval,* | *,--interval-count,*) return ;;
 	check,*) ;;
-	map,* | *,*,-*)
+	why,--fail-on,* | why,*,[!-]* | why,*,)
+		what=(-W "$(perf-metrics list --rules 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_]*\).*/\1/p')
+			$([ "$3" != --fail-on ] || echo any)")
+		;;
+	map,* | status,* | *,*,-*)
 		what=(-W "$(perf-metrics "${command:-NAME}" --help |
 			sed -n 's/^  ... --\([a-z-]*\) .*/--\1/p') --")
 		;;
 	*)
 		what=(-W "$(perf-metrics list 2>/dev/null |
 			sed -n 's/^\([a-z0-9_]*\): .*/\1/p; s/^  \([a-z0-9_]*\) .*/\1/p')
-			$([ "$COMP_CWORD" -gt 1 ] || echo list check map)")
+			$([ "$COMP_CWORD" -gt 1 ] || echo list check map why status)")
 		;;
 	esac
 	mapfile -t COMPREPLY < <(compgen "${what[@]}" -- "$2")

@@ -70,13 +70,13 @@ static int open_one(const struct planner *planner, const struct pmu *pmu, const 
 	return fd < 0 ? -errno : fd;
 }
 
-static int no_permission(const struct pmu *pmu)
+char *permission_text(const struct pmu *pmu)
 {
 	bool cap = prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, CAP_PERFMON, 0, 0) > 0;
 
-	return fail(STATUS_FAILED, "no permission to count %s: run as root, or let %s count, as root:"
-		    "\n\tsysctl kernel.perf_event_paranoid=%d", pmu->name,
-		    cap ? "programs with CAP_PERFMON" : "all users", cap ? 2 : 0);
+	return format("no permission to count %s: run as root, or let %s count, as root:"
+		      "\n\tsysctl kernel.perf_event_paranoid=%d", pmu->name,
+		      cap ? "programs with CAP_PERFMON" : "all users", cap ? 2 : 0);
 }
 
 /* Events that are open as one group of perf. */
@@ -109,7 +109,7 @@ static int pass_add(struct planner *planner, struct pass *pass, const struct ite
 		fd = planner->status || j == MAX_GROUP ? -EINVAL :
 		     open_one(planner, item->pmu, item->terms[i], j ? pass->fd[0] : -1);
 		if (fd == -EACCES || fd == -EPERM)
-			planner->status = no_permission(item->pmu);
+			planner->status = fail(STATUS_FAILED, "%s", permission_text(item->pmu));
 		if (fd == -EMFILE || fd == -ENFILE || fd == -ENOMEM)
 			planner->status = fail(STATUS_FAILED, "%s cannot be opened: %s%s",
 					       item->pmu->name, strerror(-fd),

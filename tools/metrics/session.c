@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "map.h"
+#include "rule.h"
 
 #ifndef VERSION
 #define VERSION "unknown"
@@ -41,14 +41,21 @@ static int ask(struct session *session, const char *name, bool first)
 
 static int check_files(struct session *session, char **paths, int num)
 {
+	struct session installed = { .world = session->world };
 	int errors = 0, i;
 
 	if (!num)
 		return fail(STATUS_USAGE, "check wants files");
 	for (i = 0; i < num; i++)
 		errors += file_read(session, paths[i]);
+	/* Rules may be of metrics that are elsewhere. */
+	if (!errors && !rules_complete(session))
+		errors = files_read(&installed) ? 1 : 0;
 	if (!errors)
-		printf("%d metrics\n", session->num_metrics);
+		errors = rules_resolve(session, &installed);
+	if (!errors)
+		printf("%d metrics%s\n", session->num_metrics, session->num_rules ?
+		       format(", %d rules", session->num_rules) : "");
 	return errors ? STATUS_USAGE : 0;
 }
 
@@ -64,6 +71,9 @@ static int measure(struct session *session)
 		output_plan(session);
 		return 0;
 	}
+	/* What is allocated while it counts is gone after each result. */
+	if (!status && options->openmetrics && !session_topology(session))
+		status = STATUS_USAGE;
 	if (!status && file)
 		status = replace_begin(session, file);
 	if (status)
@@ -72,18 +82,21 @@ static int measure(struct session *session)
 	if (options->map && options->interval && !options->map_file && !options->command &&
 	    terminal_begin())
 		session->key = map_key;
-	status = count(session, options->map ? map_output : output_values);
+	status = count(session, options->map ? map_output : session->why ? why_output :
+		       output_values);
 	replace_cancel(session);
+	if (session->why)
+		status = why_status(session, status);
 	return session->any_value || status ? status : STATUS_NO_VALUE;
 }
 
-const char * const modes[] = { "metrics", "list", "map", "check" };
+const char * const modes[] = { "metrics", "list", "map", "check", "why", "status" };
 
 enum mode mode_of(const char *word)
 {
 	enum mode mode;
 
-	for (mode = CHECK; mode && strcmp(word, modes[mode]); mode--)
+	for (mode = NUM_MODES - 1; mode && strcmp(word, modes[mode]); mode--)
 		;
 	return mode;
 }
@@ -100,24 +113,31 @@ static const struct {
 #define AT(field)	offsetof(struct options, field)
 #define VALUES		(1 << METRICS)
 #define PICTURE		(1 << MAP)
-#define ALL		(VALUES | PICTURE | 1 << LIST | 1 << CHECK)
-	{ "interval", 'I', NUMBER, AT(interval), VALUES | PICTURE, "a result each N milliseconds" },
-	{ "interval-count", 0, NUMBER, AT(interval_count), VALUES | PICTURE, "N of them" },
-	{ "summary", 0, FLAG, AT(summary), VALUES | PICTURE, "and one of the whole time" },
+#define VERDICT		(1 << WHY)
+#define ALL		((1 << NUM_MODES) - 1)
+	{ "interval", 'I', NUMBER, AT(interval), VALUES | PICTURE | VERDICT,
+	  "a result each N milliseconds" },
+	{ "interval-count", 0, NUMBER, AT(interval_count), VALUES | PICTURE | VERDICT, "N of them" },
+	{ "summary", 0, FLAG, AT(summary), VALUES | PICTURE | VERDICT, "and one of the whole time" },
 	{ "per-machine", 0, FLAG, AT(per_machine), VALUES, "a value for the machine: the default" },
 	{ "per-socket", 0, FLAG, AT(per_socket), VALUES, "a value for each package" },
 	{ "per-box", 0, FLAG, AT(per_box), VALUES, "a value for each box, port, core or CPU" },
-	{ "all-cpus", 'a', FLAG, AT(all_cpus), VALUES, "all CPUs, also of metrics of cores" },
+	{ "all-cpus", 'a', FLAG, AT(all_cpus), VALUES | VERDICT, "all CPUs, also of metrics of cores" },
 	{ "csv", 0, FLAG, AT(csv), VALUES, "lines: scope,metric,value,unit,running,note" },
-	{ "json", 0, FLAG, AT(json), VALUES | 1 << LIST, "a line of JSON for each result" },
+	{ "json", 0, FLAG, AT(json), VALUES | 1 << LIST | VERDICT | 1 << STATUS,
+	  "a line of JSON for each result" },
 	{ "openmetrics", 0, TEXT, AT(openmetrics), VALUES, "for a textfile collector; - is stdout" },
-	{ "no-gate", 0, FLAG, AT(no_gate), VALUES | PICTURE,
+	{ "no-gate", 0, FLAG, AT(no_gate), VALUES | PICTURE | VERDICT,
 	  "do not stop others' counters while events are opened" },
-	{ "plan", 0, FLAG, AT(plan_only), VALUES | PICTURE,
+	{ "plan", 0, FLAG, AT(plan_only), VALUES | PICTURE | VERDICT,
 	  "do not count, show what would be counted together" },
 	{ "output", 'o', TEXT, AT(map_file), PICTURE, "of a map: a picture, SVG, in place of text" },
 	{ "matrix", 0, FLAG, AT(matrix), PICTURE, "of a map: who talks to whom, too" },
-	{ "topology", 0, TEXT, AT(topology), PICTURE, "of a map: where links lead" },
+	{ "topology", 0, TEXT, AT(topology), PICTURE | VERDICT | VALUES,
+	  "where links lead, and what is the limit of a place" },
+	{ "topology", 0, FLAG, AT(skeleton), 1 << STATUS, "print a topology file to be filled in" },
+	{ "fail-on", 0, TEXT, AT(fail_on), VERDICT, "status 4 if one of these rules holds, or any" },
+	{ "rules", 0, FLAG, AT(rules), 1 << LIST, "the rules of perf metrics why" },
 	{ "help", 'h', FLAG, AT(help), ALL, "after one of these words: the options that it has" },
 	{ "version", 0, FLAG, AT(version), ALL, "of perf metrics" },
 };
@@ -129,7 +149,9 @@ static void print_usage(FILE *f, unsigned int modes)
 	static const char * const values[] = { "", " N", " FILE" };
 	unsigned int i;
 
-	fputs("usage: perf metrics list [NAME...] [--json]\n"
+	fputs("usage: perf metrics status [--topology]\n"
+	      "       perf metrics why [RULE...] [--fail-on RULE] [OPTION...] [-- COMMAND...]\n"
+	      "       perf metrics list [NAME...] [--rules] [--json]\n"
 	      "       perf metrics NAME... [OPTION...] [-- COMMAND...]\n"
 	      "       perf metrics map [-I N] [-o FILE.svg] [--matrix] [--topology FILE] [-- COMMAND...]\n"
 	      "       perf metrics check FILE...\n\n"
@@ -143,7 +165,20 @@ static void print_usage(FILE *f, unsigned int modes)
 	}
 	fputs("\nStatus: that of COMMAND, 128 more than the signal that ended it, 127 if there is none\n"
 	      "of this name; 1 if there is no value at all, 2 wrong usage, an unknown metric or a wrong\n"
-	      "file, 3 counting or output is not possible.\n", f);
+	      "file, 3 counting or output is not possible, 4 a rule of --fail-on holds.\n", f);
+}
+
+/* Is there another option of this name, which is more of this mode? */
+static bool shadowed(unsigned int i, enum mode mode)
+{
+	unsigned int j;
+
+	for (j = 0; j < NUM_OPTIONS; j++) {
+		if (j != i && !strcmp(table[i].name, table[j].name) &&
+		    (table[j].modes >> mode & 1 || (!(table[i].modes >> mode & 1) && j < i)))
+			return true;
+	}
+	return false;
 }
 
 /* Fills in the options. 0, a status, or -1 if that was all. */
@@ -157,8 +192,11 @@ static int options_read(struct options *options, int argc, char **argv)
 	char *end;
 	long value;
 
+	/* Of two options with one name, that of the first word. */
+	mode = argc > 1 ? mode_of(argv[1]) : METRICS;
 	for (i = 0; i < NUM_OPTIONS; i++)
-		longs[i] = (struct option){ table[i].name, table[i].kind != FLAG, NULL,
+		longs[i] = (struct option){ shadowed(i, mode) ? "" : table[i].name,
+					    table[i].kind != FLAG, NULL,
 					    table[i].letter ?: 256 + (int)i };
 	optind = 0;
 	while ((option = getopt_long(argc, argv, ":I:o:ah", longs, NULL)) >= 0) {
@@ -208,6 +246,9 @@ static int options_read(struct options *options, int argc, char **argv)
 	if (options->plan_only + !!options->openmetrics + options->csv + options->json > 1)
 		return fail(STATUS_USAGE,
 			    "only one of --csv, --json, --openmetrics and --plan can be had");
+	if (mode == STATUS && optind + 1 < argc)
+		return fail(STATUS_USAGE, "status is of the machine, so '%s' is too much",
+			    argv[optind + 1]);
 	if (options->map && optind + 1 < argc)
 		return fail(STATUS_USAGE, "a map is always of the same metrics, so '%s' is too much",
 			    argv[optind + 1]);
@@ -234,14 +275,19 @@ static int run(struct session *session, int argc, char **argv)
 		return check_files(session, argv + optind + 1, args - optind - 1);
 	machine = machine_read(session);
 	status = files_read(session);
+	if (!strcmp(argv[optind], "status"))
+		return status_show(session, status);
 	if (!strcmp(argv[optind], "list"))
 		return list(session, argv + optind + 1, args - optind - 1) ?: status;
 	status = status ?: machine;
 	if (status)
 		return status;
+	session->why = !strcmp(argv[optind], "why");
 	if (session->options.map)
 		status = map_ask(session);
-	for (i = optind; i < args && !session->options.map && !status; i++)
+	else if (session->why)
+		status = why_ask(session, argv + optind + 1, args - optind - 1);
+	for (i = optind; i < args && !session->options.map && !session->why && !status; i++)
 		status = ask(session, argv[i], i == optind);
 	return status ?: measure(session);
 }

@@ -4,6 +4,7 @@
  * that, so somebody who knows the board writes it down. See Documentation/man/perf-metrics.5.
  */
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,16 +82,58 @@ static const char *read_node(struct topology *topology, const char *number, cons
 	return NULL;
 }
 
+double topology_limit(const struct topology *topology, const char *kind, const char *place)
+{
+	int i;
+
+	for (i = 0; i < topology->limits; i++) {
+		if (!strcmp(topology->limit[i].kind, kind) && !strcmp(topology->limit[i].place, place))
+			return topology->limit[i].most;
+	}
+	return 0;
+}
+
+/* What a place can do at most: of all such places, or of one. */
+static const char *read_limit(struct topology *topology, const char *kind, const char *number,
+			      const char *place)
+{
+	struct topology_limit *limit = &topology->limit[topology->limits];
+	char *end;
+	double most = strtod(number, &end);
+	int package, len = 0;
+
+	if (*end || !isfinite(most) || most <= 0)
+		return format("'%s' is no limit, which is a number above 0", number);
+	if (check_word(kind) || strlen(kind) >= sizeof(limit->kind))
+		return format("'%s' is no kind of limit, such as memory", kind);
+	if (*place && (sscanf(place, "S%d%n", &package, &len) != 1 || package < 0 ||
+		       (place[len] && (place[len] != '/' || check_word(place + len + 1))) ||
+		       strlen(place) >= sizeof(limit->place)))
+		return format("'%s' is no place, which is as S0 or S0/mbox_0", place);
+	if (topology_limit(topology, kind, place))
+		return format("there is a limit of %s%s%s already", kind, *place ? " of " : "", place);
+	if (topology->limits == MAX_LIMITS)
+		return "too many limits";
+	strcpy(limit->kind, kind);
+	strcpy(limit->place, place);
+	limit->most = most;
+	topology->limits++;
+	return NULL;
+}
+
 static const char *take_line(void *topology, int number, char *first, char *text)
 {
 	char *second = next_word(&text), *third = second ? next_word(&text) : NULL;
 
 	(void)number;
+	if (third && !strcmp(first, "limit") && !strpbrk(text, " \t"))
+		return read_limit(topology, second, third, text);
 	if (third && !*text && !strcmp(first, "link"))
 		return read_link(topology, second, third);
 	if (third && !*text && !strcmp(first, "node"))
 		return read_node(topology, second, third);
-	return "a line is 'link S0.qpi0 S1.qpi0', 'link S0.qpi0 NAME' or 'node 0 S0'";
+	return "a line is 'link S0.qpi0 S1.qpi0', 'link S0.qpi0 NAME', 'node 0 S0' or "
+	       "'limit memory NUMBER'";
 }
 
 int topology_read(struct topology *topology, const char *path)

@@ -12,12 +12,14 @@ BUILD = f'{TOP}/build/selftests/host/metrics'
 # Names of a Xeon 7500 that metrics ask for; the formats are enough for events with fields.
 EVENTS = {
     'mbox': ['bbox_cmds.reads', 'bbox_cmds.merge'], 'bbox': ['imt_inserts_wr'],
-    'cbox': ['llc_hits.all', 'llc_misses.all'], 'wbox': ['uncore_clock'],
+    'cbox': ['llc_hits.all', 'llc_misses.all', 'occupancy_irq'], 'sbox': [
+        'to_r_b_requests.local', 'to_r_b_requests.remote'],
+    'wbox': ['uncore_clock', 'prochot', 'c_throttle_tmp.c_all'],
     'rbox': ['flits_sent', 'null_idle', 'qpi0', 'qpi1', 'qpi2', 'qpi3'], 'package': ['gate'],
     'ubox': ['fatal_err'],
 }
-BOXES = {'mbox': 2, 'bbox': 2, 'cbox': 8, 'rbox': 2}
-MODELS = {'06_2e': (6, 46), '06_5c': (6, 92), '06_9e': (6, 158)}
+BOXES = {'mbox': 2, 'bbox': 2, 'cbox': 8, 'rbox': 2, 'sbox': 2}
+MODELS = {'06_2e': (6, 46), '06_2a': (6, 42), '06_5c': (6, 92), '06_9e': (6, 158)}
 PLAY = 'ready()\nuntil_told()\nsay(lines())\n'
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * perf-metrics in another world: sysfs and perf are those of the directory $FAKE. An event opens
+ * perf-metrics in another world: sysfs, proc and perf are those of the directory $FAKE. An event opens
  * if it can be, unless FAKE_ERRNO says TYPE:ERRNO, where TYPE is that of a PMU, or * for all;
  * and perf has FAKE_PATIENCE ms to end.
  */
@@ -31,16 +31,19 @@ static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu, int grou
 int main(int argc, char **argv)
 {
 	const char *dir = getenv("FAKE") ?: "/nowhere";
-	char *sys, *cpuinfo, *perf;
+	char *sys, *cpuinfo, *perf, *proc, *modules;
 	int status;
 
 	if (asprintf(&sys, "%s/sys", dir) < 0 || asprintf(&cpuinfo, "%s/cpuinfo", dir) < 0 ||
-	    asprintf(&perf, "%s/perf", dir) < 0)
+	    asprintf(&perf, "%s/perf", dir) < 0 || asprintf(&proc, "%s/proc", dir) < 0 ||
+	    asprintf(&modules, "%s/modules/6.1.0-0-fake", dir) < 0)
 		return 99;
 	status = session_run(&(struct world){ sys, cpuinfo, perf, atoi(getenv("FAKE_PATIENCE") ?: "20000"),
-					      open_event }, argc, argv);
+					      open_event, proc, modules }, argc, argv);
 	free(sys);
 	free(cpuinfo);
 	free(perf);
+	free(proc);
+	free(modules);
 	return status;
 }

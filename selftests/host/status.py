@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""perf metrics status, in a world of the test: each thing that can stand in the way of counting is
+named with the command that takes it away, and the exit status says whether counting works. Where it
+says that counting works, it does; where it says that it does not, it does not.
+
+TIER: quick
+"""
+import json
+import os
+import re
+import sys
+
+HOST = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [f'{HOST}/../lib', f'{HOST}/metrics']
+sys.dont_write_bytecode = True
+import fixture
+from fixture import World, write
+from ktap import Ktap
+
+TOP = fixture.TOP
+PERF = 'if "--version" in sys.argv:\n    say(["perf version 6.1.170"])\n    sys.exit(0)\n'
+GOLDMONT = ['offcore_outstanding.demand_data_rd', 'offcore_requests.demand_data_rd']
+ktap = Ktap()
+
+
+def world_of(perf=PERF, caps=True, **more):
+    """A machine as it should be."""
+    world = World(**more)
+    world.play(perf + fixture.PLAY)
+    write(f'{world.dir}/proc/sys/kernel/perf_event_paranoid', '0\n')
+    write(f'{world.dir}/modules/6.1.0-0-fake/modules.dep', 'updates/dkms/xeon7500_uncore.ko.xz:\n'
+          'updates/dkms/intel_core_ext.ko.xz: kernel/x.ko\n')
+    if caps and os.path.isdir(f'{world.devices}/xeon7500_package'):
+        for name, text in (('pmi', 'yes'), ('missed_pmis', '0'), ('foreign_writes', '0')):
+            write(f'{world.devices}/xeon7500_package/caps/{name}', text + '\n')
+    return world
+
+
+def process(world, pid, name, *files):
+    """A program that has these open."""
+    write(f'{world.dir}/proc/{pid}/comm', name + '\n')
+    os.makedirs(f'{world.dir}/proc/{pid}/fd')
+    for i, to in enumerate(files):
+        os.symlink(to, f'{world.dir}/proc/{pid}/fd/{i}')
+
+
+def case(name, world, status, said, command=('memory',), **env):
+    """What status says, in words and as JSON; and that counting agrees with it."""
+    done = world.run('status', env=env.items())
+    flat = ' '.join(done.stdout.split())
+    bad = [] if done.returncode == status else [f'status {done.returncode}, not {status}: {done.stderr}']
+    bad += [f'it does not say {text!r}' for text in said if not re.search(text, flat)]
+    bad += [f'{len(line)} columns: {line}' for line in done.stdout.splitlines() if len(line) > 80 and ' ' in line[13:]]
+    if done.stdout.count('\n') > 24:
+        bad.append(f'{done.stdout.count(chr(10))} lines are more than a screen')
+    answer = json.loads(world.run('status', '--json', env=env.items()).stdout or '{}')
+    levels = [row['level'] for row in answer.get('rows', [])]
+    if answer.get('counting') != (status == 0) or ('blocks' in levels) == (status == 0):
+        bad.append(f'JSON: {answer}')
+    counts = world.run(*command, '--', 'true', env=env.items()).returncode == 0
+    if counts != (status == 0):
+        bad.append(f'counting {"works" if counts else "does not work"}')
+    ktap.result(name, bad + ([done.stdout] if bad else []))
+    world.end()
+
+
+def fine():
+    """Where all is well, or nearly."""
+    case('all is well', world_of(), 0, [
+        r'CPU Xeon 7500, Some CPU @ 3 GHz \(06_2e\): 2 packages, 4 CPUs', 'xeon7500_uncore is loaded',
+        'boxes S0, S1: U-Box, C-Box 0-7, S-Box 0-1, B-Box 0-1, M-Box 0-1, R-Box 0-1, W-Box ',
+        'PMI proved', 'no register was changed', 'perf version 6.1.170', r'may count \(perf_event_paranoid is 0\)',
+        r'Counting will work. Next: perf metrics why -- sleep 1\Z', 'perf metrics|no file says where links lead'])
+    for pmi, text in (('untested', 'not tested yet'), ('no', 'not proved'), ('off', 'pmi=off'), ('odd', 'PMI odd')):
+        world = world_of()
+        write(f'{world.devices}/xeon7500_package/caps/pmi', pmi + '\n')
+        case(f'PMI {pmi}', world, 0, [text])
+    world = world_of()
+    write(f'{world.devices}/xeon7500_package/caps/foreign_writes', '12\n')
+    write(f'{world.devices}/xeon7500_package/caps/missed_pmis', '3\n')
+    case('conflicts and lost samples', world, 0, ['changed by someone else 12 times', '3 overflows had no interrupt'])
+    case('boxes that are fused off', world_of(absent={('cbox', i, 1) for i in (2, 3, 7)} | {('mbox', 1, 0)}), 0, [
+        'boxes S0: U-Box, C-Box 0-7, S-Box 0-1, B-Box 0-1, M-Box 0, R-Box 0-1, W-Box; absent or fused off: M-Box 1',
+        'boxes S1: U-Box, C-Box 0-1, 4-6, S-Box 0-1, .*absent or fused off: C-Box 2-3, 7 '], ('llc_miss_ratio',))
+    world = world_of(packages=8)
+    case('eight packages', world, 0, ['8 packages, 16 CPUs', 'S0, S1, S2, S3, S4, S5, S6, S7: U-Box'])
+    world = world_of()
+    process(world, 4711, 'likwid-perfctr', '/dev/cpu/0/msr', '/dev/cpu/2/msr')
+    process(world, 4712, 'perf', *['anon_inode:[perf_event]'] * 40, '/dev/null')
+    process(world, 4713, 'sleep', '/dev/null')
+    case('others count', world, 0, [r'likwid-perfctr \(pid 4711\): MSRs', r'perf \(pid 4712\): 40 events'])
+    world = world_of()
+    for pid in range(100, 110):
+        process(world, pid, f'p{pid}', 'anon_inode:[perf_event]')
+    case('ten others count', world, 0, ['1 events.* and 6 more'])
+    case('old modules have no caps', world_of(caps=False), 0, ['Counting will work'])
+    world = world_of()
+    write(f'{world.dir}/files/topology', 'link S0.qpi0 S1.qpi0\nnode 0 S0\nlimit memory 3e10\n')
+    case('a topology file', world, 0, ['files/topology: 2 ends of links, 1 nodes, 1 limits'],
+         PERF_METRICS_PATH=f'{TOP}/metrics:{world.dir}/files')
+    world = world_of()
+    write(f'{world.dir}/files/topology', 'link S0.qpi0\n')
+    case('a wrong topology file', world, 0, ['files/topology is wrong'],
+         PERF_METRICS_PATH=f'{TOP}/metrics:{world.dir}/files')
+
+
+def blocked():
+    """Where counting does not work: the reason, then the command."""
+    case('no module', world_of(driver=False), 3, [
+        r'Counting will not work: xeon7500_uncore is not loaded. Next, as root: modprobe xeon7500_uncore\Z'])
+    case('the module of the kernel', world_of(driver=False, modules=('intel_uncore',)), 3, [
+        'intel_uncore holds the counters.*Next, as root: rmmod intel_uncore modprobe xeon7500_uncore'])
+    world = world_of(driver=False)
+    write(f'{world.dir}/modules/6.1.0-0-fake/modules.dep', 'kernel/intel_core_ext.ko:\n')
+    case('a module of another kernel', world, 3, [
+        'xeon7500_uncore is not installed for this kernel, 6.1.0-0-fake.*Next, as root: apt install '
+        'xeon7500-pmu-dkms linux-headers-6.1.0-0-fake'])
+    case('a CPU that nobody has metrics for', world_of(model='06_9e'), 3, [
+        r'! CPU Some CPU @ 3 GHz \(06_9e\).*No metric and no module is for this CPU.*Counting will not work: Some CPU'])
+    case('no permission', world_of(), 3, [
+        r'no permission to count xeon7500_\w+ .*Next, as root: sysctl kernel.perf_event_paranoid=0\Z'],
+         FAKE_ERRNO='*:13')
+    case('no counter', world_of(), 3, [r'cannot be opened: No such device'], FAKE_ERRNO='*:19')
+    world = world_of()
+    os.unlink(f'{world.dir}/perf')
+    case('no perf', world, 3, ['perf it is not there.*Next, as root: apt install linux-perf'])
+    case('a perf that does not run', world_of(perf='sys.exit(2)\n'), 3, ['it does not say its version'])
+    case('a perf that hangs', world_of(perf='while True:\n    signal.pause()\n'), 3, ['it does not say its version'],
+         FAKE_PATIENCE='300')
+    world = world_of()
+    write(f'{world.dir}/files/x.metric', 'group g\nmetric m\nformula\n')
+    case('a wrong metric file', world, 3, ['the metric files are wrong, see above'],
+         PERF_METRICS_PATH=f'{TOP}/metrics:{world.dir}/files')
+    case('no metric file', world_of(), 3, ['the metric files are wrong, see above'], PERF_METRICS_PATH='/nowhere')
+    world = world_of(driver=False, model='06_9e')
+    for path in (world.sys, world.dir + '/proc', world.dir + '/cpuinfo', world.dir + '/perf'):
+        os.rename(path, path + '.gone')
+    case('nothing is there', world, 3, ['unknown model'])
+
+
+def cores():
+    """The other module."""
+    world = world_of(model='06_5c', modules=('intel_core_ext',))
+    world.pmu('cpu', GOLDMONT, None)
+    for name, text in (('enforce', 'Y'), ('data_src', 'N')):
+        write(f'{world.sys}/module/intel_core_ext/parameters/{name}', text + '\n')
+    write(f'{world.dir}/proc/sys/kernel/nmi_watchdog', '1\n')
+    case('Goldmont', world, 0, [r'CPU Goldmont, Some CPU', 'enforce on, data_src off', 'the NMI watchdog holds a counter',
+                                'Next: perf metrics why -- COMMAND'], ('offcore_latency_demand_data_rd',))
+    case('Goldmont without the module', world_of(model='06_5c'), 3, ['modprobe intel_core_ext'],
+         ('offcore_latency_demand_data_rd',))
+
+
+def skeleton():
+    """A topology file that is right as it is, and also when it has been filled in."""
+    world = world_of(packages=4, absent={('rbox', 1, 3)})
+    done = world.run('status', '--topology')
+    text = done.stdout
+    links = re.findall(r'^#link (S\d.qpi\d) \?$', text, re.M)
+    ktap.result('a skeleton has each link', [] if done.returncode == 0 and len(links) == 14 and 'S3.qpi2' not in links
+                else [done.returncode, text])
+    for name, filled in (('as it is', text), ('filled in', re.sub(r'^#(link S\d.qpi\d) \?$', r'\1 IOH0',
+                                                                  re.sub(r'^#(node|limit)', r'\1', text, flags=re.M),
+                                                                  flags=re.M))):
+        write(f'{world.dir}/t', filled)
+        done = world.run('map', '--topology', f'{world.dir}/t', '--', 'true')
+        ktap.result(f'a skeleton is a topology file {name}', [] if done.returncode == 0 and
+                    (name == 'as it is' or 'q0>IOH0' in done.stdout) else [done.returncode, done.stderr, done.stdout])
+    world.end()
+    done = World(driver=False, model='06_9e').run('status', '--topology')
+    ktap.result('a skeleton where there is no link', [] if done.returncode == 0 and 'No QPI link was found' in
+                done.stdout else [done.stdout, done.stderr])
+    world = world_of()
+    for args, text in (['x'], "so 'x' is too much"), (['--csv'], '--csv is not for perf metrics status'), (
+            ['--topology=x'], "there is no option --topology=x"):
+        done = world.run('status', *args)
+        ktap.result(f'status {" ".join(args)}', [] if done.returncode == 2 and text in done.stderr else
+                    [done.returncode, done.stderr])
+    world.end()
+
+
+ktap.result('it is built', fixture.build())
+if not ktap.bad:
+    for test in fine, blocked, cores, skeleton:
+        test()
+sys.exit(ktap.end())

@@ -1,0 +1,568 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""perf metrics why, in a world of the test: it names the bottleneck that was planted, and no other.
+
+The matrix of bottlenecks and sockets is that of Documentation/verdicts.md. A thousand random
+traffics are compared with an oracle that is computed here from the planted counts, also where
+events are not counted, or for a part of the time. Wrong rules have one clear line.
+
+TIER: quick
+"""
+import json
+import os
+import random
+import re
+import sys
+
+HOST = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [f'{HOST}/../lib', f'{HOST}/metrics']
+sys.dont_write_bytecode = True
+import fixture
+from fixture import World, write
+from ktap import Ktap
+
+TOP = fixture.TOP
+LIMIT, CLOCKS = 30e9, 2.2e9
+TOPOLOGIES = {1: 'link S0.qpi0 IOH0\n'}
+for sockets, name in ((2, 'two'), (4, 'four'), (8, 'eight')):
+    with open(f'{TOP}/metrics/{name}.topology', encoding='utf-8') as topology:
+        TOPOLOGIES[sockets] = topology.read()
+# What perf counts is in a list of intervals: by package, PMU and event; None is not counted. PMUs
+# of a package that are counted for a part of the time only are in "part".
+PLAY = '''plan = json.load(open(f"{WORLD}/plan"))
+def result(one, **more):
+    def count(pmu, terms, cpu):
+        if pmu == "xeon7500_package":
+            return 1e9
+        got = one["counts"][cpu // 2].get(f"{pmu}/{terms}", 0)
+        return "<not counted>" if got is None else got * part(pmu, cpu)
+    def part(pmu, cpu):
+        return one["part"][cpu // 2].get(pmu, 1)
+    return lines(count, part, lambda pmu, cpu: 100 * part(pmu, cpu), **more)
+ready()
+if "-I" in sys.argv:
+    for i, one in enumerate(plan):
+        say(result(one, interval=i + 1))
+else:
+    until_told()
+    say(result(plan[0]))
+'''
+ktap = None
+
+
+def calm():
+    """Counts of a package in a second, where nothing is near a limit."""
+    counts = {'xeon7500_wbox/uncore_clock': CLOCKS, 'xeon7500_wbox/prochot': 0,
+              'xeon7500_wbox/c_throttle_tmp.c_all': 0}
+    for i in range(2):
+        counts[f'xeon7500_mbox_{i}/bbox_cmds.reads'] = 1e8 + i * 1e6
+        counts[f'xeon7500_bbox_{i}/imt_inserts_wr'] = 4e7
+        counts[f'xeon7500_sbox_{i}/to_r_b_requests.local'] = 9e7
+        counts[f'xeon7500_sbox_{i}/to_r_b_requests.remote'] = 1e7
+    for i in range(8):
+        counts[f'xeon7500_cbox_{i}/occupancy_irq'] = (2 + i / 8) * CLOCKS
+        counts[f'xeon7500_cbox_{i}/llc_hits.all'] = 1e8
+        counts[f'xeon7500_cbox_{i}/llc_misses.all'] = 2e7
+    for i in range(4):
+        counts[f'xeon7500_rbox_{i // 2}/flits_sent,qpi{i}'] = 1.6e9
+        counts[f'xeon7500_rbox_{i // 2}/null_idle,qpi{i}'] = 1.1e9
+    return counts
+
+
+def world_of(packages, limit=LIMIT, absent=()):
+    """A Xeon 7500 whose router halves have the ports that they have, and a topology file."""
+    world = World(packages, absent=absent)
+    for half, gone in ((0, (2, 3)), (1, (0, 1))):
+        for port in gone:
+            for folder in 'format', 'events':
+                os.unlink(f'{world.devices}/xeon7500_rbox_{half}/{folder}/qpi{port}')
+    write(f'{world.dir}/topology', TOPOLOGIES[packages] + (f'limit memory {limit:.6g}\n' if limit else ''))
+    world.play(PLAY)
+    return world
+
+
+def plant(world, intervals):
+    """What perf counts: a list of (counts of each package, parts of each package)."""
+    write(f'{world.dir}/plan', json.dumps([{'counts': counts, 'part': part or [{} for _ in counts]}
+                                           for counts, part in intervals]))
+
+
+def why(world, *args, **env):
+    """perf metrics why, with the topology file of the world."""
+    return world.run('why', '--topology', f'{world.dir}/topology', *args, env=env.items())
+
+
+def found(answer):
+    """{(rule, place)} of a line of JSON."""
+    return {(one['rule'], one['place']) for one in answer['verdicts']}
+
+
+# ---- the matrix ----
+
+def memory(counts):
+    counts['xeon7500_mbox_1/bbox_cmds.reads'] = 0.7 * LIMIT / 64
+    counts['xeon7500_bbox_1/imt_inserts_wr'] = 0.22 * LIMIT / 64
+
+
+def link(counts):
+    counts['xeon7500_rbox_0/null_idle,qpi0'] = 0.11 * 1.6e9
+
+
+def hot_slice(counts):
+    counts['xeon7500_cbox_5/occupancy_irq'] = 18 * CLOCKS
+
+
+def throttling(counts):
+    counts['xeon7500_wbox/prochot'] = 0.07 * CLOCKS
+
+
+def remote(counts):
+    counts['xeon7500_sbox_0/to_r_b_requests.remote'] = 14.2e7
+    counts['xeon7500_sbox_0/to_r_b_requests.local'] = 3.4e7
+
+
+# Bottleneck: (what is planted in the last package, what in the first one).
+CASES = {
+    'none': ((), ()),
+    'memory of one controller': ((memory,), ()),
+    'one link': ((link,), ()),
+    'one slice': ((hot_slice,), ()),
+    'throttling': ((throttling,), ()),
+    'remote traffic': ((remote,), ()),
+    'memory, and throttling elsewhere': ((memory,), (throttling,)),
+    'a link, and the requests for it': ((link,), (remote,)),
+}
+RULES = {memory: ('memory_full', '/mbox_1'), link: ('link_full', '/qpi0'), hot_slice: ('slice_full', '/cbox_5'),
+         throttling: ('throttled', ''), remote: ('remote_memory', '')}
+
+
+def cells():
+    """{(bottleneck, sockets): {(rule, place)}} of the table in Documentation; None for a case that
+    there cannot be."""
+    table = {}
+    with open(f'{TOP}/Documentation/verdicts.md', encoding='utf-8') as f:
+        for line in f:
+            row = [cell.strip() for cell in line.strip().strip('|').split('|')]
+            if row[0] in CASES:
+                for packages, cell in zip((1, 2, 4, 8), row[1:]):
+                    table[row[0], packages] = None if cell == '-' else set(
+                        re.findall(r'`(\w+)` (S[\w/]+)', cell))
+    return table
+
+
+def matrix():
+    """Each bottleneck on each machine, by the table; and the table is that of what is planted."""
+    table = cells()
+    for packages in TOPOLOGIES:
+        world = world_of(packages)
+        for name, (last, first) in CASES.items():
+            counts = [calm() for _ in range(packages)]
+            wanted = set()
+            for place, plants in ((packages - 1, last), (0, first)):
+                for one in plants:
+                    one(counts[place])
+                    rule, where = RULES[one]
+                    wanted.add((rule, f'S{place}{where}'))
+            if packages == 1 and remote in last + first:
+                ktap.result(f'{name}, 1 socket: there is none', [] if table[name, 1] is None else [table[name, 1]])
+                continue
+            plant(world, [(counts, None)])
+            done = why(world, '--json', '--', 'true')
+            bad = [] if done.returncode == 0 else [done.returncode, done.stderr]
+            answer = json.loads(done.stdout or '{"verdicts": [], "not_judged": [0]}')
+            if found(answer) != wanted:
+                bad.append(f'{found(answer)}, planted was {wanted}')
+            if table.get((name, packages)) != wanted:
+                bad.append(f'Documentation/verdicts.md has {table.get((name, packages))}, and not {wanted}')
+            bad += answer['not_judged']
+            ktap.result(f'{name}, {packages} socket{"s" * (packages > 1)}', bad)
+        world.end()
+    ktap.result('the table has no other case', [] if len(table) == len(CASES) * 4 else [table])
+
+
+def sentences():
+    """As people read them: worst first, with the numbers that were planted."""
+    world = world_of(2)
+    counts = [calm(), calm()]
+    memory(counts[1])
+    link(counts[1])
+    remote(counts[0])
+    counts[0]['xeon7500_sbox_1/to_r_b_requests.remote'] = 0
+    counts[0]['xeon7500_sbox_1/to_r_b_requests.local'] = 5.303e7
+    plant(world, [(counts, None)])
+    done = why(world, '--', 'true')
+    wanted = ['S1: memory is the limit: 27.6 GB/s of 30 GB/s on M-Box 1',
+              "QPI S1 to S0 (qpi0) is 89 % full: 62 % of S0's requests go to memory of S1, consider numactl",
+              'S0: 62 % of the requests go to memory of S1 (142 M/s), consider numactl']
+    flat = ' '.join(done.stdout.split())
+    places = [flat.find(one) for one in wanted]
+    ktap.result('sentences, worst first', [] if -1 not in places and places == sorted(places) else
+                [done.stdout])
+    ktap.result('each with its doubt and its page', [] if flat.count('doubt: ') == 3 == flat.count('see: Documentation/answers.md#')
+                else [done.stdout])
+    memory(counts[0])
+    plant(world, [(counts, None)])
+    flat = ' '.join(why(world, '--', 'true').stdout.split())
+    ktap.result('of two places of a rule the doubt is said once', [] if flat.count('memory is the limit') == 2 and
+                flat.count('Of the rate of its channels') == 1 else [flat])
+    plant(world, [([calm(), calm()], None)])
+    done = why(world, '--', 'true')
+    ktap.result('nothing is near a limit', [] if done.stdout == 'nothing is near a limit\n' else [done.stdout])
+    os.unlink(f'{world.dir}/topology')
+    write(f'{world.dir}/topology', '')
+    done = why(world, '--', 'true')
+    flat = ' '.join(done.stdout.split())
+    ktap.result('without a limit it says how to give one', [] if flat.startswith(
+        'nothing is near a limit not judged: memory_full of S0/mbox_0, S0/mbox_1, S1/mbox_0, S1/mbox_1: the limit '
+        "'memory' is not known here. Write a line 'limit memory NUMBER' into the topology file: perf metrics status "
+        '--topology prints one') else [done.stdout])
+    world.end()
+
+
+def fused():
+    """Boxes that are not there are nothing to judge, and in no mean."""
+    gone = {('cbox', i, 1) for i in (1, 2, 3, 4, 6, 7)} | {('mbox', 0, 1), ('bbox', 0, 1)}
+    world = world_of(2, absent=gone)
+    counts = [calm(), calm()]
+    hot_slice(counts[1])
+    memory(counts[1])
+    # The mean of the two slices that are left is exactly half of the hot one, or above it.
+    for holds in True, False:
+        counts[1]['xeon7500_cbox_5/occupancy_irq'] = 13 * CLOCKS
+        counts[1]['xeon7500_cbox_0/occupancy_irq'] = (0 if holds else 1) * CLOCKS
+        plant(world, [(counts, None)])
+        answer = json.loads(why(world, '--json', '--', 'true').stdout)
+        wanted = {('memory_full', 'S1/mbox_1')} | ({('slice_full', 'S1/cbox_5')} if holds else set())
+        ktap.result(f'boxes that are fused off, {"a" if holds else "no"} hot slice', [] if found(answer) == wanted and
+                    not answer['not_judged'] else [answer])
+    world.end()
+
+
+def dmi():
+    """The limit of the firmware: four channels of the slowest memory device that is there."""
+    def device(size, speed, configured):
+        body = bytearray(0x22)
+        body[0], body[1] = 17, len(body)
+        body[0xc:0xe], body[0x15:0x17] = size.to_bytes(2, 'little'), speed.to_bytes(2, 'little')
+        body[0x20:0x22] = configured.to_bytes(2, 'little')
+        return bytes(body) + b'DIMM\0\0'
+    world = world_of(1, None)
+    counts = [calm()]
+    counts[0]['xeon7500_mbox_0/bbox_cmds.reads'], counts[0]['xeon7500_bbox_0/imt_inserts_wr'] = 26e9 / 64, 0
+    plant(world, [(counts, None)])
+    other = bytes((1, 27)) + bytes(25) + b'a\0b\0\0'
+    for name, table, wanted in (
+            ('all of one speed', [device(4096, 1066, 1066)] * 2, None),
+            ('the slowest', [device(4096, 1333, 978), device(4096, 1333, 1066)], 978),
+            ('an empty socket is none', [device(0, 800, 800), device(4096, 978, 0)], 978),
+            ('one of unknown speed', [device(4096, 978, 978), device(4096, 0, 0)], 'unknown'),
+            ('cut off', [device(4096, 978, 978)[:20]], 'unknown'), ('none', [], 'unknown')):
+        os.makedirs(f'{world.sys}/firmware/dmi/tables', exist_ok=True)
+        with open(f'{world.sys}/firmware/dmi/tables/DMI', 'wb') as f:
+            f.write(other + b''.join(table) + bytes((127, 4, 0, 0, 0, 0)))
+        answer = json.loads(why(world, '--json', '--', 'true').stdout)
+        got = [one['values']['most'] for one in answer['verdicts']]
+        silent = [one for one in answer['not_judged'] if one['rule'] == 'memory_full']
+        good = len(silent) == 2 and not got if wanted == 'unknown' else not silent and (
+            got == [32e6 * wanted] if wanted else not got)
+        ktap.result(f"the firmware's memory: {name}", [] if good else [answer])
+    world.end()
+
+
+# ---- random traffic ----
+
+def draw_package(draw):
+    """Random counts of a package, and PMUs that are not counted all the time."""
+    counts, part = calm(), {}
+    for i in range(2):
+        counts[f'xeon7500_mbox_{i}/bbox_cmds.reads'] = draw.uniform(0, 36e9) / 64 * draw.random()
+        counts[f'xeon7500_bbox_{i}/imt_inserts_wr'] = draw.uniform(0, 20e9) / 64 * draw.random()
+        for way in 'local', 'remote':
+            counts[f'xeon7500_sbox_{i}/to_r_b_requests.{way}'] = draw.choice((0, 10 ** draw.uniform(5, 9)))
+    full = draw.choice((3, 24))
+    for i in range(8):
+        counts[f'xeon7500_cbox_{i}/occupancy_irq'] = draw.uniform(0, draw.choice((full, 25))) * CLOCKS
+    for i in range(4):
+        sent = draw.choice((0, draw.uniform(1e6, 1.6e9)))
+        counts[f'xeon7500_rbox_{i // 2}/flits_sent,qpi{i}'] = sent
+        counts[f'xeon7500_rbox_{i // 2}/null_idle,qpi{i}'] = sent * draw.random() * draw.random()
+    for event in 'prochot', 'c_throttle_tmp.c_all':
+        counts[f'xeon7500_wbox/{event}'] = draw.choice((0, 0, draw.uniform(0, 0.03))) * CLOCKS
+    # perf prints six digits behind the point.
+    counts = {key: round(count, 6) for key, count in counts.items()}
+    for key in draw.sample(sorted(counts), draw.choice((0, 0, 1, 3))):
+        counts[key] = None
+    for pmu in draw.sample(sorted({key.split('/')[0] for key in counts}), draw.choice((0, 0, 1))):
+        part[pmu] = draw.choice((0.5, 0.98, 0.995))
+    return counts, part
+
+
+def oracle(counts, part, package):
+    """({(rule, place): values}, {(rule, place)} that cannot be judged) of one package."""
+    holds, silent = {}, set()
+
+    def whole(*keys):
+        return all(counts[key] is not None and part.get(key.split('/')[0], 1) >= 0.99 for key in keys)
+
+    def judge(rule, place, judged, condition, **values):
+        if not judged:
+            silent.add((rule, f'S{package}{place}'))
+        elif condition():
+            holds[rule, f'S{package}{place}'] = {name: number() for name, number in values.items()}
+    for i in range(2):
+        keys = f'xeon7500_mbox_{i}/bbox_cmds.reads', f'xeon7500_bbox_{i}/imt_inserts_wr'
+        used = sum(counts[key] or 0 for key in keys) * 64
+        judge('memory_full', f'/mbox_{i}', whole(*keys) and used <= 34.2e9, lambda u=used: u >= 0.8 * LIMIT,
+              used=lambda u=used: u, most=lambda: LIMIT)
+    for i in range(4):
+        sent, idle = (f'xeon7500_rbox_{i // 2}/{event},qpi{i}' for event in ('flits_sent', 'null_idle'))
+        good = whole(sent, idle) and counts[sent] > 0
+        used = 100 * (1 - counts[idle] / counts[sent]) if good else None
+        judge('link_full', f'/qpi{i}', good, lambda u=used: u >= 80, used=lambda u=used: u)
+    clocks = 'xeon7500_wbox/uncore_clock'
+    keys = [f'xeon7500_cbox_{i}/occupancy_irq' for i in range(8)]
+    good = whole(clocks, *keys) and all(counts[key] <= 24 * counts[clocks] for key in keys)
+    entries = [counts[key] / counts[clocks] for key in keys] if good else [0] * 8
+    for i in range(8):
+        judge('slice_full', f'/cbox_{i}', good, lambda e=entries[i]: e >= 12 and e >= 2 * sum(entries) / 8,
+              entries=lambda e=entries[i]: e, average=lambda: sum(entries) / 8)
+    hot, prochot = 'xeon7500_wbox/c_throttle_tmp.c_all', 'xeon7500_wbox/prochot'
+    judge('throttled', '', whole(clocks, hot, prochot),
+          lambda: max(counts[hot], counts[prochot]) >= 0.01 * counts[clocks],
+          hot=lambda: 100 * counts[hot] / counts[clocks], prochot=lambda: 100 * counts[prochot] / counts[clocks])
+    local, away = ([f'xeon7500_sbox_{i}/to_r_b_requests.{way}' for i in range(2)] for way in ('local', 'remote'))
+    good = whole(*local, *away)
+    rate, own = (sum(counts[key] or 0 for key in keys) for keys in (away, local))
+    judge('remote_memory', '', good, lambda: rate >= own and rate >= 1e7, remote=lambda: 100 * rate / (rate + own),
+          rate=lambda: rate)
+    return holds, silent
+
+
+def differences(answer, packages):
+    """What a line of JSON has other than the oracle."""
+    holds, silent = {}, set()
+    for package, (counts, part) in enumerate(packages):
+        more = oracle(counts, part, package)
+        holds.update(more[0])
+        silent |= more[1]
+    if found(answer) != set(holds):
+        yield f'{found(answer) ^ set(holds)}: found is {found(answer)}'
+    unjudged = {(one['rule'], one['place']) for one in answer['not_judged']}
+    if unjudged != silent:
+        yield f'not judged by the program alone: {unjudged - silent}, by the oracle alone: {silent - unjudged}'
+    for one in answer['verdicts']:
+        for name, number in holds.get((one['rule'], one['place']), {}).items():
+            if abs(one['values'][name] - number) > 1e-6 * abs(number) + 1e-9:
+                yield f'{one}: {name} is {number}'
+    shares = [one['share'] for one in answer['verdicts']]
+    if shares != sorted(shares, reverse=True):
+        yield f'not worst first: {shares}'
+
+
+def traffics(number=1000):
+    """No verdict contradicts the planted values, and none is missing."""
+    seed = int(os.environ.get('SEED', random.randrange(1 << 32)))
+    print(f'# seed {seed}')
+    draw, verdicts, silent = random.Random(seed), 0, 0
+    for packages in TOPOLOGIES:
+        world = world_of(packages)
+        planted = [[draw_package(draw) for _ in range(packages)] for _ in range(number // 4)]
+        plant(world, [([p[0] for p in one], [p[1] for p in one]) for one in planted])
+        done = why(world, '--json', '-I', '1000', FAKE_PATIENCE='100000')
+        answers = [json.loads(line) for line in done.stdout.splitlines()]
+        bad = [] if len(answers) == len(planted) else [f'{len(answers)} answers', done.stderr[-500:]]
+        for answer, one in zip(answers, planted):
+            bad += differences(answer, one)
+            verdicts += len(answer['verdicts'])
+            silent += len(answer['not_judged'])
+        ktap.result(f'{number // 4} random traffics on {packages} sockets', bad)
+        world.end()
+    ktap.result(f'{verdicts} verdicts and {silent} places not judged are enough to tell',
+                [] if verdicts > number and silent > number else ['too few'])
+
+
+# ---- cores ----
+
+def cores():
+    """Goldmont and Sandy Bridge: of a command, and of a package."""
+    names = {'06_5c': (['offcore_outstanding.demand_data_rd', 'offcore_requests.demand_data_rd',
+                        'mem_load_uops_retired.dram_hit', 'mem_uops_retired.all_loads', 'cpu-cycles'],
+                       'loads_wait', 'DRAM serves 12 % of all loads'),
+             '06_2a': (['event=0x60,umask=0x1', 'event=0xb0,umask=0x1', 'event=0xd1,umask=0x4',
+                        'event=0xd0,umask=0x81', 'cpu-cycles'], 'snb_loads_wait',
+                       'the last-level cache serves 12 % of all loads')}
+    for model, (events, rule, level) in names.items():
+        world = World(model=model, modules=('intel_core_ext',))
+        world.pmu('cpu', [event for event in events if '=' not in event], None)
+        for reads, holds in ((0.75, True), (0.25, False)):
+            counts = (1e9 * reads, 1e9 * reads / 310, 12e6, 100e6, 1e9)
+            world.play(f'COUNTS = {dict(zip(events, counts))}\nready()\nuntil_told()\n'
+                       'say(lines(lambda pmu, terms, cpu: COUNTS[terms]))\n')
+            for args, place in (['--', 'true'], 'the command'), (['-a', '--', 'true'], 'S0'):
+                done = world.run('why', *args)
+                said = f'{place}: loads wait for what is outside of the core: 0.75 reads at a time, for 310 core ' \
+                       f'clocks each; {level}'
+                flat = ' '.join(done.stdout.split())
+                good = said in flat if holds else flat == 'nothing is near a limit'
+                ktap.result(f'{rule} {"" if holds else "does not "}hold{"s" * holds} of {place}',
+                            [] if good and not done.returncode else [done.stdout, done.stderr])
+        world.end()
+
+
+# ---- the status ----
+
+def statuses():
+    """What a script gets."""
+    world = world_of(2)
+    counts = [calm(), calm()]
+    memory(counts[1])
+    plant(world, [(counts, None)])
+    for name, args, status, text in (
+            ('a verdict alone is no failure', ['--', 'true'], 0, ''),
+            ('any', ['--fail-on', 'any', '--', 'true'], 4, ''),
+            ('a rule that holds', ['--fail-on', 'throttled,memory_full', '--', 'true'], 4, ''),
+            ('another rule', ['--fail-on', 'throttled', '--', 'true'], 0, ''),
+            ('the command has failed', ['--fail-on', 'any', '--', 'sh', '-c', 'exit 7'], 7, ''),
+            ('one of two that was asked for', ['throttled', '--fail-on', 'any', '--', 'true'], 0, ''),
+            ('a rule that is none', ['--fail-on', 'memroy', '--', 'true'], 2, "'memroy' is none that is judged here"),
+            ('a rule that was not asked for', ['throttled', '--fail-on', 'link_full'], 2, "'link_full' is none"),
+            ('no such rule', ['memory_ful', '--', 'true'], 2, "no rule 'memory_ful': perf metrics list --rules"),
+            ('an option that it has not', ['--csv'], 2, '--csv is not for perf metrics why')):
+        done = why(world, *args)
+        ktap.result(f'status {status}: {name}', [] if done.returncode == status and text in done.stderr else
+                    [done.returncode, done.stderr])
+    counts[0]['xeon7500_wbox/prochot'] = None
+    plant(world, [(counts, None)])
+    for rule, status in (('throttled', 1), ('memory_full', 4), ('link_full', 0), ('any', 4)):
+        done = why(world, '--fail-on', rule, '--', 'true')
+        ktap.result(f'status {status}: --fail-on {rule} where throttling is not counted',
+                    [] if done.returncode == status else [done.returncode, done.stdout])
+    plant(world, [([{**calm(), 'xeon7500_wbox/prochot': None}, calm()], None)])
+    for rule, status in (('any', 0), ('throttled', 1)):
+        done = why(world, '--fail-on', rule, '--', 'true')
+        ktap.result(f'status {status}: --fail-on {rule} where nothing holds and throttling is not counted',
+                    [] if done.returncode == status else [done.returncode, done.stdout])
+    world.play('ready()\nuntil_told()\nsay(lines(lambda *a: "<not counted>"))\n')
+    done = why(world, '--', 'true')
+    ktap.result('status 1: nothing was counted', [] if done.returncode == 1 and
+                done.stdout.startswith('nothing could be judged\n') else [done.returncode, done.stdout])
+    write(f'{world.dir}/topology', 'limit memory fast\n')
+    done = why(world, '--', 'true')
+    ktap.result('status 2: a wrong topology file', [] if done.returncode == 2 and
+                "topology:1: 'fast' is no limit, which is a number above 0" in done.stderr else [done.stderr])
+    world.end()
+    world = World(model='06_9e')
+    done = world.run('why')
+    ktap.result('status 3: no rule is for the machine', [] if done.returncode == 3 and 'perf metrics status' in
+                done.stderr else [done.returncode, done.stderr])
+    world.end()
+    world = World(driver=False)
+    done = world.run('why', '--', 'true')
+    ktap.result('status 3: no module', [] if done.returncode == 3 and 'modprobe xeon7500_uncore' in done.stderr
+                else [done.returncode, done.stderr])
+    world.end()
+
+
+# ---- rules of users ----
+
+def rule(*lines):
+    """A rule that is right but for these lines."""
+    text = 'group g\nrule r\n'
+    for word, usual in (('value', 'value a memory_bandwidth'), ('if', 'if a > 1'), ('share', 'share a'),
+                        ('says', 'says {a} on {box}')):
+        if not any(line.split()[0] == word for line in lines):
+            lines += (usual,)
+    return text + '\n'.join(lines) + '\n'
+
+
+# The line, and what is said of it.
+WRONG = {
+    'a metric that is none': (rule('value a memory_bandwith'), 2, "rule 'r': there is no metric 'memory_bandwith'"),
+    'a variable that is none': (rule('if b > 1'), 3, '"b"'),
+    'no value': ('group g\nrule r\nif 1\nshare 1\nsays x\n', 3, 'a rule begins with the value of the place'),
+    'no condition': ('group g\nrule r\nvalue a memory_bandwidth\nshare a\nsays x\n', 2, "has no line 'if'"),
+    'no share': ('group g\nrule r\nvalue a memory_bandwidth\nif a\nsays x\n', 2, "has no line 'share'"),
+    'no sentence': ('group g\nrule r\nvalue a memory_bandwidth\nif a\nshare a\n', 2, "has no line 'says'"),
+    'a word of the sentence that is none': (rule('says {b} is much'), 3, "'b' is no value of the rule"),
+    'a brace that is open': (rule('says {a is much'), 3, "'a is much' is no value"),
+    'an assignment': (rule('if a = 1'), 3, 'it sets a variable'),
+    'a mean of packages': (rule('value a memory_bandwidth', 'value b mean uncore_clock_mhz', 'if a > b'), 2,
+                           'uncore_clock_mhz has one value in a package, so it has no mean'),
+    'a peer of memory': (rule('value a memory_bandwidth', 'value b peer uncore_clock_mhz', 'if a > b'), 2,
+                         'memory_bandwidth is not of ports'),
+    'values of other places': (rule('value a memory_bandwidth', 'value b qpi_utilization', 'if a > b'), 2,
+                               'qpi_utilization has its values elsewhere than memory_bandwidth'),
+    'a value that nothing has': (rule('value a memory_bandwidth', 'value b uncore_clock_mhz'), 2,
+                                 "nothing has the value 'b'"),
+    'a value twice': (rule('value a memory_bandwidth', 'value a llc_miss_rate'), 4, "there is a value 'a' already"),
+    'two conditions': (rule('if a > 1', 'if a > 2'), 4, "there is a line 'if' already"),
+    'a limit without a kind': (rule('value a memory_bandwidth', 'limit m'), 4, 'a limit is NAME KIND'),
+    'also without a sentence': (rule('value a memory_bandwidth', 'also a > 1'), 4, 'also is CONDITION : SENTENCE'),
+    'a word that a rule has not': (rule('formula a'), 3, "'formula' is nothing a rule has"),
+    'a page of two words': (rule('page a b'), 3, 'a page is one word'),
+    'a name with a capital': (rule().replace('rule r', 'rule R'), 2, "'R' is no name"),
+    'two rules of a name': (rule() + rule().replace('group g\n', ''), 7, 'there is a rule of this name: '),
+    'a value of three words': (rule('value a mean memory_bandwidth now'), 3, 'a value is NAME'),
+    'limit before the place': ('group g\nrule r\nlimit m memory\nvalue a memory_bandwidth\nif a > m\nshare a\n'
+                               'says x\n', 5, 'a rule begins with the value of the place'),
+}
+RIGHT = {
+    'one of installed metrics': rule(),
+    'a limit of his own': rule('value a llc_miss_rate', 'limit m llc', 'if a > 0.5 * m'),
+    'one for each of two': rule('for x qpi_utilization memory_bandwidth', 'value a {x}').replace('rule r', 'rule r_{x}'),
+    'also and doubt twice': rule('value a qpi_utilization', 'value b peer uncore_clock_mhz', 'also b > 1 : {b}', 'also b > 2 : x',
+                                 'doubt x', 'doubt y'),
+}
+
+
+def own_rules():
+    """Wrong ones have one clear line, with its number; right ones are judged."""
+    world = world_of(2)
+    plant(world, [([calm(), calm()], None)])
+    path = f'{world.dir}/own/x.metric'
+    own = {'PERF_METRICS_PATH': f'{TOP}/metrics:{world.dir}/own'}
+    for name, (text, line, said) in WRONG.items():
+        write(path, text)
+        done = world.run('check', path)
+        bad = [] if done.returncode == 2 and done.stderr.count('\n') == 1 and not done.stdout and \
+            done.stderr.startswith(f'{path}:{line}: ') and said in done.stderr else [done.returncode, done.stderr]
+        done = why(world, '--', 'true', **own)
+        bad += [] if done.returncode == 2 and done.stderr.count('\n') == 2 and said in done.stderr else [done.stderr]
+        ktap.result(f'a wrong rule: {name}', bad)
+    done = world.run('check', f'{TOP}/metrics/verdict.metric', *(
+        f'{TOP}/metrics/{name}.metric' for name in ('memory', 'qpi', 'cbox', 'power')), env={'PERF_METRICS_PATH': '/nowhere'}.items())
+    ktap.result('rules with their metrics, where nothing is installed', [] if not done.returncode else [done.stderr])
+    for name, text in RIGHT.items():
+        write(path, text)
+        done = world.run('check', path)
+        ktap.result(f'a right rule: {name}', [] if not done.returncode and done.stdout.startswith('0 metrics, ')
+                    else [done.stderr])
+    write(path, rule('value a memory_bandwidth', 'limit m own', 'if a > m', 'says {a} of {m} on {package}, {box}'))
+    for place, wanted in (('', 4), (' S1', 2), (' S1/mbox_0', 1)):
+        write(f'{world.dir}/topology', f'limit own 1e9{place}\n')
+        answer = json.loads(why(world, 'r', '--json', '--', 'true', **own).stdout)
+        ktap.result(f'a limit of his own{place or " of all"}', [] if len(answer['verdicts']) == wanted and
+                    len(answer['not_judged']) == 4 - wanted else [answer])
+    write(path, rule().replace('rule r', 'rule memory_full').replace('if a > 1', 'if a > 1e12'))
+    counts = [calm(), calm()]
+    memory(counts[0])
+    plant(world, [(counts, None)])
+    done = why(world, '--', 'true', **own)
+    ktap.result('a rule defined anew', [] if done.stdout == 'nothing is near a limit\n' else [done.stdout, done.stderr])
+    for args, text in (['list', '--rules'], 'memory_full'), (['list', 'link_full'], 'qpi_utilization'):
+        ktap.result(' '.join(args), [] if text in world.run(*args).stdout else [text])
+    world.end()
+
+
+def main():
+    ktap.result('it is built', fixture.build())
+    if ktap.bad:
+        return ktap.end()
+    for test in matrix, sentences, fused, dmi, traffics, cores, statuses, own_rules:
+        test()
+    return ktap.end()
+
+
+if __name__ == '__main__':
+    ktap = Ktap()
+    sys.exit(main())

@@ -1,0 +1,614 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * perf metrics status: what the machine, the module and the user are like, and what stands in the
+ * way of a number. It needs none of them: each row looks for itself.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "rule.h"
+
+struct row {
+	const char *name;
+	char *text;
+	enum { FINE, NOTE, BLOCKS } level;
+	const char *next;	/* commands, a line each, or NULL */
+	bool root;		/* they are for root */
+};
+
+struct status {
+	struct session *session;
+	struct row *row;
+	int num;
+	bool uncore;		/* of the machine's module */
+};
+
+static struct row *row_add(struct status *status, const char *name, char *text)
+{
+	struct row *row = append(status->row, status->num);
+
+	*row = (struct row){ .name = name, .text = text };
+	return row;
+}
+
+/* Of the row that was added last. */
+static void blocks(struct row *row, const char *next, bool root)
+{
+	row->level = BLOCKS;
+	row->next = next;
+	row->root = root;
+}
+
+static char *joined(const char *list, const char *item)
+{
+	return *list ? format("%s, %s", list, item) : format("%s", item);
+}
+
+/* ---- the machine ---- */
+
+static bool add_cpu(struct status *status)
+{
+	const struct session *session = status->session;
+	const char *module = machine_module(session);
+	int packages = 0, cpus = 0, i, metrics = 0;
+	struct row *row;
+
+	for (i = 0; i < session->packages; i++)
+		packages += session->online[i];
+	for (i = 0; i < session->cpus; i++)
+		cpus += session->package_of[i] >= 0;
+	for (i = 0; i < session->num_metrics; i++)
+		metrics += machine_is(session, session->metric[i]->group->machines);
+	row = row_add(status, "CPU", format("%s%s%s (%s): %d package%s, %d CPUs", machine_name(session),
+					    module && *session->model_name ? ", " : "",
+					    module ? session->model_name : "",
+					    *session->model ? session->model : "unknown model", packages,
+					    packages == 1 ? "" : "s", cpus));
+	if (!module && !metrics)
+		blocks(row, NULL, false);
+	if (row->level == BLOCKS)
+		row->text = format("%s. No metric and no module is for this CPU: those are for Xeon "
+				   "7500 and E7, Goldmont, Silvermont, Airmont and Sandy Bridge",
+				   row->text);
+	status->uncore = module && !strcmp(module, "xeon7500_uncore");
+	return row->level != BLOCKS;
+}
+
+/* Is there a file of this module for the running kernel? */
+static bool is_installed(const struct session *session, const char *module)
+{
+	FILE *f = session->world->modules ?
+		  fopen(format("%s/modules.dep", session->world->modules), "re") : NULL;
+	const char *name = format("/%s.ko", module);
+	char *line = NULL;
+	bool found = !f;
+	size_t size = 0;
+
+	/* Where nobody can tell, modprobe will. */
+	while (f && !found && getline(&line, &size, f) >= 0) {
+		line[strcspn(line, ":")] = 0;
+		found = strstr(line, name);
+	}
+	free(line);
+	if (f)
+		fclose(f);
+	return found;
+}
+
+static bool add_module(struct status *status)
+{
+	const struct session *session = status->session;
+	const char *module = machine_module(session), *kernel;
+	struct row *row;
+
+	if (!module)
+		return true;
+	if (has_module(session, module)) {
+		row_add(status, "module", format("%s is loaded", module));
+		return true;
+	}
+	row = row_add(status, "module", format("%s is not loaded", module));
+	if (!is_installed(session, module)) {
+		kernel = strrchr(session->world->modules, '/') + 1;
+		row->text = format("%s is not installed for this kernel, %s. In the source: make "
+				   "install", module, kernel);
+		blocks(row, format("apt install xeon7500-pmu-dkms linux-headers-%s", kernel), true);
+	} else if (status->uncore && has_module(session, "intel_uncore")) {
+		row->text = format("%s, and intel_uncore holds the counters", row->text);
+		blocks(row, format("rmmod intel_uncore\nmodprobe %s", module), true);
+	} else {
+		blocks(row, format("modprobe %s", module), true);
+	}
+	return false;
+}
+
+/* Numbers of a kind that are there, or are not there: "0-3, 5". */
+static char *numbers(const struct session *session, const char *base, int most, int package,
+		     bool there, int *num)
+{
+	char *text = "";
+	int i, first = -1;
+
+	*num = 0;
+	for (i = 0; i <= most; i++) {
+		const struct pmu *pmu = i < most ? pmu_of(session, base, i) : NULL;
+
+		if (i < most && (pmu && pmu->cpu[package] >= 0) == there) {
+			first = first < 0 ? i : first;
+			(*num)++;
+		} else if (first >= 0) {
+			text = joined(text, first == i - 1 ? format("%d", first) :
+				      format("%d-%d", first, i - 1));
+			first = -1;
+		}
+	}
+	return text;
+}
+
+static char *boxes_of(const struct session *session, int package)
+{
+	const struct { const char *letter; int num; } kinds[] = {
+		{ "u" }, { "c", strcmp(session->model, "06_2f") ? 8 : 10 }, { "s", 2 }, { "b", 2 },
+		{ "m", 2 }, { "r", 2 }, { "w" },
+	};
+	char *there = "", *absent = "", *list;
+	unsigned int k;
+	int num;
+
+	for (k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+		const char *base = format("xeon7500_%sbox", kinds[k].letter);
+		char *name = format("%c-Box", kinds[k].letter[0] - 'a' + 'A');
+		const struct pmu *pmu = pmu_of(session, base, -1);
+
+		if (!kinds[k].num) {
+			if (pmu && pmu->cpu[package] >= 0)
+				there = joined(there, name);
+			else
+				absent = joined(absent, name);
+			continue;
+		}
+		list = numbers(session, base, kinds[k].num, package, true, &num);
+		if (num)
+			there = joined(there, format("%s %s", name, list));
+		list = numbers(session, base, kinds[k].num, package, false, &num);
+		if (num)
+			absent = joined(absent, format("%s %s", name, list));
+	}
+	return format("%s%s%s", *there ? there : "none", *absent ? "; absent or fused off: " : "",
+		      absent);
+}
+
+/* Packages that have the same boxes are in one row. */
+static void add_boxes(struct status *status)
+{
+	const struct session *session = status->session;
+	bool done[MAX_PACKAGES] = {};
+	int p, q;
+
+	for (p = 0; p < session->packages; p++) {
+		char *packages = format("S%d", p), *boxes = boxes_of(session, p);
+
+		if (!session->online[p] || done[p])
+			continue;
+		for (q = p + 1; q < session->packages; q++) {
+			if (session->online[q] && !strcmp(boxes, boxes_of(session, q))) {
+				packages = joined(packages, format("S%d", q));
+				done[q] = true;
+			}
+		}
+		row_add(status, "boxes", format("%s: %s", packages, boxes));
+		if (!strncmp(boxes, "none", 4))
+			status->row[status->num - 1].level = NOTE;
+	}
+}
+
+/* ---- the module ---- */
+
+static char *package_cap(const struct session *session, const char *name)
+{
+	return read_file(session, format("/bus/event_source/devices/xeon7500_package/caps/%s", name));
+}
+
+static void add_uncore(struct status *status)
+{
+	static const struct { const char *pmi, *text; } pmis[] = {
+		{ "yes", "proved: overflows interrupt, so events can be sampled" },
+		{ "untested", "not tested yet: the first event that is sampled does it" },
+		{ "no", "not proved: no overflow interrupts, so events count but are not sampled" },
+		{ "off", "off, as the parameter pmi=off of the module says: events count" },
+	};
+	const struct session *session = status->session;
+	char *pmi = package_cap(session, "pmi"), *text = pmi;
+	char *missed = package_cap(session, "missed_pmis");
+	char *foreign = package_cap(session, "foreign_writes");
+	unsigned int i;
+
+	add_boxes(status);
+	for (i = 0; pmi && i < sizeof(pmis) / sizeof(pmis[0]); i++) {
+		if (!strcmp(pmi, pmis[i].pmi))
+			text = format("%s", pmis[i].text);
+	}
+	if (pmi)
+		row_add(status, "PMI", text)->level = !strcmp(pmi, "no") ? NOTE : FINE;
+	if (missed)
+		row_add(status, "samples", strtoull(missed, NULL, 0) ?
+			format("%s overflows had no interrupt, so their samples are lost", missed) :
+			"none lost for want of an interrupt")->level =
+			strtoull(missed, NULL, 0) ? NOTE : FINE;
+	if (foreign)
+		row_add(status, "conflicts", strtoull(foreign, NULL, 0) ?
+			format("registers were changed by someone else %s times since the module was "
+			       "loaded, as LIKWID or PCM do; those counts are lost", foreign) :
+			"no register was changed by someone else since the module was loaded")->level =
+			strtoull(foreign, NULL, 0) ? NOTE : FINE;
+}
+
+static void add_core(struct status *status)
+{
+	static const char * const options[] = { "enforce", "data_src", "ds_guard" };
+	const struct session *session = status->session;
+	char *text = "", *value;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+		value = read_file(session, format("/module/intel_core_ext/parameters/%s", options[i]));
+		if (value)
+			text = joined(text, format("%s %s", options[i], value[0] == 'Y' ||
+						   value[0] == '1' ? "on" : "off"));
+	}
+	if (*text)
+		row_add(status, "options", text);
+}
+
+/* ---- who else counts ---- */
+
+/* Events and MSR devices that a process has open. */
+static bool count_files(const char *dir, int *events, int *msrs)
+{
+	DIR *fds = opendir(dir);
+	struct dirent *entry;
+	char to[64];
+	ssize_t len;
+
+	*events = *msrs = 0;
+	if (!fds)
+		return errno != EACCES;
+	while ((entry = readdir(fds))) {
+		len = readlinkat(dirfd(fds), entry->d_name, to, sizeof(to) - 1);
+		to[len < 0 ? 0 : len] = 0;
+		*events += !strcmp(to, "anon_inode:[perf_event]");
+		*msrs += !strncmp(to, "/dev/cpu/", 9) && strstr(to, "/msr");
+	}
+	closedir(fds);
+	return true;
+}
+
+static char *proc_line(const struct session *session, const char *path)
+{
+	FILE *f = session->world->proc ? fopen(format("%s/%s", session->world->proc, path), "re") : NULL;
+	char text[100] = "";
+
+	if (!f)
+		return NULL;
+	if (!fgets(text, sizeof(text), f))
+		*text = 0;
+	fclose(f);
+	text[strcspn(text, "\n")] = 0;
+	return format("%s", text);
+}
+
+static void add_others(struct status *status)
+{
+	const struct session *session = status->session;
+	DIR *dir = session->world->proc ? opendir(session->world->proc) : NULL;
+	int events, msrs, hidden = 0, num = 0, more = 0;
+	struct dirent *entry;
+	char *text = "", *what;
+
+	while (dir && (entry = readdir(dir))) {
+		if (entry->d_name[strspn(entry->d_name, "0123456789")] ||
+		    atoi(entry->d_name) == getpid())
+			continue;
+		hidden += !count_files(format("%s/%s/fd", session->world->proc, entry->d_name), &events,
+				       &msrs);
+		if (!events && !msrs)
+			continue;
+		what = !msrs ? format("%d events", events) : !events ? "MSRs, as LIKWID and PCM do" :
+		       format("%d events, and MSRs", events);
+		if (num++ < 4)
+			text = joined(text, format("%s (pid %s): %s", proc_line(session,
+				      format("%s/comm", entry->d_name)) ?: "?", entry->d_name, what));
+		else
+			more++;
+	}
+	if (dir)
+		closedir(dir);
+	row_add(status, "in use", format("%s%s%s", num ? text : "no other program has counters open",
+					 more ? format(" and %d more", more) : "",
+					 hidden ? ". Of other users' processes only root is told" : ""))
+		->level = num ? NOTE : FINE;
+	what = proc_line(session, "sys/kernel/nmi_watchdog");
+	if (!status->uncore && what && !strcmp(what, "1"))
+		*row_add(status, "watchdog", NULL) = (struct row){
+			"watchdog", "the NMI watchdog holds a counter of each core", NOTE,
+			"sysctl kernel.nmi_watchdog=0", true };
+}
+
+/* ---- perf and the user ---- */
+
+/* What the program says of its version; NULL and errno if it cannot be run. */
+static char *version_of(const struct session *session)
+{
+	char text[200] = "";
+	int fds[2], status = 0;
+	ssize_t len = 0;
+	pid_t pid;
+
+	if (pipe2(fds, O_CLOEXEC))
+		return NULL;
+	pid = fork();
+	if (!pid) {
+		dup2(open("/dev/null", O_RDWR), STDIN_FILENO);
+		dup2(STDIN_FILENO, STDERR_FILENO);
+		dup2(fds[1], STDOUT_FILENO);
+		execlp(session->world->perf, session->world->perf, "--version", NULL);
+		_exit(errno == ENOENT ? 127 : 126);
+	}
+	close(fds[1]);
+	if (pid > 0 && poll(&(struct pollfd){ fds[0], POLLIN, 0 }, 1, session->world->patience) > 0)
+		len = read(fds[0], text, sizeof(text) - 1);
+	else if (pid > 0)
+		kill(pid, SIGKILL);
+	close(fds[0]);
+	if (pid > 0)
+		waitpid(pid, &status, 0);
+	text[len < 0 ? 0 : len] = 0;
+	text[strcspn(text, "\n")] = 0;
+	errno = WIFEXITED(status) && WEXITSTATUS(status) == 127 ? ENOENT : 0;
+	for (len = 0; text[len] && isprint((unsigned char)text[len]); len++)
+		;
+	return *text && !text[len] ? format("%s", text) : NULL;
+}
+
+static void add_perf(struct status *status)
+{
+	char *version = version_of(status->session);
+	int major = 0, minor = 0;
+
+	if (!version) {
+		blocks(row_add(status, "perf", errno == ENOENT ? "it is not there" :
+			       "it does not say its version, so it does not run"),
+		       "apt install linux-perf", true);
+		return;
+	}
+	if (sscanf(version, "perf version %d.%d", &major, &minor) == 2 && major < 6)
+		blocks(row_add(status, "perf", format("%s is too old: perf stat has no JSON before "
+						      "6.0", version)), "apt install linux-perf", true);
+	else
+		row_add(status, "perf", version);
+}
+
+/* Opens an event, disabled, and closes it. 0 or an errno. */
+static int try_event(const struct session *session, const struct pmu *pmu, const char *terms,
+		     bool own)
+{
+	struct perf_event_attr attr;
+	int cpu = -1, i, fd;
+
+	if (event_attr(session, pmu, terms, &attr))
+		return ENOENT;
+	attr.disabled = 1;
+	for (i = 0; i < session->cpus && cpu < 0; i++) {
+		if (session->package_of[i] >= 0)
+			cpu = pmu->core ? i : pmu->cpu[session->package_of[i]];
+	}
+	fd = session->world->open(&attr, own ? 0 : -1, own ? -1 : cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return errno;
+	close(fd);
+	return 0;
+}
+
+/* An event of a metric of this machine that sysfs has. */
+static const struct pmu *any_event(const struct session *session, char **terms)
+{
+	struct perf_event_attr attr;
+	int m, e, p;
+
+	for (m = 0; m < session->num_metrics; m++) {
+		const struct metric *metric = session->metric[m];
+
+		for (e = 0; e < metric->num_events && machine_is(session, metric->group->machines); e++) {
+			char *name = format("%s", metric->event[e].text);
+
+			*terms = name + strcspn(name, "/");
+			*(*terms)++ = 0;
+			(*terms)[strlen(*terms) - 1] = 0;
+			for (p = 0; p < session->num_pmus && !strchr(*terms, '{'); p++) {
+				if (!strcmp(session->pmu[p].base, name) &&
+				    !event_attr(session, &session->pmu[p], *terms, &attr))
+					return &session->pmu[p];
+			}
+		}
+	}
+	return NULL;
+}
+
+static void add_permission(struct status *status)
+{
+	const struct session *session = status->session;
+	const struct pmu *gate = pmu_of(session, "xeon7500_package", -1), *pmu;
+	const char *paranoid = proc_line(session, "sys/kernel/perf_event_paranoid");
+	const char *level = paranoid ? format(" (perf_event_paranoid is %s)", paranoid) : "";
+	char *terms, *text, *colon;
+	int all, own;
+
+	pmu = any_event(session, &terms);
+	if (!pmu) {
+		blocks(row_add(status, "user", "no event of a metric is in sysfs"), NULL, false);
+		return;
+	}
+	all = try_event(session, pmu, terms, false);
+	own = all && pmu->core ? try_event(session, pmu, terms, true) : all;
+	if (!own) {
+		row_add(status, "user", format("this user may count%s%s", all ?
+					       " commands, but not all CPUs" : "", level));
+		if (gate && try_event(session, gate, "gate", false))
+			row_add(status, "gate", "this user may not stop all counters at once, which "
+				"needs CAP_PERFMON: boxes start one after the other")->level = NOTE;
+		return;
+	}
+	if (own != EACCES && own != EPERM) {
+		blocks(row_add(status, "user", format("%s/%s/ cannot be opened: %s", pmu->name, terms,
+						      strerror(own))), NULL, false);
+		return;
+	}
+	text = permission_text(pmu);
+	colon = strchr(text, '\n');
+	blocks(row_add(status, "user", format("%.*s%s", (int)(strcspn(text, ":")), text, level)),
+	       colon ? colon + 2 : NULL, true);
+}
+
+/* ---- files ---- */
+
+static void add_topology(struct status *status)
+{
+	struct session *session = status->session;
+	const struct topology *topology = session_topology(session);
+	char *path = file_find("topology");
+	int links = 0, p, q;
+	struct row *row;
+
+	if (!topology) {
+		row_add(status, "topology", format("%s is wrong, see above", path))->level = NOTE;
+		return;
+	}
+	for (p = 0; p < MAP_PACKAGES; p++) {
+		for (q = 0; q < MAP_PORTS; q++)
+			links += !!*topology->link[p][q].peer;
+	}
+	if (path) {
+		row_add(status, "topology", format("%s: %d ends of links, %d nodes, %d limits", path,
+						   links, topology->nodes, topology->limits));
+		return;
+	}
+	row = row_add(status, "topology", "no file says where links lead and what memory can move");
+	row->level = NOTE;
+	row->next = "perf metrics status --topology >topology";
+}
+
+static void add_files(struct status *status, int files)
+{
+	const struct session *session = status->session;
+	int metrics = 0, rules = 0, i;
+
+	if (files) {
+		blocks(row_add(status, "metrics", "the metric files are wrong, see above"),
+		       "perf metrics check FILE", false);
+		return;
+	}
+	for (i = 0; i < session->num_metrics; i++)
+		metrics += machine_is(session, session->metric[i]->group->machines);
+	for (i = 0; i < session->num_rules; i++)
+		rules += machine_is(session, session->rule[i]->group->machines);
+	row_add(status, "metrics", format("%d metrics and %d rules for this machine", metrics, rules));
+}
+
+/* ---- output ---- */
+
+static void print_commands(const char *next)
+{
+	char *rest = format("%s", next), *line;
+
+	while ((line = strsep(&rest, "\n")))
+		printf("\t%s\n", line);
+}
+
+static void print_rows(const struct status *status, const struct row *worst)
+{
+	int i;
+
+	for (i = 0; i < status->num; i++) {
+		const struct row *row = &status->row[i];
+
+		printf("%c %-10s ", row->level == BLOCKS ? '!' : row->level == NOTE ? '-' : ' ',
+		       row->name);
+		print_wrapped(row->text, 13);
+	}
+	printf("\n");
+	if (!worst) {
+		printf("Counting will work. Next:\n");
+		print_commands(status->uncore ? "perf metrics why -- sleep 1" :
+			       "perf metrics why -- COMMAND");
+		return;
+	}
+	printf("Counting will not work: ");
+	print_wrapped(format("%s.", worst->text), 24);
+	if (!worst->next)
+		return;
+	printf("Next%s:\n", worst->root ? ", as root" : "");
+	print_commands(worst->next);
+}
+
+static void print_json(const struct status *status, const struct row *worst)
+{
+	static const char * const levels[] = { "fine", "note", "blocks" };
+	json_t *rows = json_array(), *all;
+	int i;
+
+	for (i = 0; i < status->num; i++) {
+		const struct row *row = &status->row[i];
+
+		json_array_append_new(rows, json_pack("{ss ss ss ss?}", "name", row->name, "text",
+						      row->text, "level", levels[row->level], "next",
+						      row->next));
+	}
+	all = json_pack("{sb so}", "counting", !worst, "rows", rows);
+	json_dumpf(all, stdout, JSON_COMPACT);
+	printf("\n");
+	json_decref(all);
+}
+
+int status_show(struct session *session, int files)
+{
+	struct status status = { .session = session };
+	const struct row *worst = NULL;
+	bool known;
+	int i;
+
+	if (session->options.skeleton)
+		return topology_skeleton(session);
+	known = add_cpu(&status);
+	add_files(&status, files);
+	if (known) {
+		if (add_module(&status)) {
+			if (status.uncore)
+				add_uncore(&status);
+			else
+				add_core(&status);
+			if (!files)
+				add_permission(&status);
+		}
+		if (status.uncore)
+			add_topology(&status);
+	}
+	add_perf(&status);
+	add_others(&status);
+	for (i = status.num - 1; i >= 0; i--) {
+		if (status.row[i].level == BLOCKS)
+			worst = &status.row[i];
+	}
+	if (session->options.json)
+		print_json(&status, worst);
+	else
+		print_rows(&status, worst);
+	return output_end() ?: (worst ? STATUS_FAILED : 0);
+}

@@ -1,0 +1,517 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * perf metrics why: which rules hold, in sentences.
+ *
+ * A rule is judged at each place that its first value has. It is silent where one of the values
+ * that its condition needs is n/a, not plausible, or was counted for a part of the time only; that
+ * is said, too.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rule.h"
+
+/* What has been counted for less is multiplexed; an interval does not end for all at once. */
+#define WHOLE	0.99
+
+struct verdict {
+	const struct rule *rule;
+	const struct value *at;		/* the first value, which has the place */
+	bool judged, holds;
+	double share;
+	char *text;			/* the sentence, or why it was not judged */
+	char *number[MAX_RULE_VALUES];
+	double value[MAX_RULE_VALUES];	/* NAN if there is none */
+};
+
+/* What an interval has come to. */
+struct result {
+	struct session *session;
+	const struct value *values;
+	int num_values;
+	struct verdict *verdict;
+	int num;
+	int judged;
+};
+
+/* ---- what is asked for ---- */
+
+static void ask_metric(struct session *session, const struct metric *metric)
+{
+	int i;
+
+	for (i = 0; i < session->num_metrics; i++)
+		session->metric[i]->asked |= session->metric[i] == metric;
+}
+
+static struct rule *rule_named(const struct session *session, const char *name)
+{
+	int r;
+
+	for (r = 0; r < session->num_rules; r++) {
+		if (!strcmp(session->rule[r]->name, name))
+			return session->rule[r];
+	}
+	return NULL;
+}
+
+/* Each word of --fail-on is a rule that is asked for, or any. */
+static int check_fail_on(const struct session *session)
+{
+	char *rest = format("%s", session->options.fail_on ?: ""), *word;
+	const struct rule *rule;
+
+	while ((word = strsep(&rest, ","))) {
+		rule = rule_named(session, word);
+		if (*word && strcmp(word, "any") && (!rule || !rule->asked))
+			return fail(STATUS_USAGE, "--fail-on wants any, or rules with commas between "
+				    "them; '%s' is none that is judged here: perf metrics list --rules",
+				    word);
+	}
+	return 0;
+}
+
+int why_ask(struct session *session, char **names, int num)
+{
+	int r, i, asked = 0;
+
+	for (i = 0; i < num; i++) {
+		struct rule *rule = rule_named(session, names[i]);
+
+		if (!rule)
+			return fail(STATUS_USAGE, "there is no rule '%s': perf metrics list --rules%s",
+				    names[i], i ? "; a command stands behind --" : "");
+		rule->asked = true;
+	}
+	for (r = 0; r < session->num_rules; r++) {
+		struct rule *rule = session->rule[r];
+
+		rule->asked |= !num && machine_is(session, rule->group->machines);
+		for (i = 0; rule->asked && i < rule->num_values; i++) {
+			if (rule->value[i].of != OF_LIMIT)
+				ask_metric(session, rule->value[i].metric);
+		}
+		asked += rule->asked;
+	}
+	if (!asked)
+		return fail(STATUS_FAILED, "no rule is for this machine, which is %s: "
+			    "perf metrics status", machine_name(session));
+	return session_topology(session) ? check_fail_on(session) : STATUS_USAGE;
+}
+
+/* ---- values of a place ---- */
+
+static const struct value *value_of(const struct result *result, const struct metric *metric,
+				    int package, const char *cell)
+{
+	int i;
+
+	for (i = 0; i < result->num_values; i++) {
+		const struct value *value = &result->values[i];
+
+		if (value->metric == metric && value->package == package &&
+		    !value->cell == !cell && (!cell || !strcmp(value->cell, cell)))
+			return value;
+	}
+	/* Where there is none at all, one says why; and of a command there is one. */
+	for (i = 0; i < result->num_values; i++) {
+		const struct value *value = &result->values[i];
+
+		if (value->metric == metric && value->package < 0 &&
+		    (value->why || result->session->plan.command_only))
+			return value;
+	}
+	return NULL;
+}
+
+/* Returns why the value is not one to judge by, or NULL. */
+static char *doubt_of(const struct value *value, double *number)
+{
+	if (!value)
+		return "there is no such value";
+	if (value->why || value->note)
+		return value->why ?: value->note;
+	*number = value->value;
+	return value->running >= WHOLE ? NULL :
+	       format("%s was counted for %.0f %% of the time. Ask for fewer rules by name, or stop "
+		      "who else counts: perf metrics status", value->metric->name,
+		      100 * value->running);
+}
+
+bool is_absent(const struct session *session, const struct value *value)
+{
+	const struct metric *metric = value->metric;
+	const char *number = value->cell ? strrchr(value->cell, '_') : NULL;
+	int e, p;
+
+	if (metric->scope != SCOPE_BOX || !number || value->package < 0)
+		return false;
+	for (e = 0; e < metric->num_events; e++) {
+		size_t len = strcspn(metric->event[e].text, "/");
+		bool numbered = false, there = false;
+
+		for (p = 0; p < session->num_pmus; p++) {
+			const struct pmu *pmu = &session->pmu[p];
+
+			if (strlen(pmu->base) != len || strncmp(pmu->base, metric->event[e].text, len) ||
+			    pmu->number < 0)
+				continue;
+			numbered = true;
+			there |= pmu->number == atoi(number + 1) && pmu->cpu[value->package] >= 0;
+		}
+		if (numbered && !there)
+			return true;
+	}
+	return false;
+}
+
+/* Of all places of a package. */
+static char *reduced(const struct result *result, const struct rule_value *from, int package,
+		     double *number)
+{
+	double all = 0, one = NAN;
+	int num = 0, i;
+
+	for (i = 0; i < result->num_values; i++) {
+		const struct value *value = &result->values[i];
+		char *why;
+
+		if (value->metric != from->metric || value->package != package || !value->cell ||
+		    is_absent(result->session, value))
+			continue;
+		why = doubt_of(value, &one);
+		if (why)
+			return format("%s: %s", value->scope, why);
+		all = from->of == OF_MEAN ? all + one : !num ? one :
+		      from->of == OF_MAX ? fmax(all, one) : fmin(all, one);
+		num++;
+	}
+	*number = from->of == OF_MEAN ? all / num : all;
+	return num ? NULL : doubt_of(value_of(result, from->metric, package, NULL), number) ?:
+	       "there is no such value";
+}
+
+/* Where a link leads; empty if nobody has said, or it is no link. */
+static const char *peer_name(const struct result *result, const struct value *at)
+{
+	const struct topology *topology = session_topology(result->session);
+	int port;
+
+	if (at->package < 0 || at->package >= MAP_PACKAGES || !at->cell || !topology ||
+	    sscanf(at->cell, "qpi%d", &port) != 1 || port < 0 || port >= MAP_PORTS)
+		return "";
+	return topology->link[at->package][port].peer;
+}
+
+/* The package at the other end of a link, or -1. */
+static int peer_of(const struct result *result, const struct value *at)
+{
+	int package;
+
+	return sscanf(peer_name(result, at), "S%d", &package) == 1 ? package : -1;
+}
+
+/* Returns why there is no such value at this place, or NULL. */
+static char *fetch(const struct result *result, const struct rule_value *from,
+		   const struct value *at, double *number)
+{
+	const struct metric *metric = from->metric;
+	bool cells = from->of == OF_HERE && metric_has_cells(metric);
+	int package = from->of == OF_PEER ? peer_of(result, at) : at->package;
+	char *why = NULL;
+
+	if (from->of == OF_LIMIT) {
+		*number = limit_of(result->session, from->text, at->package, at->cell, &why);
+		return isnan(*number) ? why : NULL;
+	}
+	if (from->of == OF_PEER && package < 0)
+		return "no topology file says where the link leads";
+	if (from->of >= OF_MEAN && from->of <= OF_MIN)
+		return reduced(result, from, package, number);
+	return doubt_of(value_of(result, metric, package, cells ? at->cell : NULL), number);
+}
+
+/* ---- sentences ---- */
+
+/* As people call it: M-Box 0, QPI 1. */
+static char *box_name(const char *cell)
+{
+	int number, len = 0;
+
+	if (!cell)
+		return "the package";
+	if (sscanf(cell, "%*1[a-z]box_%d%n", &number, &len) == 1 && !cell[len])
+		return format("%c-Box %d", cell[0] - 'a' + 'A', number);
+	if (sscanf(cell, "qpi%d%n", &number, &len) == 1 && !cell[len])
+		return format("QPI %d", number);
+	return format("%s", cell);
+}
+
+/* The only other package, if there are two. */
+static char *others(const struct session *session, int package)
+{
+	int p, other = -1;
+
+	for (p = 0; p < session->packages; p++) {
+		if (!session->online[p] || p == package)
+			continue;
+		if (other >= 0)
+			return "other packages";
+		other = p;
+	}
+	return other < 0 ? "other packages" : format("S%d", other);
+}
+
+static char *sentence(const struct result *result, const struct verdict *verdict, const char *text)
+{
+	const struct value *at = verdict->at;
+	const char *peer = peer_name(result, at);
+	char *package = at->package >= 0 ? format("S%d", at->package) : "the command", *done;
+	int i;
+
+	done = replaced(text, "package", package);
+	done = replaced(done, "box", box_name(at->cell));
+	done = replaced(done, "peer", *peer ? peer : "its other end");
+	done = replaced(done, "others", others(result->session, *peer && strstr(text, "{peer}") ?
+						peer_of(result, at) : at->package));
+	done = replaced(done, "link", *peer ? format("%s to %s (%s)", package, peer, at->cell ?: "") :
+			format("%s %s", package, at->cell ?: ""));
+	for (i = 0; i < verdict->rule->num_values; i++)
+		done = replaced(done, verdict->rule->value[i].name, verdict->number[i] ?: "n/a");
+	return done;
+}
+
+/* ---- rules ---- */
+
+/* Why a formula cannot be computed, or NULL. */
+static char *missing_text(unsigned int missing, char **why, const struct formula *formula)
+{
+	int i;
+
+	for (i = 0; i < MAX_RULE_VALUES; i++) {
+		if (missing >> i & 1)
+			return why[i];
+	}
+	return isfinite(formula_value(formula)) ? NULL :
+	       "its formula has no value for what was counted";
+}
+
+static void judge(struct result *result, struct rule *rule, const struct value *at)
+{
+	struct verdict *verdict = append(result->verdict, result->num);
+	char *why[MAX_RULE_VALUES] = {};
+	unsigned int missing = 0;
+	int i;
+
+	*verdict = (struct verdict){ .rule = rule, .at = at };
+	for (i = 0; i < rule->num_values; i++) {
+		const struct rule_value *from = &rule->value[i];
+		double *number = &verdict->value[i];
+
+		*number = NAN;
+		why[i] = fetch(result, from, at, number);
+		missing |= !!why[i] << i;
+		rule->var[i] = why[i] ? 0 : *number;
+		if (why[i])
+			*number = NAN;
+		else
+			verdict->number[i] = number_text(*number, from->metric ? from->metric->unit :
+							 rule->value[0].metric->unit);
+	}
+	verdict->text = missing_text(missing & rule->used, why, &rule->when);
+	/* How bad it is matters where it holds. */
+	if (!verdict->text && formula_value(&rule->when)) {
+		verdict->text = missing_text(missing & rule->used_share, why, &rule->share);
+		verdict->holds = !verdict->text;
+		verdict->share = verdict->holds ? formula_value(&rule->share) : 0;
+	}
+	verdict->judged = !verdict->text;
+	result->judged += verdict->judged;
+	if (!verdict->holds)
+		return;
+	verdict->text = sentence(result, verdict, rule->says);
+	for (i = 0; i < rule->num_also; i++) {
+		if (!(missing & rule->also[i].used) && formula_value(&rule->also[i].when))
+			verdict->text = format("%s%s", verdict->text,
+					       sentence(result, verdict, rule->also[i].text));
+	}
+}
+
+/* Worst first; what is as bad in the order of files and places, which is that of pointers. */
+static int by_share(const void *a, const void *b)
+{
+	const struct verdict *x = a, *y = b;
+
+	if (x->share != y->share)
+		return x->share < y->share ? 1 : -1;
+	return x->rule != y->rule ? strcmp(x->rule->name, y->rule->name) :
+	       (x->at > y->at) - (x->at < y->at);
+}
+
+static void judge_all(struct result *result)
+{
+	const struct session *session = result->session;
+	int r, i;
+
+	for (r = 0; r < session->num_rules; r++) {
+		struct rule *rule = session->rule[r];
+		const struct metric *metric = rule->value[0].metric;
+
+		for (i = 0; rule->asked && i < result->num_values; i++) {
+			const struct value *at = &result->values[i];
+			bool whole = at->package < 0;
+
+			if (at->metric == metric && (whole ? at->why || session->plan.command_only :
+						     !at->cell == !metric_has_cells(metric)) &&
+			    !is_absent(session, at))
+				judge(result, rule, at);
+		}
+	}
+	if (result->num)
+		qsort(result->verdict, result->num, sizeof(*result->verdict), by_share);
+}
+
+/* ---- output ---- */
+
+/* All places that could not be judged for the same reason, in one sentence. */
+static void print_silent(const struct result *result)
+{
+	int i, j;
+
+	for (i = 0; i < result->num; i++) {
+		const struct verdict *one = &result->verdict[i];
+		char *places = one->at->scope;
+
+		if (one->judged)
+			continue;
+		for (j = 0; j < i; j++) {
+			if (!result->verdict[j].judged && result->verdict[j].rule == one->rule &&
+			    !strcmp(result->verdict[j].text, one->text))
+				break;
+		}
+		if (j < i)
+			continue;
+		for (j = i + 1; j < result->num; j++) {
+			const struct verdict *same = &result->verdict[j];
+
+			if (!same->judged && same->rule == one->rule && !strcmp(same->text, one->text))
+				places = format("%s, %s", places, same->at->scope);
+		}
+		printf("not judged: ");
+		print_wrapped(format("%s of %s: %s", one->rule->name, places, one->text), 12);
+	}
+}
+
+static void print_text(const struct result *result, double time)
+{
+	bool any = false;
+	int i, j;
+
+	if (time)
+		printf("%sat %.3f s\n", result->session->results > 1 ? "\n" : "", time);
+	for (i = 0; i < result->num; i++) {
+		const struct verdict *verdict = &result->verdict[i];
+
+		if (!verdict->holds)
+			continue;
+		any = true;
+		print_wrapped(verdict->text, 0);
+		/* What is to be known of a rule is said once. */
+		for (j = 0; j < i && result->verdict[j].rule != verdict->rule; j++)
+			;
+		if (j < i)
+			continue;
+		if (verdict->rule->doubt) {
+			printf("    doubt: ");
+			print_wrapped(verdict->rule->doubt, 11);
+		}
+		if (verdict->rule->page)
+			printf("    see: %s\n", verdict->rule->page);
+	}
+	if (!any && result->judged)
+		printf("nothing is near a limit\n");
+	if (!result->judged)
+		printf("nothing could be judged\n");
+	print_silent(result);
+}
+
+static json_t *values_json(const struct verdict *verdict)
+{
+	json_t *values = json_object();
+	int i;
+
+	for (i = 0; i < verdict->rule->num_values; i++)
+		json_object_set_new(values, verdict->rule->value[i].name, isnan(verdict->value[i]) ?
+				    json_null() : json_real(verdict->value[i]));
+	return values;
+}
+
+static void print_json(const struct result *result, double time)
+{
+	json_t *found = json_array(), *silent = json_array(), *all;
+	int i;
+
+	for (i = 0; i < result->num; i++) {
+		const struct verdict *one = &result->verdict[i];
+
+		if (one->holds)
+			json_array_append_new(found, json_pack(
+				"{ss ss sf ss so ss? ss?}", "rule", one->rule->name, "place",
+				one->at->scope, "share", one->share, "text", one->text, "values",
+				values_json(one), "doubt", one->rule->doubt, "page",
+				one->rule->page));
+		else if (!one->judged)
+			json_array_append_new(silent, json_pack("{ss ss ss}", "rule", one->rule->name,
+								"place", one->at->scope, "why",
+								one->text));
+	}
+	all = json_pack("{so* si so so}", "time", time ? json_real(time) : NULL, "judged",
+			result->judged, "verdicts", found, "not_judged", silent);
+	json_dumpf(all, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17));
+	printf("\n");
+	json_decref(all);
+}
+
+/* Is the rule one of --fail-on? */
+static bool fails_on(const struct session *session, const struct rule *rule, bool by_name)
+{
+	char *rest = format("%s", session->options.fail_on ?: ""), *word;
+
+	while ((word = strsep(&rest, ","))) {
+		if (!strcmp(word, rule->name) || (!by_name && !strcmp(word, "any")))
+			return true;
+	}
+	return false;
+}
+
+int why_output(struct session *session, double time)
+{
+	struct options all = { .per_box = true, .per_socket = true };
+	struct result result = { .session = session };
+	int i;
+
+	session->results++;
+	result.values = values_make(session, &all, &result.num_values);
+	judge_all(&result);
+	session->any_value = session->any_value && (result.judged || session->judged);
+	session->judged |= result.judged > 0;
+	for (i = 0; i < result.num; i++) {
+		const struct verdict *one = &result.verdict[i];
+
+		session->found |= one->holds && fails_on(session, one->rule, false);
+		session->unjudged |= !one->judged && fails_on(session, one->rule, true);
+	}
+	if (session->options.json)
+		print_json(&result, time);
+	else
+		print_text(&result, time);
+	return output_end();
+}
+
+int why_status(const struct session *session, int status)
+{
+	if (status)
+		return status;
+	return session->found ? STATUS_FOUND : session->unjudged ? STATUS_NO_VALUE : 0;
+}
