@@ -49,8 +49,10 @@ with tempfile.TemporaryDirectory() as directory:
 
     for command, why in {
             '': 'usage:', '--no-such': 'usage:', '--count x': 'usage:', '--count --pmi': 'one of --read',
-            '--count --only no_such': 'no such experiment.*no_such', '--read --only cond': 'needs --count or --pmi: cond',
-            '--count --only debugctl_13': 'needs --pmi: debugctl_13', '--count --limit 0': '0.1 to 86400 seconds', '--count --limit nan': 'not nan',
+            '--count --only no_such': 'no such experiment.*no_such',
+            '--read --only cond': 'needs --count or --pmi: cond',
+            '--count --only debugctl_13': 'needs --pmi: debugctl_13', '--count --limit 0': '0.1 to 86400 seconds',
+            '--count --limit nan': 'not nan',
             '--count --limit 5x': 'not 5x', '--count --package one': 'a number, not one',
             '--count --restore x': 'usage:', '--only cond': 'usage:'}.items():
         refused(command, 2, why)

@@ -326,6 +326,7 @@ void run_all(void)
 		for (i = 0; i < pkg->num_cpus; i++)
 			CPU_SET(pkg->cpu[i], &set);
 		sched_setaffinity(0, sizeof(set), &set);
+		drain(pkg);	/* what an earlier --count may have left pending */
 		for (n = 0; n < num_experiments(); n++) {
 			if (!wanted(nth(n)))
 				continue;
