@@ -194,7 +194,7 @@ def page(program):
                        ('promtool', f'exec {program}/usr/bin/promtool "$@"')):
         write(f'{root}/bin/{name}', f'#!/bin/sh\n{text}\n')
         os.chmod(f'{root}/bin/{name}', 0o755)
-    commands = '\n'.join(re.findall(r'^\t(.*)', steps[4], re.M)).replace('/etc/', f'{root}/etc/').replace(
+    commands = '\n'.join(re.findall(r'^```sh\n(.*?)^```', steps[4], re.M | re.S)).replace('/etc/', f'{root}/etc/').replace(
         '/usr/share/doc', f'{root}/usr/share/doc')
     done = subprocess.run(['bash', '-ec', commands], env=world.env(PATH=f'{root}/bin:{os.environ["PATH"]}'), text=True,
                           capture_output=True, check=False)
