@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <signal.h>
+#include <sys/prctl.h>
+
 #include "ktap.h"
 
 static struct ktap_state alone;	/* of a program that is no test */
@@ -44,6 +47,14 @@ static void ktap_result(const struct ktap_case *cases, void (*check)(void))
 	ktap->skipped[0] = 0;
 }
 
+/* What the case has started ends with it: it may have events open, and so the module in use. */
+static void ktap_end_group(pid_t group)
+{
+	kill(-group, SIGKILL);
+	while (waitpid(-group, NULL, 0) > 0)
+		;
+}
+
 /*
  * In one process: the next case and those that want to be in the same one. The result of the
  * last of them is for the caller to tell: the end of the process is part of the case.
@@ -55,6 +66,8 @@ static void ktap_run_process(const struct ktap_case *cases, int num, void (*chec
 
 	fflush(stdout);
 	pid = fork();
+	/* Both do it, for neither knows which of them is first. */
+	setpgid(pid, 0);
 	while (!pid) {
 		if (!setjmp(ktap_end)) {
 			if (ktap_begin)
@@ -69,12 +82,16 @@ static void ktap_run_process(const struct ktap_case *cases, int num, void (*chec
 		ktap->failed = true;
 		ktap_note("the case has ended its process, status %#x", status);
 	}
+	if (pid > 0)
+		ktap_end_group(pid);
 }
 
 int ktap_run(const char *why_not, void (*check)(void), const struct ktap_case *cases, int num)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	ktap_chdir();
+	/* Children of a case that has ended are ours. */
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	printf("KTAP version 1\n1..%d\n", num);
 	ktap = mmap(NULL, sizeof(*ktap), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (ktap == MAP_FAILED) {
