@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * VM: --machine goldmont
- * PUT: programs/walker.c lib/sharer.c
+ * PUT: programs/walker.c programs/sharer.c
  * PERF: both
  * TIER: once debug
  *

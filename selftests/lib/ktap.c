@@ -62,23 +62,29 @@ static void ktap_end_group(pid_t group)
 static void ktap_run_process(const struct ktap_case *cases, int num, void (*check)(void))
 {
 	int status = 0;
-	pid_t pid;
+	pid_t pid, us;
 
 	fflush(stdout);
+	ktap->done = false;
 	pid = fork();
 	/* Both do it, for neither knows which of them is first. */
 	setpgid(pid, 0);
+	us = getpid();
 	while (!pid) {
 		if (!setjmp(ktap_end)) {
 			if (ktap_begin)
 				ktap_begin();
 			cases[ktap->at].run();
 		}
-		if (ktap->at + 1 == num || !cases[ktap->at + 1].same_process)
+		/* What a case has forked does not go on here. */
+		if (getpid() != us)
+			_exit(1);
+		ktap->done = ktap->at + 1 == num || !cases[ktap->at + 1].same_process;
+		if (ktap->done)
 			exit(0);
 		ktap_result(cases, check);
 	}
-	if (pid < 0 || waitpid(pid, &status, 0) != pid || status) {
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || status || !ktap->done) {
 		ktap->failed = true;
 		ktap_note("the case has ended its process, status %#x", status);
 	}

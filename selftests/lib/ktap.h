@@ -49,6 +49,7 @@ struct ktap_case {
 /* The case that runs. All processes of the test share it, those that a case starts as well. */
 struct ktap_state {
 	int at;
+	bool done;		/* the last case of its process has returned */
 	bool failed;
 	char skipped[128];	/* the reason why, or "" */
 	u64 violations;	/* of the rules of the silicon, before silicon_clear() */
