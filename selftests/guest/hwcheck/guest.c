@@ -232,6 +232,7 @@ static bool kill_it(unsigned int way, const char *command, unsigned int after_us
 {
 	static const int first[WAYS] = { SIGKILL, SIGKILL, SIGQUIT, SIGTSTP, SIGINT, SIGTERM, 0 };
 	unsigned int ms;
+	bool ran;
 	int master;
 	pid_t pid, victim;
 
@@ -245,15 +246,15 @@ static bool kill_it(unsigned int way, const char *command, unsigned int after_us
 		_exit(127);
 	}
 	usleep(after_us);
-	victim = way == 1 ? other_than(pid) : pid;
+	ran = !waitpid(pid, NULL, WNOHANG);
+	victim = !ran ? 0 : way == 1 ? other_than(pid) : pid;
 	if (victim && first[way])
 		kill(victim, first[way]);
-	if (way == 3) {
+	if (victim && way == 3) {
 		usleep(rand() % 3000);
 		kill(victim, SIGKILL);
 	}
 	close(master);
-	victim = waitpid(pid, NULL, WNOHANG) ? 0 : victim;
 	for (ms = 0; ms < 1000 && (waitpid(pid, NULL, WNOHANG) == 0 || other_than(0)); ms += 10)
 		usleep(10000);
 	if (ms >= 1000)
