@@ -30,6 +30,7 @@ LIB_SOURCES ?= $(wildcard ../lib/*.c)
 LIB := $(OUTPUT)/lib/libtest.a
 $(TEST_GEN_PROGS) $(TEST_GEN_FILES): $(LIB)
 $(LIB): $(LIB_SOURCES:../lib/%.c=$(OUTPUT)/lib/%.o)
+	@rm -f $@
 	$(AR) rcs $@ $^
 $(OUTPUT)/lib/%.o: ../lib/%.c $(LOCAL_HDRS)
 	@mkdir -p $(@D)

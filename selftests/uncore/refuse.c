@@ -355,6 +355,10 @@ static void senseless_options(void)
 	refused(&attr, "xeon7500_wbox", -1, cpu, EINVAL, true);
 	attr = event_attr("xeon7500_wbox", "uncore_clock,umask=1");
 	refused(&attr, "xeon7500_wbox", -1, cpu, EINVAL, true);
+	/* The counter would pass it while it is written. */
+	attr = event_attr("xeon7500_wbox", "uncore_clock");
+	attr.sample_period = 2;
+	refused(&attr, "xeon7500_wbox", -1, cpu, EINVAL, true);
 	untouched();
 }
 

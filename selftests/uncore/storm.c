@@ -19,7 +19,7 @@
 #include "sampling.h"
 #include "storm.h"
 
-#define SHORTEST	3	/* period; shorter ones are taken for this */
+#define SHORTEST	3	/* period; shorter ones are refused */
 #define NMI_ACCESSES	200	/* in one NMI at most */
 #define STORM_US	100000
 

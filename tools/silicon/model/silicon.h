@@ -90,6 +90,7 @@ extern const struct part *parts[PARTS];
 	static const struct part this_part = { __VA_ARGS__ }; \
 	static void __attribute__((constructor)) add_part(void) \
 	{ \
+		g_assert(!parts[rank]); \
 		parts[rank] = &this_part; \
 	} \
 	QEMU_BUILD_BUG_ON((rank) >= PARTS)
