@@ -142,7 +142,7 @@ int unknown(const struct session *session, const char *name, bool first)
 	int least = 2 + strlen(name) / 6, i;
 	const char *like = NULL;
 
-	for (i = LIST; i <= CHECK && first; i++)
+	for (i = LIST; i < NUM_MODES && first; i++)
 		nearer(name, modes[i], &least, &like);
 	for (i = 0; i < session->num_metrics; i++) {
 		nearer(name, session->metric[i]->group->name, &least, &like);

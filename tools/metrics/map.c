@@ -131,7 +131,6 @@ static int ask_nodes(struct session *session)
 int map_ask(struct session *session)
 {
 	const struct options *options = &session->options;
-	const char *path = options->topology ?: file_find("topology");
 	struct map *map = session->map = allocate(sizeof(*map));
 	int status = 0;
 	unsigned int i;
@@ -139,9 +138,12 @@ int map_ask(struct session *session)
 	if (session->packages < 1 || session->packages > MAP_PACKAGES)
 		return fail(STATUS_FAILED, "the map is of 1 to %d packages, and here are %d",
 			    MAP_PACKAGES, session->packages);
-	map->has_topology = path;
-	if (path)
-		status = topology_read(&map->topology, path);
+	/* A recording has its own. */
+	if (options->topology || !session->topology.path)
+		session->topology = (struct text){ options->topology ?: file_find("topology") };
+	map->has_topology = session->topology.path;
+	if (map->has_topology)
+		status = topology_read(&map->topology, &session->topology);
 	for (i = 0; i < NUM_FIELDS && !status; i++)
 		status = ask(session, fields[i].metric) ? 0 : STATUS_USAGE;
 	if (!options->matrix || status)

@@ -34,7 +34,7 @@ struct topology {
 };
 
 /* Reads a topology file and tells of each line that is wrong. 0, or a status. */
-int topology_read(struct topology *topology, const char *path);
+int topology_read(struct topology *topology, const struct text *file);
 
 /* ---- map.c ---- */
 

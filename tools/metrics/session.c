@@ -18,7 +18,7 @@
 #endif
 
 /* A group may be in several files, one for each machine. */
-static int ask(struct session *session, const char *name, bool first)
+int session_ask(struct session *session, const char *name, bool first)
 {
 	bool found = false, here = false;
 	int i;
@@ -46,7 +46,7 @@ static int check_files(struct session *session, char **paths, int num)
 	if (!num)
 		return fail(STATUS_USAGE, "check wants files");
 	for (i = 0; i < num; i++)
-		errors += file_read(session, paths[i]);
+		errors += file_read(session, &(struct text){ paths[i] });
 	if (!errors)
 		printf("%d metrics\n", session->num_metrics);
 	return errors ? STATUS_USAGE : 0;
@@ -55,7 +55,7 @@ static int check_files(struct session *session, char **paths, int num)
 static int measure(struct session *session)
 {
 	const struct options *options = &session->options;
-	const char *file = options->map ? options->map_file : options->openmetrics;
+	const char *file = options->map || options->record ? options->map_file : options->openmetrics;
 	int status = plan_make(session);
 
 	if (!status && !session->plan.num_counters)
@@ -72,18 +72,19 @@ static int measure(struct session *session)
 	if (options->map && options->interval && !options->map_file && !options->command &&
 	    terminal_begin())
 		session->key = map_key;
-	status = count(session, options->map ? map_output : output_values);
+	status = count(session, options->record ? record_output : options->map ? map_output :
+		       output_values);
 	replace_cancel(session);
 	return session->any_value || status ? status : STATUS_NO_VALUE;
 }
 
-const char * const modes[] = { "metrics", "list", "map", "check" };
+const char * const modes[] = { "metrics", "list", "map", "check", "record", "report", "diff" };
 
 enum mode mode_of(const char *word)
 {
 	enum mode mode;
 
-	for (mode = CHECK; mode && strcmp(word, modes[mode]); mode--)
+	for (mode = NUM_MODES - 1; mode && strcmp(word, modes[mode]); mode--)
 		;
 	return mode;
 }
@@ -100,24 +101,32 @@ static const struct {
 #define AT(field)	offsetof(struct options, field)
 #define VALUES		(1 << METRICS)
 #define PICTURE		(1 << MAP)
-#define ALL		(VALUES | PICTURE | 1 << LIST | 1 << CHECK)
-	{ "interval", 'I', NUMBER, AT(interval), VALUES | PICTURE, "a result each N milliseconds" },
-	{ "interval-count", 0, NUMBER, AT(interval_count), VALUES | PICTURE, "N of them" },
-	{ "summary", 0, FLAG, AT(summary), VALUES | PICTURE, "and one of the whole time" },
-	{ "per-machine", 0, FLAG, AT(per_machine), VALUES, "a value for the machine: the default" },
-	{ "per-socket", 0, FLAG, AT(per_socket), VALUES, "a value for each package" },
-	{ "per-box", 0, FLAG, AT(per_box), VALUES, "a value for each box, port, core or CPU" },
-	{ "all-cpus", 'a', FLAG, AT(all_cpus), VALUES, "all CPUs, also of metrics of cores" },
-	{ "csv", 0, FLAG, AT(csv), VALUES, "lines: scope,metric,value,unit,running,note" },
-	{ "json", 0, FLAG, AT(json), VALUES | 1 << LIST, "a line of JSON for each result" },
-	{ "openmetrics", 0, TEXT, AT(openmetrics), VALUES, "for a textfile collector; - is stdout" },
-	{ "no-gate", 0, FLAG, AT(no_gate), VALUES | PICTURE,
+#define RECORDS		(1 << RECORD)
+#define REPORTS		(1 << REPORT)
+#define DIFFS		(1 << DIFF)
+#define SCOPES		(VALUES | REPORTS | DIFFS)
+#define ALL		((1 << NUM_MODES) - 1)
+	{ "interval", 'I', NUMBER, AT(interval), VALUES | PICTURE | RECORDS | REPORTS,
+	  "a result each N milliseconds" },
+	{ "interval-count", 0, NUMBER, AT(interval_count), VALUES | PICTURE | RECORDS, "N of them" },
+	{ "summary", 0, FLAG, AT(summary), VALUES | PICTURE | REPORTS, "and one of the whole time" },
+	{ "per-machine", 0, FLAG, AT(per_machine), SCOPES, "a value for the machine: the default" },
+	{ "per-socket", 0, FLAG, AT(per_socket), SCOPES, "a value for each package" },
+	{ "per-box", 0, FLAG, AT(per_box), SCOPES, "a value for each box, port, core or CPU" },
+	{ "all-cpus", 'a', FLAG, AT(all_cpus), VALUES | RECORDS, "all CPUs, also of metrics of cores" },
+	{ "csv", 0, FLAG, AT(csv), VALUES | REPORTS, "lines: scope,metric,value,unit,running,note" },
+	{ "json", 0, FLAG, AT(json), SCOPES | 1 << LIST, "a line of JSON for each result" },
+	{ "openmetrics", 0, TEXT, AT(openmetrics), VALUES | REPORTS, "for a textfile collector; - is stdout" },
+	{ "no-gate", 0, FLAG, AT(no_gate), VALUES | PICTURE | RECORDS,
 	  "do not stop others' counters while events are opened" },
-	{ "plan", 0, FLAG, AT(plan_only), VALUES | PICTURE,
+	{ "plan", 0, FLAG, AT(plan_only), VALUES | PICTURE | RECORDS,
 	  "do not count, show what would be counted together" },
-	{ "output", 'o', TEXT, AT(map_file), PICTURE, "of a map: a picture, SVG, in place of text" },
-	{ "matrix", 0, FLAG, AT(matrix), PICTURE, "of a map: who talks to whom, too" },
-	{ "topology", 0, TEXT, AT(topology), PICTURE, "of a map: where links lead" },
+	{ "output", 'o', TEXT, AT(map_file), PICTURE | RECORDS | REPORTS,
+	  "of a map: a picture, SVG, in place of text; of record: the recording" },
+	{ "matrix", 0, FLAG, AT(matrix), PICTURE | RECORDS | REPORTS, "of a map: who talks to whom, too" },
+	{ "topology", 0, TEXT, AT(topology), PICTURE | RECORDS | REPORTS,
+	  "of a map: where links lead" },
+	{ "html", 0, TEXT, AT(html), REPORTS, "a page: lines over time, the map, a table" },
 	{ "help", 'h', FLAG, AT(help), ALL, "after one of these words: the options that it has" },
 	{ "version", 0, FLAG, AT(version), ALL, "of perf metrics" },
 };
@@ -132,6 +141,9 @@ static void print_usage(FILE *f, unsigned int modes)
 	fputs("usage: perf metrics list [NAME...] [--json]\n"
 	      "       perf metrics NAME... [OPTION...] [-- COMMAND...]\n"
 	      "       perf metrics map [-I N] [-o FILE.svg] [--matrix] [--topology FILE] [-- COMMAND...]\n"
+	      "       perf metrics record -o FILE [-I N] [NAME...] [-- COMMAND...]\n"
+	      "       perf metrics report FILE [NAME... | map] [OPTION...]\n"
+	      "       perf metrics diff FILE FILE [NAME...] [OPTION...]\n"
 	      "       perf metrics check FILE...\n\n"
 	      "NAME is a group or a metric of \"perf metrics list\". They are computed of all packages\n"
 	      "while COMMAND runs, or until Ctrl-C.\n\n", f);
@@ -200,15 +212,26 @@ static int options_read(struct options *options, int argc, char **argv)
 			return fail(STATUS_USAGE, "--%s is not for perf metrics%s%s", table[i].name,
 				    mode ? " " : " NAME", mode ? modes[mode] : "");
 	}
-	options->map = mode == MAP;
+	options->record = mode == RECORD;
+	options->map = mode == MAP || (mode == REPORT && argc - optind == 3 &&
+				       !strcmp(argv[optind + 2], modes[MAP]));
+	if (options->record && !options->map_file)
+		return fail(STATUS_USAGE, "record wants -o FILE");
+	if (options->record && !options->interval)
+		options->interval = 1000;
+	options->summary |= options->record;
 	if (!options->per_socket && !options->per_box)
 		options->per_machine = true;
 	if ((options->interval_count || options->summary) && !options->interval)
 		return fail(STATUS_USAGE, "--interval-count and --summary want -I");
-	if (options->plan_only + !!options->openmetrics + options->csv + options->json > 1)
-		return fail(STATUS_USAGE,
+	if (options->plan_only + !!options->openmetrics + options->csv + options->json +
+	    !!options->html + (mode == REPORT && options->map) > 1)
+		return fail(STATUS_USAGE, mode == REPORT ?
+			    "only one of --csv, --json, --openmetrics, --html and map can be had" :
 			    "only one of --csv, --json, --openmetrics and --plan can be had");
-	if (options->map && optind + 1 < argc)
+	if (mode == REPORT && !options->map && (options->map_file || options->matrix))
+		return fail(STATUS_USAGE, "-o and --matrix are for perf metrics report FILE map");
+	if (mode == MAP && optind + 1 < argc)
 		return fail(STATUS_USAGE, "a map is always of the same metrics, so '%s' is too much",
 			    argv[optind + 1]);
 	return 0;
@@ -216,7 +239,8 @@ static int options_read(struct options *options, int argc, char **argv)
 
 static int run(struct session *session, int argc, char **argv)
 {
-	int status, machine, args, i;
+	int status, machine, args, first, i;
+	enum mode mode;
 
 	/* What follows "--" is none of ours. */
 	for (args = 1; args < argc && strcmp(argv[args], "--"); args++)
@@ -230,19 +254,27 @@ static int run(struct session *session, int argc, char **argv)
 	status = options_read(&session->options, args, argv);
 	if (status)
 		return status < 0 ? 0 : status;
-	if (!strcmp(argv[optind], "check"))
-		return check_files(session, argv + optind + 1, args - optind - 1);
+	mode = mode_of(argv[optind]);
+	first = optind + !!mode;
+	if (mode == CHECK)
+		return check_files(session, argv + first, args - first);
+	if (mode == REPORT)
+		return report(session, argv + first, args - first);
+	if (mode == DIFF)
+		return diff(session, argv + first, args - first);
 	machine = machine_read(session);
 	status = files_read(session);
-	if (!strcmp(argv[optind], "list"))
-		return list(session, argv + optind + 1, args - optind - 1) ?: status;
+	if (mode == LIST)
+		return list(session, argv + first, args - first) ?: status;
 	status = status ?: machine;
 	if (status)
 		return status;
 	if (session->options.map)
 		status = map_ask(session);
-	for (i = optind; i < args && !session->options.map && !status; i++)
-		status = ask(session, argv[i], i == optind);
+	for (i = first; i < args && !session->options.map && !status; i++)
+		status = session_ask(session, argv[i], i == first);
+	if (!status && session->options.record)
+		status = record_ask(session, i > first);
 	return status ?: measure(session);
 }
 

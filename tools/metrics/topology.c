@@ -93,12 +93,12 @@ static const char *take_line(void *topology, int number, char *first, char *text
 	return "a line is 'link S0.qpi0 S1.qpi0', 'link S0.qpi0 NAME' or 'node 0 S0'";
 }
 
-int topology_read(struct topology *topology, const char *path)
+int topology_read(struct topology *topology, const struct text *file)
 {
 	int errors;
 
 	memset(topology, 0, sizeof(*topology));
-	errors = lines_read(path, take_line, topology);
-	return !errors ? 0 : fail(STATUS_USAGE, "%s: %d %s wrong", path, errors,
+	errors = lines_read(file, take_line, topology);
+	return !errors ? 0 : fail(STATUS_USAGE, "%s: %d %s wrong", file->path, errors,
 				  errors == 1 ? "line is" : "lines are");
 }

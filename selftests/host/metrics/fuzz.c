@@ -61,7 +61,7 @@ static void read_file(const uint8_t *data, size_t size)
 	int num;
 
 	put(in_dir("fuzz.metric"), data, size);
-	file_read(&session, in_dir("fuzz.metric"));
+	file_read(&session, &(struct text){ in_dir("fuzz.metric") });
 	session.options.json = true;
 	list(&session, NULL, 0);
 	session.options.json = false;
@@ -74,7 +74,7 @@ static void read_topology(const uint8_t *data, size_t size)
 	struct topology topology;
 
 	put(in_dir("fuzz.topology"), data, size);
-	topology_read(&topology, in_dir("fuzz.topology"));
+	topology_read(&topology, &(struct text){ in_dir("fuzz.topology") });
 }
 
 static void read_stream(const uint8_t *data, size_t size)
