@@ -228,7 +228,7 @@ static void place(const struct session *session, struct map *map, const struct v
 }
 
 /* What was on it before is forgotten. */
-static void map_make(struct session *session, double time)
+void map_make(struct session *session, double time)
 {
 	struct options by_box = { .per_box = true };
 	struct map *map = session->map;

@@ -81,7 +81,8 @@ struct map {
 
 /* Asks for the metrics that a map is of, and reads its topology. 0, or a status. */
 int map_ask(struct session *session);
-/* Draws a map of what has been counted. */
+/* Makes the map of what has been counted, and draws it. */
+void map_make(struct session *session, double time);
 output_fn map_output;
 /* A key while there is a screen; true for the one that ends. */
 bool map_key(struct session *session, int key);
