@@ -194,7 +194,7 @@ maps() {
 recording() {
 	perf metrics record -o $T/r -I 200 memory llc -- sleep 1.1 && says 0 '' perf-metrics report $T/r --csv &&
 		cp $T/out $T/whole && sed '$d' $T/r >$T/intervals &&
-		says 0 'without its last line after 6 whole intervals' perf-metrics report $T/intervals --csv || return 1
+		says 0 'without its last line after [0-9]* whole intervals' perf-metrics report $T/intervals --csv || return 1
 	cat $T/whole $T/out
 	awk -F, 'FNR == NR { value[$2] = $3; next }
 		FNR > 1 && !($3 > 0 && $3 / value[$2] < 1 + 1e-9 && $3 / value[$2] > 1 - 1e-9) { bad = 1 }

@@ -198,6 +198,33 @@ static void put_row(FILE *f, const struct page *page, const struct value *value,
 		safe(value->why ?: value->note ?: ""));
 }
 
+/* What is to be seen at once: the values of the machine, and sentences about them. */
+static int put_summary(struct session *session, double time, void *data)
+{
+	char *lines = why_lines ? why_lines(session) : NULL;
+	struct page *page = data;
+	FILE *f = session->file;
+	struct value *values;
+	int num, i;
+
+	(void)time;
+	values = values_make(session, &page->options, &num);
+	fprintf(f, "<h2>Summary</h2>\n<dl class=\"card\" id=\"summary\">\n");
+	for (i = 0; i < num; i++) {
+		if (values[i].package < 0)
+			put_fact(f, values[i].metric->name, values[i].why ? "n/a" :
+				 shown(values[i].value, values[i].metric->unit));
+	}
+	fprintf(f, "</dl>\n");
+	if (lines && *lines) {
+		fprintf(f, "<h2>Verdict</h2>\n<ul class=\"card\">\n");
+		for (; *lines; lines += strcspn(lines, "\n"), lines += !!*lines)
+			fprintf(f, "<li>%s</li>\n", safe(format("%.*s", (int)strcspn(lines, "\n"), lines)));
+		fprintf(f, "</ul>\n");
+	}
+	return 0;
+}
+
 static int put_table(struct session *session, double time, void *data)
 {
 	static const struct { const char *name, *of; } columns[] = {
@@ -209,17 +236,9 @@ static int put_table(struct session *session, double time, void *data)
 	FILE *f = session->file;
 	struct value *values;
 	unsigned int c;
-	char *lines;
 	int num, i;
 
 	(void)time;
-	lines = why_lines ? why_lines(session) : NULL;
-	if (lines && *lines) {
-		fprintf(f, "<h2>Verdict</h2>\n<ul class=\"card\">\n");
-		for (; *lines; lines += strcspn(lines, "\n"), lines += !!*lines)
-			fprintf(f, "<li>%s</li>\n", safe(format("%.*s", (int)strcspn(lines, "\n"), lines)));
-		fprintf(f, "</ul>\n");
-	}
 	values = values_make(session, &page->options, &num);
 	fprintf(f, "<h2>Values of the whole time</h2>\n<div class=\"card wide\"><table id=\"values\">"
 		"<thead><tr>");
@@ -306,7 +325,7 @@ int html(struct record *record)
 		fprintf(f, "<p class=\"card warn\">The recording has no end: it is that of its %d whole "
 			"intervals.</p>\n", record->intervals);
 	put_facts(f, record);
-	status = record_each(record, 0, put_table, &page);
+	record_each(record, 0, put_summary, &page);
 	fprintf(f, "<h2>Over time</h2>\n<div id=\"charts\"></div>\n");
 	if (json_array_size(page.maps))
 		fprintf(f, "<h2>Map</h2>\n<div class=\"card\"><div class=\"slide\">"
@@ -314,6 +333,7 @@ int html(struct record *record)
 			"max=\"%d\" value=\"0\"><output id=\"when\" for=\"time\"></output></div>\n"
 			"<div id=\"map\" class=\"wide\"></div></div>\n",
 			(int)json_array_size(page.maps) - 1);
+	record_each(record, 0, put_table, &page);
 	fprintf(f, "<noscript><p class=\"card warn\">Lines and map are drawn by a script.</p></noscript>\n"
 		"<script type=\"application/json\" id=\"data\">");
 	data = json_pack("{so so so}", "times", page.times, "metrics", metrics_json(&page), "maps",
@@ -321,5 +341,5 @@ int html(struct record *record)
 	json_dump_callback(data, put_json, f, JSON_COMPACT | JSON_REAL_PRECISION(9));
 	json_decref(data);
 	fprintf(f, "</script>\n<script>%s</script>\n</body>\n</html>\n", page_js);
-	return status ?: replace_end(session, path);
+	return replace_end(session, path);
 }
