@@ -243,7 +243,8 @@ def killed():
         world.play(f'ready()\nfor i in 1, 2, 3:\n    say(lines(interval=i / 4))\nopen("{world.dir}/on", "w")\nuntil_told()\n'
                    'say(lines(interval=0.9))\nsay(lines())\n')
         child = world.start('record', '-o', path, '-I', '250', 'memory')
-        while not os.path.exists(f'{world.dir}/on') or (read(path) or '').count('\n') < 4:
+        end = time.monotonic() + 60
+        while time.monotonic() < end and (not os.path.exists(f'{world.dir}/on') or (read(path) or '').count('\n') < 4):
             time.sleep(0.01)
         os.unlink(f'{world.dir}/on')
         bad = list(ended(world.run('report', path), 0, 'without its last line after 3 whole intervals'))
@@ -435,7 +436,12 @@ def diffs():
             ('another kernel', lambda h: h['machine'].update(kernel='1.0'), 'they differ in the kernel: .* and 1.0', 0),
             ('another interval', lambda h: h.update(interval=900), 'they differ in the interval, ms: 1000 and 900', 0)):
         said = values.diff(values.put('a', base), values.put('b', [1.2 * one for one in base], change))
-        ktap.result(f'diff: {name}', list(ended(said, status, wanted)))
+        ktap.result(f'diff: {name}', list(ended(said, status, wanted, 2)))
+    said = values.diff(values.put('a', base), f'{values.world.dir}/b', '--per-socket')
+    ktap.result('diff of a package', list(ended(said, 0, 'interval')) + ([] if re.search(r'(?m)^S0 +m ', said.stdout) else [said.stdout]))
+    said = values.diff(values.put('a', base), values.put('b', base, lambda h: h['metrics'].pop()))
+    ktap.result('diff of recordings that have nothing in common', ended(
+        said, 1, r'(?s)1 values are in one of the two alone.*no value that both have', 3))
     said = values.diff(values.put('a', base), '/nowhere/b')
     ktap.result('diff of no file', list(ended(said, 2, '/nowhere/b: No such file')))
     values.world.end()
@@ -532,9 +538,15 @@ def usage():
                        (['diff', 'a'], 'diff wants two files'), (['report', '/nowhere/r'], '/nowhere/r: No such file'),
                        (['report', '/'], '/: this is no file'), (['report', 'r', '-o', 'x'], 'are for perf metrics report FILE map'),
                        (['report', 'r', '--html', 'x', '--csv'], 'only one of .*--html'),
+                       (['report', 'r', '--html', 'x', '-I', '1000'], '-I is too much'),
                        (['record', '-o', 'r', '--csv', 'memory'], '--csv is not for perf metrics record'),
                        (['record', '-o', 'r', 'memroy'], 'did you mean memory')):
         ktap.result(' '.join(args), ended(world.run(*args), 2, rf'\Aperf metrics: .*{text}.*\n\Z'))
+    world.play(STREAM)
+    done = world.run('record', '-o', '-', '-I', '250', 'memory', '--', 'true')
+    bad = list(ended(done, 0)) + record(world, f'{world.dir}/r', 'memory', '--', 'true')
+    bad += [] if done.stdout.splitlines()[1:] == read(f'{world.dir}/r').splitlines()[1:] else [done.stdout[-500:]]
+    ktap.result('record to a pipe', bad)
     ktap.result('record to no place', ended(world.run('record', '-o', '/nowhere/x', 'memory', '--', 'true'), 3, '/nowhere/x: '))
     world.end()
     world = World(model='06_5c')

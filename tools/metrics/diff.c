@@ -86,7 +86,7 @@ static void judge(struct change *change)
 	double error2 = a->error2 + b->error2, df;
 
 	change->share = a->mean ? b->mean / a->mean - 1 : b->mean ? INFINITY : 0;
-	change->p = 1;
+	change->p = NAN;
 	if (!a->num || !b->num)
 		change->verdict = NO_VALUE;
 	else if (fabs(b->mean - a->mean) < SMALL * fabs(a->mean) || a->mean == b->mean)
@@ -213,7 +213,7 @@ static struct change *compare(const struct side *a, const struct side *b, int *n
 {
 	struct change *changes = NULL;
 	const struct metric *left_out = NULL;
-	int i, j;
+	int alone = b->rows, i, j;
 
 	*num = 0;
 	for (i = 0; i < a->rows; i++) {
@@ -222,6 +222,7 @@ static struct change *compare(const struct side *a, const struct side *b, int *n
 		for (j = 0; j < b->rows && (!same(b->row[j].value->scope, value->scope) ||
 		     !same(b->row[j].value->metric->name, value->metric->name)); j++)
 			;
+		alone += j < b->rows ? -1 : 1;
 		if (j == b->rows)
 			continue;
 		if (same_metric(value->metric, b->row[j].value->metric)) {
@@ -233,6 +234,8 @@ static struct change *compare(const struct side *a, const struct side *b, int *n
 			     b->record.path);
 		left_out = value->metric;
 	}
+	if (alone)
+		warn("%d values are in one of the two alone", alone);
 	for (i = 0, j = 0; i < *num; i++) {
 		judge(&changes[i]);
 		j += changes[i].verdict == CHANGED;
@@ -358,7 +361,9 @@ int diff(struct session *session, char **args, int num)
 	if (!status) {
 		compare_headers(&a, &b);
 		changes = compare(&a, &b, &num);
-		if (session->options.json) {
+		if (!num) {
+			status = fail(STATUS_NO_VALUE, "there is no value that both have");
+		} else if (session->options.json) {
 			print_json(changes, num);
 		} else {
 			print_side("A", &a);

@@ -13,6 +13,8 @@
 
 #include "map.h"
 
+#define MAX_READINGS	(1 << 23)	/* of an interval: 1,000 counters of 8,192 CPUs */
+
 #ifndef VERSION
 #define VERSION "unknown"
 #endif
@@ -101,6 +103,8 @@ static const char *read_counters(struct session *session, const json_t *header)
 			;
 		if (i == session->num_pmus)
 			return "the PMU of a counter";
+		if ((plan->num_counters + 1) * readings(session) > MAX_READINGS)
+			return "its counters";
 		counter->pmu = &session->pmu[i];
 		counter->terms = (char *)terms;
 		counter->reading = allocate(readings(session) * sizeof(*counter->reading));

@@ -229,6 +229,8 @@ static int options_read(struct options *options, int argc, char **argv)
 		return fail(STATUS_USAGE, mode == REPORT ?
 			    "only one of --csv, --json, --openmetrics, --html and map can be had" :
 			    "only one of --csv, --json, --openmetrics and --plan can be had");
+	if (options->html && options->interval)
+		return fail(STATUS_USAGE, "a page has all intervals, so -I is too much");
 	if (mode == REPORT && !options->map && (options->map_file || (options->matrix && !options->html)))
 		return fail(STATUS_USAGE, "-o and --matrix are for perf metrics report FILE map");
 	if (mode == MAP && optind + 1 < argc)
