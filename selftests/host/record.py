@@ -241,7 +241,7 @@ def killed():
     for sig, wanted, status in ((signal.SIGKILL, 'without its last line after 3 whole', 0), (signal.SIGINT, r'\A\Z', 0),
                                 (signal.SIGTERM, r'\A\Z', 0)):
         world.play(f'ready()\nfor i in 1, 2, 3:\n    say(lines(interval=i / 4))\nopen("{world.dir}/on", "w")\nuntil_told()\n'
-                   'say(lines(interval=0.9))\nsay(lines())\n')
+                   'sys.stderr = open(os.devnull, "w")\nsay(lines(interval=0.9))\nsay(lines())\n')
         child = world.start('record', '-o', path, '-I', '250', 'memory')
         end = time.monotonic() + 60
         while time.monotonic() < end and (not os.path.exists(f'{world.dir}/on') or (read(path) or '').count('\n') < 4):
@@ -318,8 +318,10 @@ def damaged():
         'a negative count': (changed(2, to('counts', 1, 0, value=[-1.0, 1.0, 1.0])), 'r:3: .*this line'),
         'a share above 1': (changed(2, to('counts', 1, 0, value=[1.0, 1.0, 7.0])), 'r:3: .*this line'),
         'too few counters': (changed(3, to('counts', value=[])), 'r:4: .*this line'),
+        'too many counters': (changed(3, lambda one: one['counts'].append([])), 'r:4: .*this line'),
         'too many readings': (changed(3, to('counts', 0, value=[None] * 50)), 'r:4: .*this line'),
         'time that goes back': (changed(4, to('time', value=0.1)), 'r:5: .*this line'),
+        'two bad lines': (read(path).replace('{"time":0.75', '{"time":-1.0').replace('{"time":1.0', '{"time":,'), 'r:4: .*this line'),
         'no JSON in the middle': (read(path).replace('{"time":0.75', '{"time":,0.75'), 'r:4: .*this line'),
         'more after the end': (read(path) + read(path).splitlines()[-1] + '\n', 'r:8: .*this line'),
     }
@@ -398,9 +400,12 @@ def diffs():
     said = values.diff(values.put('a', base), values.put('b', base))
     ktap.result('equal runs', [] if said.returncode == 0 and 'Nothing has changed: 0 within the spread, 1 equal' in
                 said.stdout and 'scope' not in said.stdout else [said.stdout])
-    # Two of each: Student's distribution of 2 degrees of freedom; three: of 4.
+    # Two of each: Student's distribution of 2 degrees of freedom; three: of 4; one side without spread: of 1.
     bad = []
     for distance in 1.5, 3, 10, 100, 1e4:
+        for pair in ([999, 1001], [1000 + distance] * 2), ([1000 + distance] * 2, [999, 1001]):
+            got = values.judge(*pair)
+            bad += [] if abs(got['p'] / (1 - 2 / math.pi * math.atan(distance)) - 1) < 1e-6 else [(distance, got['p'])]
         got = values.judge([999, 1001], [999 + distance, 1001 + distance])
         t = distance / math.sqrt(2 * 2 / 2)
         bad += [] if abs(got['p'] / (1 - t / math.sqrt(2 + t * t)) - 1) < 1e-6 else [(distance, got['p'])]

@@ -3,7 +3,8 @@
  * What has changed between two recordings. The values of the intervals are samples of a mean;
  * Welch's test says how certain it is that two means differ. An interval is like the one before
  * it, so there are fewer independent samples than intervals; and of many values that are compared
- * some differ by chance, so the limit is lower the more there are (Bonferroni). See perf-metrics(1).
+ * some differ by chance, so the limit is lower the more there are (Bonferroni). perf-metrics(1)
+ * says it to users.
  */
 #include <jansson.h>
 #include <math.h>
@@ -77,7 +78,8 @@ static double chance(double t, double df)
 		return erfc(t / M_SQRT2);
 	for (i = 0; i <= 2000; i++)
 		sum += pow(cos(from + i * step), df - 1) * (!i || i == 2000 ? 1 : i % 2 ? 4 : 2);
-	return fmin(sum * step / 3 * 2 / sqrt(M_PI) * exp(lgamma((df + 1) / 2) - lgamma(df / 2)), 1);
+	sum *= step / 3 * 2 / sqrt(M_PI) * exp(lgamma((df + 1) / 2) - lgamma(df / 2));
+	return fmin(sum, 1);
 }
 
 static void judge(struct change *change)
@@ -168,7 +170,8 @@ static bool same(const char *a, const char *b)
 static bool same_metric(const struct metric *a, const struct metric *b)
 {
 	bool is = same(a->formula.text, b->formula.text) && same(a->valid.text, b->valid.text) &&
-		  same(a->unit, b->unit) && same(a->kind, b->kind) && a->num_events == b->num_events;
+		  same(a->unit, b->unit) && same(a->kind, b->kind) &&
+		  a->num_events == b->num_events;
 	int i;
 
 	for (i = 0; is && i < a->num_events; i++)
@@ -178,6 +181,13 @@ static bool same_metric(const struct metric *a, const struct metric *b)
 	return is;
 }
 
+static const json_t *thing(const struct record *record, const char *of, const char *key)
+{
+	const json_t *header = record->header;
+
+	return json_object_get(of ? json_object_get(header, of) : header, key);
+}
+
 /* Says in what the two differ that may be the reason for a change. */
 static void compare_headers(const struct side *a, const struct side *b)
 {
@@ -185,24 +195,24 @@ static void compare_headers(const struct side *a, const struct side *b)
 		{ "machine", "name", "the machine" }, { "machine", "host", "the host" },
 		{ "machine", "package", "packages and CPUs" }, { "machine", "pmus", "the boxes" },
 		{ "machine", "kernel", "the kernel" }, { "machine", "module", "the module" },
-		{ NULL, "interval", "the interval, ms" }, { NULL, "command_only", "what is counted" },
+		{ NULL, "interval", "the interval, ms" },
+		{ NULL, "command_only", "what is counted" },
 		{ NULL, "counters", "the plan of what is counted together" },
 	};
 	unsigned int i;
 
 	for (i = 0; i < sizeof(things) / sizeof(things[0]); i++) {
-		const json_t *x = a->record.header, *y = b->record.header;
+		const json_t *x = thing(&a->record, things[i].of, things[i].key);
+		const json_t *y = thing(&b->record, things[i].of, things[i].key);
 
-		x = json_object_get(things[i].of ? json_object_get(x, things[i].of) : x, things[i].key);
-		y = json_object_get(things[i].of ? json_object_get(y, things[i].of) : y, things[i].key);
 		if (json_equal(x, y))
 			continue;
 		if (json_is_string(x) && json_is_string(y))
 			warn("they differ in %s: %s and %s", things[i].what, json_string_value(x),
 			     json_string_value(y));
 		else if (json_is_integer(x) && json_is_integer(y))
-			warn("they differ in %s: %d and %d", things[i].what, (int)json_integer_value(x),
-			     (int)json_integer_value(y));
+			warn("they differ in %s: %d and %d", things[i].what,
+			     (int)json_integer_value(x), (int)json_integer_value(y));
 		else
 			warn("they differ in %s", things[i].what);
 	}
@@ -296,13 +306,15 @@ static void print_changes(const struct change *changes, int num)
 		const struct change *one = &changes[i];
 
 		if (one->verdict < EQUAL && !count[one->verdict])
-			printf("\n%s:\n%-11s%-34s%9s %-7s%9s %-8s%-10s%9s\n", heads[one->verdict], "scope",
-			       "metric", "A", "spread", "B", "spread", "unit", "change");
+			printf("\n%s:\n%-11s%-34s%9s %-7s%9s %-8s%-10s%9s\n",
+			       heads[one->verdict], "scope", "metric", "A", "spread",
+			       "B", "spread", "unit", "change");
 		count[one->verdict]++;
 		if (one->verdict < EQUAL) {
 			print_change(one);
 		} else if (one->verdict == NO_VALUE && (one->a->num || one->b->num)) {
-			printf("\n%-10s %s\n%13s", one->a->value->scope, one->a->value->metric->name, "");
+			printf("\n%-10s %s\n%13s", one->a->value->scope,
+			       one->a->value->metric->name, "");
 			print_wrapped(format("n/a in %s, because %s", one->a->num ? "B" : "A",
 					     one->a->num ? one->b->why : one->a->why), 13);
 		}
@@ -335,9 +347,9 @@ static void print_json(const struct change *changes, int num)
 			"{ss ss ss ss so so so so si si so so}", "scope", a->value->scope, "metric",
 			a->value->metric->name, "unit", a->value->metric->unit, "verdict",
 			verdicts[changes[i].verdict], "a", real(a->mean), "b", real(b->mean),
-			"spread_a", real(a->spread), "spread_b", real(b->spread), "intervals_a", a->num,
-			"intervals_b", b->num, "change", real(changes[i].share), "p",
-			real(changes[i].p)));
+			"spread_a", real(a->spread), "spread_b", real(b->spread),
+			"intervals_a", a->num, "intervals_b", b->num,
+			"change", real(changes[i].share), "p", real(changes[i].p)));
 	}
 	all = json_pack("{so}", "changes", list);
 	json_dumpf(all, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17));

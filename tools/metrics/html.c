@@ -129,7 +129,9 @@ static char *absent(const struct session *session)
 
 static const char *text_of(const struct record *record, const char *key)
 {
-	return json_string_value(json_object_get(json_object_get(record->header, "machine"), key)) ?: "";
+	const json_t *machine = json_object_get(record->header, "machine");
+
+	return json_string_value(json_object_get(machine, key)) ?: "";
 }
 
 static void put_facts(FILE *f, const struct record *record)
@@ -201,7 +203,7 @@ static void put_row(FILE *f, const struct page *page, const struct value *value,
 /* What is to be seen at once: the values of the machine, and sentences about them. */
 static int put_summary(struct session *session, double time, void *data)
 {
-	char *lines = why_lines ? why_lines(session) : NULL;
+	char *lines = why_lines ? why_lines(session) : NULL, *line;
 	struct page *page = data;
 	FILE *f = session->file;
 	struct value *values;
@@ -218,8 +220,8 @@ static int put_summary(struct session *session, double time, void *data)
 	fprintf(f, "</dl>\n");
 	if (lines && *lines) {
 		fprintf(f, "<h2>Verdict</h2>\n<ul class=\"card\">\n");
-		for (; *lines; lines += strcspn(lines, "\n"), lines += !!*lines)
-			fprintf(f, "<li>%s</li>\n", safe(format("%.*s", (int)strcspn(lines, "\n"), lines)));
+		for (line = strtok(lines, "\n"); line; line = strtok(NULL, "\n"))
+			fprintf(f, "<li>%s</li>\n", safe(line));
 		fprintf(f, "</ul>\n");
 	}
 	return 0;
@@ -240,15 +242,16 @@ static int put_table(struct session *session, double time, void *data)
 
 	(void)time;
 	values = values_make(session, &page->options, &num);
-	fprintf(f, "<h2>Values of the whole time</h2>\n<div class=\"card wide\"><table id=\"values\">"
-		"<thead><tr>");
+	fprintf(f, "<h2>Values of the whole time</h2>\n<div class=\"card wide\">"
+		"<table id=\"values\"><thead><tr>");
 	for (c = 0; c < sizeof(columns) / sizeof(columns[0]); c++)
-		fprintf(f, "<th%s><button type=\"button\">%s</button></th>", columns[c].of, columns[c].name);
+		fprintf(f, "<th%s><button type=\"button\">%s</button></th>", columns[c].of,
+			columns[c].name);
 	fprintf(f, "</tr></thead>\n<tbody>\n");
 	for (i = 0; i < num; i++)
 		put_row(f, page, &values[i], i);
-	fprintf(f, "</tbody></table></div>\n<p class=\"quiet\">lowest, highest: of an interval; counted: "
-		"share of the time</p>\n");
+	fprintf(f, "</tbody></table></div>\n<p class=\"quiet\">lowest, highest: of an interval; "
+		"counted: share of the time</p>\n");
 	return 0;
 }
 
@@ -270,9 +273,9 @@ static json_t *metrics_json(const struct page *page)
 		if (metric != last) {
 			series = json_array();
 			last = metric;
-			json_array_append_new(metrics, json_pack("{ss ss ss so}", "name", metric->name,
-								 "help", metric->help, "unit",
-								 metric->unit, "series", series));
+			json_array_append_new(metrics, json_pack(
+				"{ss ss ss so}", "name", metric->name, "help", metric->help,
+				"unit", metric->unit, "series", series));
 		}
 		json_array_append_new(series, json_pack("{ss so}", "scope", page->value[i].scope,
 							"values", page->line[i]));
@@ -319,23 +322,24 @@ int html(struct record *record)
 		"style-src '" PAGE_CSS_HASH "'; script-src '" PAGE_JS_HASH "'; base-uri 'none'; "
 		"form-action 'none'\">\n"
 		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-		"<title>perf metrics: %s</title>\n<style>%s</style>\n</head>\n<body>\n<h1>perf metrics</h1>\n",
-		safe(text_of(record, "host")), page_css);
+		"<title>perf metrics: %s</title>\n<style>%s</style>\n</head>\n<body>\n"
+		"<h1>perf metrics</h1>\n", safe(text_of(record, "host")), page_css);
 	if (!record->whole)
-		fprintf(f, "<p class=\"card warn\">The recording has no end: it is that of its %d whole "
-			"intervals.</p>\n", record->intervals);
+		fprintf(f, "<p class=\"card warn\">The recording has no end: this is of its %d "
+			"whole intervals.</p>\n", record->intervals);
 	put_facts(f, record);
 	record_each(record, 0, put_summary, &page);
 	fprintf(f, "<h2>Over time</h2>\n<div id=\"charts\"></div>\n");
 	if (json_array_size(page.maps))
 		fprintf(f, "<h2>Map</h2>\n<div class=\"card\"><div class=\"slide\">"
-			"<label for=\"time\">Time</label><input type=\"range\" id=\"time\" min=\"0\" "
-			"max=\"%d\" value=\"0\"><output id=\"when\" for=\"time\"></output></div>\n"
+			"<label for=\"time\">Time</label>"
+			"<input type=\"range\" id=\"time\" min=\"0\" max=\"%d\" value=\"0\">"
+			"<output id=\"when\" for=\"time\"></output></div>\n"
 			"<div id=\"map\" class=\"wide\"></div></div>\n",
 			(int)json_array_size(page.maps) - 1);
 	record_each(record, 0, put_table, &page);
-	fprintf(f, "<noscript><p class=\"card warn\">Lines and map are drawn by a script.</p></noscript>\n"
-		"<script type=\"application/json\" id=\"data\">");
+	fprintf(f, "<noscript><p class=\"card warn\">Lines and map are drawn by a script.</p>"
+		"</noscript>\n<script type=\"application/json\" id=\"data\">");
 	data = json_pack("{so so so}", "times", page.times, "metrics", metrics_json(&page), "maps",
 			 page.maps);
 	json_dump_callback(data, put_json, f, JSON_COMPACT | JSON_REAL_PRECISION(9));

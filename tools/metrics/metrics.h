@@ -319,7 +319,7 @@ extern const char * const modes[];
 /* METRICS for what is none of the others. */
 enum mode mode_of(const char *word);
 
-/* Asks for what a name says; where it is the first one, it could have been a mode. 0, or a status. */
+/* Asks for what a name says; the first one could have been a mode. 0, or a status. */
 int session_ask(struct session *session, const char *name, bool first);
 /* The program with its arguments, in a world. Returns the exit status. */
 int session_run(const struct world *world, int argc, char **argv);
@@ -427,7 +427,7 @@ int report(struct session *session, char **args, int num);
 int diff(struct session *session, char **args, int num);
 /* Writes a page to session->file. 0, or a status. */
 int html(struct record *record);
-/* Sentences about the readings, a line each, or NULL; there may be no such function. */
+/* Sentences about the readings, a line each, or NULL, in memory of ours; it may not be there. */
 char *why_lines(struct session *session) __attribute__((weak));
 
 #endif /* PERF_METRICS_H */

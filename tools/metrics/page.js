@@ -50,7 +50,7 @@ function chart(metric) {
 	const caption = put(figure, 'figcaption'), keys = put(figure, 'div');
 	const svg = draw(figure, 'svg', { role: 'img', 'aria-label': metric.name + ' over time' });
 	const all = metric.series.flatMap(one => one.values).filter(value => value !== null);
-	const begin = Math.min(...data.times.slice(0, 1), 0), end = data.times[data.times.length - 1];
+	const end = data.times[data.times.length - 1];
 	let low = Math.min(0, ...all), high = Math.max(0, ...all), width = 0;
 
 	figure.className = 'card';
@@ -69,7 +69,7 @@ function chart(metric) {
 	low = Math.floor(low / by + 1e-9) * by;
 
 	const left = 74, top = 8, height = 190, bottom = 26;
-	const x = time => left + (time - begin) / (end - begin) * (width - left - 12);
+	const x = time => left + time / end * (width - left - 12);
 	const y = value => top + (high - value) / (high - low) * height;
 	let mark = null;
 
@@ -83,25 +83,25 @@ function chart(metric) {
 			draw(svg, 'text', { x: left - 8, y: y(at) + 4, 'text-anchor': 'end' },
 			     number(value, metric.unit, 4));
 		}
-		const ticks = step(end - begin, Math.max(Math.floor(width / 110), 2));
-		for (let at = begin; at <= end; at += ticks)
-			draw(svg, 'text', { x: x(at), y: top + height + 18, 'text-anchor': 'middle' },
-			     Number(at.toPrecision(6)) + ' s');
+		const ticks = step(end, Math.max(Math.floor(width / 110), 2));
+		for (let at = 0; at <= end; at += ticks)
+			draw(svg, 'text', { x: x(at), y: top + height + 18,
+					    'text-anchor': 'middle' }, Number(at.toPrecision(6)) + ' s');
 		metric.series.forEach((one, i) => {
 			let path = '', pen = false;
 			one.values.forEach((value, n) => {
 				// Of a value between two that are n/a there is a dot.
 				if (value !== null)
-					path += (pen ? 'L' : 'M') + x(data.times[n]).toFixed(1) + ',' +
-						y(value).toFixed(1) + (pen ? '' : 'h0.1');
+					path += (pen ? 'L' : 'M') + x(data.times[n]).toFixed(1) +
+						',' + y(value).toFixed(1) + (pen ? '' : 'h0.1');
 				pen = value !== null;
 			});
-			draw(svg, 'path', { class: 'curve', d: path || 'M0,0', stroke: `var(--s${i % 8})`,
-					    'stroke-linecap': 'round' });
+			draw(svg, 'path', { class: 'curve', d: path || 'M0,0',
+					    stroke: `var(--s${i % 8})`, 'stroke-linecap': 'round' });
 		});
 		if (!all.length)
-			draw(svg, 'text', { x: width / 2, y: top + height / 2, 'text-anchor': 'middle' },
-			     'n/a in every interval');
+			draw(svg, 'text', { x: width / 2, y: top + height / 2,
+					    'text-anchor': 'middle' }, 'n/a in every interval');
 		mark = draw(svg, 'path', { class: 'at' });
 	}
 
@@ -116,8 +116,8 @@ function chart(metric) {
 
 	svg.addEventListener('pointermove', event => {
 		const box = svg.getBoundingClientRect();
-		const time = begin + ((event.clientX - box.left) / box.width * width - left) /
-			     (width - left - 12) * (end - begin);
+		const time = ((event.clientX - box.left) / box.width * width - left) /
+			     (width - left - 12) * end;
 		const n = data.times.reduce((best, at, i) =>
 			Math.abs(at - time) < Math.abs(data.times[best] - time) ? i : best, 0);
 		charts.forEach(one => one.show(n));
@@ -154,7 +154,8 @@ if (slider) {
 
 /* ---- the table ---- */
 
-const head = document.querySelector('#values thead tr'), body = document.querySelector('#values tbody');
+const head = document.querySelector('#values thead tr');
+const body = document.querySelector('#values tbody');
 
 function key(row, column) {
 	const cell = row.cells[column];

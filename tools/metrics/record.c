@@ -83,7 +83,8 @@ static json_t *machine_json(const struct session *session)
 	}
 	return json_pack("{ss ss ss ss ss ss? so so}", "model", session->model, "model_name",
 			 session->model_name, "name", machine_name(session), "host", name.nodename,
-			 "kernel", name.release, "module", module, "package", package, "pmus", pmus);
+			 "kernel", name.release, "module", module, "package", package,
+			 "pmus", pmus);
 }
 
 static json_t *counters_json(const struct plan *plan)
@@ -196,8 +197,8 @@ static json_t *counts_json(struct session *session)
 
 static bool put_line(struct session *session, json_t *json)
 {
-	bool good = json && !json_dumpf(json, session->file, JSON_COMPACT | JSON_REAL_PRECISION(17)) &&
-		    fputc('\n', session->file) >= 0;
+	bool good = json && !json_dumpf(json, session->file, JSON_COMPACT |
+					JSON_REAL_PRECISION(17)) && fputc('\n', session->file) >= 0;
 
 	json_decref(json);
 	return good;
@@ -219,7 +220,7 @@ int record_ask(struct session *session, bool named)
 	const struct options *options = &session->options;
 
 	if (named && options->matrix)
-		return fail(STATUS_USAGE, "--matrix is of the map, which is recorded without names");
+		return fail(STATUS_USAGE, "--matrix is of the map, which has no names");
 	if (named) {
 		session->topology.path = options->topology ?: file_find("topology");
 		return 0;

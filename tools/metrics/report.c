@@ -291,8 +291,8 @@ static void forget(struct session *session)
 
 static int damaged(const struct record *record, int line, const char *what)
 {
-	return fail(STATUS_USAGE, "%s:%d: the recording is damaged: %s is wrong", record->path, line,
-		    what);
+	return fail(STATUS_USAGE, "%s:%d: the recording is damaged: %s is wrong", record->path,
+		    line, what);
 }
 
 /* All of them are looked at first, so that nothing is said of a file that is damaged. */
@@ -300,27 +300,26 @@ static int look(struct record *record)
 {
 	const void *memory = mark();
 	bool cut, good = true;
-	double time = 0;
 	int number = 1;
 	json_t *line;
 
 	record->first = ftell(record->f);
-	while ((line = next_line(record, &number, &cut)) && good && !record->whole) {
+	while (good && (line = next_line(record, &number, &cut))) {
 		const json_t *at = json_object_get(line, "time");
 
-		record->whole = json_is_null(at);
-		record->intervals += !record->whole;
-		good = (record->whole || json_real_value(at) > time) &&
+		/* Behind that of the whole time there is none. */
+		good = !record->whole && (json_is_null(at) || json_real_value(at) > record->end) &&
 		       add_line(record->session, line, 1);
+		record->whole |= json_is_null(at);
+		record->intervals += !record->whole;
 		if (!record->whole)
-			record->end = time = json_real_value(at);
+			record->end = json_real_value(at);
 		forget(record->session);
 		free_from(memory);
 		json_decref(line);
 	}
-	json_decref(line);
-	if (!good || line || (!cut && !feof(record->f)))
-		return damaged(record, number - (line && !good), "this line");
+	if (!good || (!cut && !feof(record->f)))
+		return damaged(record, number, "this line");
 	if (!record->whole && !record->intervals)
 		return fail(STATUS_USAGE, "%s: nothing was recorded", record->path);
 	if (!record->whole || cut)
@@ -432,8 +431,8 @@ int record_pick(struct record *record, char **names, int num)
 	for (i = 0; i < session->num_metrics && !status; i++) {
 		any |= session->metric[i]->asked;
 		if (!num && session->metric[i]->asked && !has(plan, session->metric[i], NULL))
-			status = fail(STATUS_USAGE, "%s has no %s, which the map is of; without names "
-				      "perf metrics record has all of it", record->path,
+			status = fail(STATUS_USAGE, "%s has no %s, which the map is of; without "
+				      "names perf metrics record has all of it", record->path,
 				      session->metric[i]->name);
 	}
 	for (i = 0; i < plan->num_metrics; i++) {
