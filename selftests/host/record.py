@@ -42,7 +42,7 @@ def count(p, t, c):
         return N * 1e9
     if 'null_idle' in t:
         return count_of(p, t, c) * r.uniform(0.1, 0.7)
-    return '<not counted>' if p == 'xeon7500_cbox_3' and r.random() < 0.2 else count_of(p, t, c) * r.uniform(0.5, 2)
+    return '<not counted>' if p == 'xeon7500_cbox_3' and r.random() < 0.6 else count_of(p, t, c) * r.uniform(0.5, 2)
 share = {}
 def of(p, c):
     return share.setdefault((p, c), r.choice((1, 1, 0.37)))
@@ -61,7 +61,7 @@ all_of(1.25)
 ODD = '''group odd
 help Odd <names> & "quotes"
 metric per_cpu
-	help <b>bold</b> & "quoted" \\
+	help <b>bold</b> & "quoted" \\ </script><script>alert(1)</script>
 	unit <x>
 	scope cpu
 	event i cpu/instructions/
@@ -521,12 +521,14 @@ def pages():
         wanted = None if row['value'] == 'n/a' else float(row['value'])
         if value != wanted and (None in (value, wanted) or value == 'missing' or abs(value / wanted - 1) > 1e-8):
             bad.append((row, value))
-    ktap.result('its lines are the values of the intervals', bad + ([] if len(live) > 50 else [live]))
+    some = {row['value'] == 'n/a' for row in live}
+    ktap.result('its lines are the values of the intervals', bad + ([] if len(live) > 50 and len(some) == 2 else [live]))
     whole = list(csv.DictReader(io.StringIO(world.run('report', path, '--per-machine', '--per-socket', '--csv').stdout)))
     table = {(cells[0], cells[1]): cells for cells in got.cells if len(cells) > 2}
     bad = [(row, table.get((row['scope'], row['metric']))) for row in whole
            if (row['value'] == 'n/a') != (table.get((row['scope'], row['metric']), [''] * 3)[2] == 'n/a')]
-    ktap.result('its table has each value', bad + ([] if len(whole) == len(table) else [whole, table]))
+    some = {row['value'] == 'n/a' for row in whole}
+    ktap.result('its table has each value', bad + ([] if len(whole) == len(table) and len(some) == 2 else [whole, table]))
     bad = []
     if [one['time'] for one in data['maps']][:1] != [0] or len(data['maps']) != 6:
         bad.append([one['time'] for one in data['maps']])

@@ -35,7 +35,7 @@ class Browser:
         os.close(ours[0])
         os.close(theirs[1])
         self.to, self.pipe = os.fdopen(ours[1], 'wb', 0), os.fdopen(theirs[0], 'rb')
-        self.num, self.session, self.errors, self.loaded = 0, None, [], False
+        self.num, self.session, self.errors, self.loaded, self.text = 0, None, [], False, b''
         target = next(t for t in self.call('Target.getTargets')['targetInfos'] if t['type'] == 'page')
         self.session = self.call('Target.attachToTarget', targetId=target['targetId'], flatten=True)['sessionId']
         for domain in 'Page', 'Runtime', 'Log', 'Network':
@@ -43,13 +43,13 @@ class Browser:
 
     def take(self):
         """The next message; what is of interest at any time is kept."""
-        text = b''
-        while not text.endswith(b'\0'):
-            one = self.pipe.read(1)
-            if not one:
+        while b'\0' not in self.text:
+            more = self.pipe.read1(1 << 20)
+            if not more:
                 raise OSError('the browser has ended')
-            text += one
-        message = json.loads(text[:-1])
+            self.text += more
+        text, _, self.text = self.text.partition(b'\0')
+        message = json.loads(text)
         method, params = message.get('method'), message.get('params', {})
         if method == 'Runtime.exceptionThrown':
             self.errors.append(json.dumps(params['exceptionDetails'])[:500])
