@@ -151,18 +151,25 @@ def maps():
     """The map of a recording is that of the machine, with the topology of the time."""
     for packages, topology in (2, 'two'), (4, 'four'), (8, 'eight'):
         world = World(packages=packages)
-        for word in 'imt_home_requests.to', 'imt_home_requests':
-            world.pmu('ignored', [word], [0])
+        for field in 'match_mc', 'mask_mc', 'match_dnid', 'mask_dnid':
+            for i in 0, 1:
+                write(f'{world.devices}/xeon7500_rbox_{i}/format/{field}', 'config1:0-7\n')
+                write(f'{world.devices}/xeon7500_rbox_{i}/events/xbar_mm', 'event=0x20\n')
         other, nothing = elsewhere()
         path, topology = f'{other.dir}/r', f'{TOP}/metrics/{topology}.topology'
         world.play(STREAM)
-        bad = record(world, path, '--topology', topology, '--', 'true')
-        for form in [], ['-o', f'{other.dir}/m.svg']:
+        bad = []
+        for form in [], ['-o', f'{other.dir}/m.svg'], ['--matrix'], ['--matrix', '-o', f'{other.dir}/m.svg']:
+            bad += record(world, path, '--topology', topology, *[word for word in form if word == '--matrix'], '--', 'true')
             live = world.run('map', '-I', '250', '--summary', '--topology', topology, *form, '--', 'true')
-            live = read(form[1]) if form else live.stdout
+            live = read(form[-1]) if '-o' in form else live.stdout
             said = other.run('report', path, 'map', '-I', '250', '--summary', *form, env=nothing)
-            said = read(form[1]) if form else said.stdout
+            said = read(form[-1]) if '-o' in form else said.stdout
             bad += [] if live == said and len(live) > 1000 else [f'{form}: live\n{live}\nreported\n{said}']
+            bad += [] if ('ome requests/s' in said) == ('--matrix' in form) else [f'{form}: {said}']
+        page = f'{other.dir}/p.html'
+        bad += ended(other.run('report', path, '--matrix', '--html', page, env=nothing), 0)
+        bad += [] if 'Who talks to whom' in read(page) else ['the page has no matrix']
         said = other.run('report', path, 'map', '--topology', '/nowhere', env=nothing)
         bad += ended(said, 2, '')
         ktap.result(f'the map of {packages} packages', bad)
@@ -171,6 +178,7 @@ def maps():
     world = World()
     bad = record(world, f'{world.dir}/r', 'memory', '--', 'true')
     bad += ended(world.run('report', f'{world.dir}/r', 'map'), 2, 'has no .*, which the map is of')
+    bad += ended(world.run('report', f'{world.dir}/r', 'map', 'memory'), 2, "so 'memory' is too much")
     ktap.result('no map of a recording that has not all of it', bad)
     world.end()
 

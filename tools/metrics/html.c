@@ -93,8 +93,11 @@ static bool has_map(struct session *session)
 		for (m = 0; m < session->plan.num_metrics &&
 		     session->plan.metric[m].metric != session->metric[i]; m++)
 			;
-		if (session->metric[i]->asked && m == session->plan.num_metrics)
+		if (session->metric[i]->asked && m == session->plan.num_metrics) {
+			if (session->options.matrix)
+				warn("no map: there is no %s", session->metric[i]->name);
 			return false;
+		}
 	}
 	return true;
 }

@@ -165,7 +165,7 @@ static int options_read(struct options *options, int argc, char **argv)
 	unsigned int i, given = 0;
 	enum mode mode;
 	void *field;
-	int option;
+	int option, rest;
 	char *end;
 	long value;
 
@@ -213,8 +213,9 @@ static int options_read(struct options *options, int argc, char **argv)
 				    mode ? " " : " NAME", mode ? modes[mode] : "");
 	}
 	options->record = mode == RECORD;
-	options->map = mode == MAP || (mode == REPORT && argc - optind == 3 &&
-				       !strcmp(argv[optind + 2], modes[MAP]));
+	rest = optind + (mode == REPORT ? 3 : 1);
+	options->map = mode == MAP || (mode == REPORT && rest <= argc &&
+				       !strcmp(argv[rest - 1], modes[MAP]));
 	if (options->record && !options->map_file)
 		return fail(STATUS_USAGE, "record wants -o FILE");
 	if (options->record && !options->interval)
@@ -233,9 +234,9 @@ static int options_read(struct options *options, int argc, char **argv)
 		return fail(STATUS_USAGE, "a page has all intervals, so -I is too much");
 	if (mode == REPORT && !options->map && (options->map_file || (options->matrix && !options->html)))
 		return fail(STATUS_USAGE, "-o and --matrix are for perf metrics report FILE map");
-	if (mode == MAP && optind + 1 < argc)
+	if (options->map && rest < argc)
 		return fail(STATUS_USAGE, "a map is always of the same metrics, so '%s' is too much",
-			    argv[optind + 1]);
+			    argv[rest]);
 	return 0;
 }
 
