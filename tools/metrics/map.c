@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "map.h"
+#include "rule.h"
 
 /* Metrics by the place of their values. */
 static const struct field {
@@ -82,7 +82,7 @@ double map_share(const struct map_value *value, double most)
 
 const char *map_peer(const struct map *map, int package, int port)
 {
-	const char *peer = map->topology.link[package][port].peer;
+	const char *peer = map->topology->link[package][port].peer;
 
 	return *peer ? peer : "?";
 }
@@ -121,7 +121,7 @@ static int ask_nodes(struct session *session)
 	for (i = 0; i < metric->num_parts; i++) {
 		int node = atoi(metric->part[i]);
 
-		if (node >= 0 && node < MAP_NODES && *session->map->topology.node[node])
+		if (node >= 0 && node < MAP_NODES && *session->map->topology->node[node])
 			metric->part[num++] = metric->part[i];
 	}
 	metric->num_parts = num;
@@ -131,7 +131,6 @@ static int ask_nodes(struct session *session)
 int map_ask(struct session *session)
 {
 	const struct options *options = &session->options;
-	const char *path = options->topology ?: file_find("topology");
 	struct map *map = session->map = allocate(sizeof(*map));
 	int status = 0;
 	unsigned int i;
@@ -139,14 +138,15 @@ int map_ask(struct session *session)
 	if (session->packages < 1 || session->packages > MAP_PACKAGES)
 		return fail(STATUS_FAILED, "the map is of 1 to %d packages, and here are %d",
 			    MAP_PACKAGES, session->packages);
-	map->has_topology = path;
-	if (path)
-		status = topology_read(&map->topology, path);
+	map->topology = session_topology(session);
+	if (!map->topology)
+		return STATUS_USAGE;
+	map->has_topology = session->topology_file.path;
 	for (i = 0; i < NUM_FIELDS && !status; i++)
 		status = ask(session, fields[i].metric) ? 0 : STATUS_USAGE;
 	if (!options->matrix || status)
 		return status;
-	return map->topology.nodes ? ask_nodes(session) :
+	return map->topology->nodes ? ask_nodes(session) :
 	       fail(STATUS_USAGE, "--matrix wants a topology file that says whose the nodes "
 		    "are: perf-metrics(5)");
 }
@@ -190,9 +190,9 @@ static void add_node(struct map *map, struct map_package *package, const struct 
 	int node = index_of(value->cell, "", MAP_NODES);
 	struct map_value *to;
 
-	if (node < 0 || !*map->topology.node[node])
+	if (node < 0 || !*map->topology->node[node])
 		return;
-	to = &package->to[column_of(map, map->topology.node[node])];
+	to = &package->to[column_of(map, map->topology->node[node])];
 	*to = map_sum((struct map_value[]){ *to, value_of(value) }, 2);
 	map->most_to = fmax(map->most_to, to->value);
 }
@@ -226,7 +226,7 @@ static void place(const struct session *session, struct map *map, const struct v
 }
 
 /* What was on it before is forgotten. */
-static void map_make(struct session *session, double time)
+void map_make(struct session *session, double time)
 {
 	struct options by_box = { .per_box = true };
 	struct map *map = session->map;
@@ -245,8 +245,8 @@ static void map_make(struct session *session, double time)
 		map->package[i].there = session->online[i];
 	/* In the order of the nodes, whoever has values. */
 	for (i = 0; map->matrix && i < MAP_NODES; i++) {
-		if (*map->topology.node[i])
-			column_of(map, map->topology.node[i]);
+		if (*map->topology->node[i])
+			column_of(map, map->topology->node[i]);
 	}
 	values = values_make(session, &by_box, &num);
 	for (i = 0; i < num; i++) {

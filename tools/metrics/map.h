@@ -41,7 +41,7 @@ struct topology {
 };
 
 /* Reads a topology file and tells of each line that is wrong. 0, or a status. */
-int topology_read(struct topology *topology, const char *path);
+int topology_read(struct topology *topology, const struct text *file);
 /* What a place can do at most, "" for all of them, as the file says; 0 if it does not. */
 double topology_limit(const struct topology *topology, const char *kind, const char *place);
 
@@ -75,7 +75,7 @@ struct map {
 	int packages;			/* one more than the last */
 	int cboxes;			/* that a package has, or could have */
 	double time;			/* of an interval, or 0 */
-	struct topology topology;
+	const struct topology *topology;
 	bool has_topology;
 	double most_miss, most_memory, most_used;	/* of all boxes */
 	/* The link that is used most; package -1 if none is */
@@ -90,7 +90,8 @@ struct map {
 
 /* Asks for the metrics that a map is of, and reads its topology. 0, or a status. */
 int map_ask(struct session *session);
-/* Draws a map of what has been counted. */
+/* Makes the map of what has been counted, and draws it. */
+void map_make(struct session *session, double time);
 output_fn map_output;
 /* A key while there is a screen; true for the one that ends. */
 bool map_key(struct session *session, int key);

@@ -188,7 +188,7 @@ static void draw_package(const struct drawing *d, int p)
 /* The package at the other end, or -1 if it is not in the picture. */
 static int peer_of(const struct map *map, int p, int port)
 {
-	const struct link *link = &map->topology.link[p][port];
+	const struct link *link = &map->topology->link[p][port];
 	int peer = link->port >= 0 && *link->peer ? atoi(link->peer + 1) : -1;
 
 	return peer < map->packages ? peer : -1;
@@ -219,8 +219,8 @@ static void place_ports(struct drawing *d, int p)
 			its = peer < 0 ? 0 : upright ? at[other].y : at[other].x;
 			/* Two between the same packages cross, or not, as both ends agree. */
 			if (its == mine && peer >= 0)
-				before += p < peer ? j < i : d->map->topology.link[p][j].port <
-					  d->map->topology.link[p][i].port;
+				before += p < peer ? j < i : d->map->topology->link[p][j].port <
+					  d->map->topology->link[p][i].port;
 			else
 				before += its < mine || (its == mine && j < i);
 		}
@@ -298,7 +298,7 @@ static double corner(const struct point *way, double x, double y)
 /* Traffic keeps to the right of a curve that both ways have, so that each has a lane. */
 static void draw_between(const struct drawing *d, int p, int port)
 {
-	int peer = peer_of(d->map, p, port), back = d->map->topology.link[p][port].port;
+	int peer = peer_of(d->map, p, port), back = d->map->topology->link[p][port].port;
 	const struct point *out = &d->out[p][port], *in = &d->out[peer][back];
 	double right = WIDEST / 2 + 2, straight = WIDEST, bend, x, y;
 	struct point a = along(d->port[p][port], out, straight), from, out_to;

@@ -483,7 +483,7 @@ static void add_topology(struct status *status)
 {
 	struct session *session = status->session;
 	const struct topology *topology = session_topology(session);
-	char *path = file_find("topology");
+	const char *path = session->topology_file.path;
 	int links = 0, p, q;
 	struct row *row;
 

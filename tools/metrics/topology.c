@@ -136,12 +136,12 @@ static const char *take_line(void *topology, int number, char *first, char *text
 	       "'limit memory NUMBER'";
 }
 
-int topology_read(struct topology *topology, const char *path)
+int topology_read(struct topology *topology, const struct text *file)
 {
 	int errors;
 
 	memset(topology, 0, sizeof(*topology));
-	errors = lines_read(path, take_line, topology);
-	return !errors ? 0 : fail(STATUS_USAGE, "%s: %d %s wrong", path, errors,
+	errors = lines_read(file, take_line, topology);
+	return !errors ? 0 : fail(STATUS_USAGE, "%s: %d %s wrong", file->path, errors,
 				  errors == 1 ? "line is" : "lines are");
 }
