@@ -11,6 +11,9 @@
  *	value.c		what the metrics are
  *	output.c	table, CSV, JSON, OpenMetrics
  *	list.c		what there is
+ *	top.c		a table that is redrawn
+ *	screen.c	the terminal on which that and a map are
+ *	sort.c		the order of values, and their prefixes
  *	replace.c	files that others read meanwhile
  *	util.c		memory, messages, numbers as text
  *	map.h		the rest draws maps
@@ -252,9 +255,11 @@ struct options {
 	bool no_gate;
 	bool plan_only;
 	bool map;
-	const char *map_file;	/* NULL for text */
+	const char *output;	/* NULL for stdout, and of a map for text */
+	const char *sort, *units;
+	bool top;
 	const char *topology;
-	bool matrix;
+	bool matrix, host;
 	bool help, version;
 	char **command;		/* NULL for none */
 };
@@ -290,12 +295,12 @@ struct session {
 	int results;			/* that have been output */
 	int signal;			/* that ended it; the program is to end by it, too */
 	struct map *map;
-	/* Gets what is typed while perf counts; true if that is the end. NULL for nobody. */
-	bool (*key)(struct session *session, int key);
+	struct top *top;
+	const struct view *view;	/* that has the terminal while perf counts, or NULL */
 };
 
 /* What the first word asks for. */
-enum mode { METRICS, LIST, MAP, CHECK };
+enum mode { METRICS, LIST, MAP, TOP, CHECK };
 extern const char * const modes[];
 /* METRICS for what is none of the others. */
 enum mode mode_of(const char *word);
@@ -339,6 +344,24 @@ output_fn output_values;
 int output_end(void);
 /* What would be counted together, and by which command. */
 void output_plan(const struct session *session);
+
+/* ---- sort.c ---- */
+
+/*
+ * Orders an array whose members, of this size, begin with a value: by "name" of the metric, by
+ * "scope", or by "value", the highest of each metric first. NULL leaves it as it is.
+ */
+void values_sort(void *values, int num, size_t size, const char *by);
+/* A prefix as --units wants it, NULL or auto for a short one; the unit of a rate changes with it. */
+const char *units(const struct options *options, double *value, const char **unit);
+/* Is there such an order, or such units? 0, or a status. */
+int sort_check(const struct options *options);
+
+/* ---- top.c ---- */
+
+/* Takes the terminal. 0, or a status. */
+int top_begin(struct session *session);
+output_fn top_output;
 
 /* ---- list.c ---- */
 

@@ -39,6 +39,27 @@ static int ask(struct session *session, const char *name, bool first)
 	return found ? 0 : unknown(session, name, first);
 }
 
+/* What top is of by itself: the metrics of a map, or else what the machine has. */
+static void ask_usual(struct session *session)
+{
+	static const char * const usual[] = { "memory_read_bandwidth", "memory_write_bandwidth",
+					      "llc_miss_rate", "qpi_utilization" };
+	bool any = false;
+	unsigned int i;
+	int m;
+
+	for (m = 0; m < session->num_metrics; m++) {
+		struct metric *metric = session->metric[m];
+
+		for (i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
+			metric->asked |= !strcmp(metric->name, usual[i]) &&
+					 machine_is(session, metric->group->machines);
+		any |= metric->asked;
+	}
+	for (m = 0; m < session->num_metrics && !any; m++)
+		session->metric[m]->asked = machine_is(session, session->metric[m]->group->machines);
+}
+
 static int check_files(struct session *session, char **paths, int num)
 {
 	int errors = 0, i;
@@ -55,8 +76,9 @@ static int check_files(struct session *session, char **paths, int num)
 static int measure(struct session *session)
 {
 	const struct options *options = &session->options;
-	const char *file = options->map ? options->map_file : options->openmetrics;
-	int status = plan_make(session);
+	const char *file = options->output ?: options->openmetrics;
+	int status = plan_make(session), written;
+	FILE *out = stdout;
 
 	if (!status && !session->plan.num_counters)
 		status = machine_check(session);
@@ -66,18 +88,28 @@ static int measure(struct session *session)
 	}
 	if (!status && file)
 		status = replace_begin(session, file);
+	if (!status && options->top)
+		status = top_begin(session);
 	if (status)
 		return status;
 	/* What is typed is for the command if there is one. */
-	if (options->map && options->interval && !options->map_file && !options->command &&
-	    terminal_begin())
-		session->key = map_key;
-	status = count(session, options->map ? map_output : output_values);
+	if (options->map && options->interval && !file && !options->command)
+		map_begin(session);
+	/* All that is printed, also of several intervals, is one file. */
+	if (options->output && !options->map)
+		stdout = session->file;
+	status = count(session, options->map ? map_output : options->top ? top_output :
+		       output_values);
+	if (stdout != out) {
+		stdout = out;
+		written = session->results ? replace_end(session, file) : 0;
+		status = status ?: written;
+	}
 	replace_cancel(session);
 	return session->any_value || status ? status : STATUS_NO_VALUE;
 }
 
-const char * const modes[] = { "metrics", "list", "map", "check" };
+const char * const modes[] = { "metrics", "list", "map", "top", "check" };
 
 enum mode mode_of(const char *word)
 {
@@ -92,31 +124,35 @@ enum mode mode_of(const char *word)
 static const struct {
 	const char *name;
 	int letter;
-	enum { FLAG, NUMBER, TEXT } kind;
+	enum { FLAG, NUMBER, TEXT, WORD } kind;
 	size_t at;
 	unsigned int modes;	/* that it is for, a bit each */
 	const char *help;
 } table[] = {
 #define AT(field)	offsetof(struct options, field)
-#define VALUES		(1 << METRICS)
+#define TABLE		(1 << METRICS)
+#define VALUES		(TABLE | 1 << TOP)
 #define PICTURE		(1 << MAP)
 #define ALL		(VALUES | PICTURE | 1 << LIST | 1 << CHECK)
 	{ "interval", 'I', NUMBER, AT(interval), VALUES | PICTURE, "a result each N milliseconds" },
 	{ "interval-count", 0, NUMBER, AT(interval_count), VALUES | PICTURE, "N of them" },
-	{ "summary", 0, FLAG, AT(summary), VALUES | PICTURE, "and one of the whole time" },
+	{ "summary", 0, FLAG, AT(summary), TABLE | PICTURE, "and one of the whole time" },
 	{ "per-machine", 0, FLAG, AT(per_machine), VALUES, "a value for the machine: the default" },
 	{ "per-socket", 0, FLAG, AT(per_socket), VALUES, "a value for each package" },
 	{ "per-box", 0, FLAG, AT(per_box), VALUES, "a value for each box, port, core or CPU" },
 	{ "all-cpus", 'a', FLAG, AT(all_cpus), VALUES, "all CPUs, also of metrics of cores" },
-	{ "csv", 0, FLAG, AT(csv), VALUES, "lines: scope,metric,value,unit,running,note" },
-	{ "json", 0, FLAG, AT(json), VALUES | 1 << LIST, "a line of JSON for each result" },
-	{ "openmetrics", 0, TEXT, AT(openmetrics), VALUES, "for a textfile collector; - is stdout" },
+	{ "csv", 0, FLAG, AT(csv), TABLE, "lines: scope,metric,value,unit,running,note" },
+	{ "json", 0, FLAG, AT(json), TABLE | 1 << LIST, "a line of JSON for each result" },
+	{ "openmetrics", 0, TEXT, AT(openmetrics), TABLE, "for a textfile collector; - is stdout" },
 	{ "no-gate", 0, FLAG, AT(no_gate), VALUES | PICTURE,
 	  "do not stop others' counters while events are opened" },
 	{ "plan", 0, FLAG, AT(plan_only), VALUES | PICTURE,
 	  "do not count, show what would be counted together" },
-	{ "output", 'o', TEXT, AT(map_file), PICTURE, "of a map: a picture, SVG, in place of text" },
+	{ "output", 'o', TEXT, AT(output), TABLE | PICTURE, "a file in place of stdout; of a map: SVG" },
+	{ "sort", 0, WORD, AT(sort), VALUES, "by name, by scope, or the highest value first" },
+	{ "units", 0, WORD, AT(units), VALUES, "of rates: base (none, for scripts), k, M, G, T or auto" },
 	{ "matrix", 0, FLAG, AT(matrix), PICTURE, "of a map: who talks to whom, too" },
+	{ "host", 0, FLAG, AT(host), PICTURE, "of a map: the name of this machine in its title" },
 	{ "topology", 0, TEXT, AT(topology), PICTURE, "of a map: where links lead" },
 	{ "help", 'h', FLAG, AT(help), ALL, "after one of these words: the options that it has" },
 	{ "version", 0, FLAG, AT(version), ALL, "of perf metrics" },
@@ -126,11 +162,12 @@ static const struct {
 
 static void print_usage(FILE *f, unsigned int modes)
 {
-	static const char * const values[] = { "", " N", " FILE" };
+	static const char * const values[] = { "", " N", " FILE", " WORD" };
 	unsigned int i;
 
 	fputs("usage: perf metrics list [NAME...] [--json]\n"
 	      "       perf metrics NAME... [OPTION...] [-- COMMAND...]\n"
+	      "       perf metrics top [NAME...] [OPTION...]\n"
 	      "       perf metrics map [-I N] [-o FILE.svg] [--matrix] [--topology FILE] [-- COMMAND...]\n"
 	      "       perf metrics check FILE...\n\n"
 	      "NAME is a group or a metric of \"perf metrics list\". They are computed of all packages\n"
@@ -172,9 +209,9 @@ static int options_read(struct options *options, int argc, char **argv)
 		field = (char *)options + table[i].at;
 		if (table[i].kind == FLAG) {
 			*(bool *)field = true;
-		} else if (table[i].kind == TEXT) {
+		} else if (table[i].kind != NUMBER) {
 			*(const char **)field = optarg;
-			if (!*optarg)
+			if (table[i].kind == TEXT && !*optarg)
 				return fail(STATUS_USAGE, "--%s wants a file", table[i].name);
 		} else {
 			*(int *)field = value = strtol(optarg, &end, 10);
@@ -201,17 +238,29 @@ static int options_read(struct options *options, int argc, char **argv)
 				    mode ? " " : " NAME", mode ? modes[mode] : "");
 	}
 	options->map = mode == MAP;
-	if (!options->per_socket && !options->per_box)
-		options->per_machine = true;
+	options->top = mode == TOP;
+	if (options->top)
+		options->interval = options->interval ?: 1000;
+	if (!options->per_socket && !options->per_box && !options->per_machine)
+		*(options->top ? &options->per_socket : &options->per_machine) = true;
 	if ((options->interval_count || options->summary) && !options->interval)
 		return fail(STATUS_USAGE, "--interval-count and --summary want -I");
 	if (options->plan_only + !!options->openmetrics + options->csv + options->json > 1)
 		return fail(STATUS_USAGE,
 			    "only one of --csv, --json, --openmetrics and --plan can be had");
+	if ((options->units && (options->json || options->openmetrics)) ||
+	    (options->sort && options->openmetrics))
+		return fail(STATUS_USAGE, "--sort and --units are for tables and CSV%s",
+			    options->json ? "; JSON has base units" : "");
+	if (options->output && options->openmetrics)
+		return fail(STATUS_USAGE, "--openmetrics names its file, so -o is too much");
+	if (options->top && options->command)
+		return fail(STATUS_USAGE, "top takes no command: it has the whole terminal; "
+			    "see perf metrics NAME -I 1000 -- COMMAND");
 	if (options->map && optind + 1 < argc)
 		return fail(STATUS_USAGE, "a map is always of the same metrics, so '%s' is too much",
 			    argv[optind + 1]);
-	return 0;
+	return sort_check(options);
 }
 
 static int run(struct session *session, int argc, char **argv)
@@ -241,8 +290,10 @@ static int run(struct session *session, int argc, char **argv)
 		return status;
 	if (session->options.map)
 		status = map_ask(session);
-	for (i = optind; i < args && !session->options.map && !status; i++)
+	for (i = optind + session->options.top; i < args && !session->options.map && !status; i++)
 		status = ask(session, argv[i], i == optind);
+	if (session->options.top && args == optind + 1)
+		ask_usual(session);
 	return status ?: measure(session);
 }
 

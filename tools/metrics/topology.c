@@ -81,6 +81,22 @@ static const char *read_node(struct topology *topology, const char *number, cons
 	return NULL;
 }
 
+/* What a board allows at most, in B/s, where that is less than the metrics have it. */
+static const char *read_limit(struct topology *topology, const char *what, const char *text)
+{
+	double *limit = !strcmp(what, "memory") ? &topology->limit_memory :
+			!strcmp(what, "qpi") ? &topology->limit_qpi : NULL;
+	char *end;
+
+	if (!limit)
+		return format("'%s' has no limit; memory and qpi have", what);
+	if (*limit)
+		return format("there is a limit of %s already", what);
+	*limit = strtod(text, &end);
+	return *end || !(*limit > 0 && *limit < 1e15) ?
+	       format("'%s' is no limit, which is in bytes a second, as 12.8e9", text) : NULL;
+}
+
 static const char *take_line(void *topology, int number, char *first, char *text)
 {
 	char *second = next_word(&text), *third = second ? next_word(&text) : NULL;
@@ -90,7 +106,10 @@ static const char *take_line(void *topology, int number, char *first, char *text
 		return read_link(topology, second, third);
 	if (third && !*text && !strcmp(first, "node"))
 		return read_node(topology, second, third);
-	return "a line is 'link S0.qpi0 S1.qpi0', 'link S0.qpi0 NAME' or 'node 0 S0'";
+	if (third && !*text && !strcmp(first, "limit"))
+		return read_limit(topology, second, third);
+	return "a line is 'link S0.qpi0 S1.qpi0', 'link S0.qpi0 NAME', 'node 0 S0' or "
+	       "'limit memory 25.6e9'";
 }
 
 int topology_read(struct topology *topology, const char *path)
