@@ -387,6 +387,10 @@ static void list(void)
 		       nth(n)->touches);
 }
 
+#ifndef VERSION
+#define VERSION "unknown"
+#endif
+
 static int usage(FILE *f)
 {
 	fprintf(f, "usage: hwcheck --read|--count|--pmi [OPTION...]\n"
@@ -396,7 +400,8 @@ static int usage(FILE *f)
 		"  --list          what the experiments touch\n"
 		"  --only NAME     this experiment only\n"
 		"  --report FILE   JSON (hwcheck.json)\n"
-		"  --hypervisor    also in a virtual machine\n");
+		"  --hypervisor    also in a virtual machine\n"
+		"  --version\n");
 	return f == stdout ? 0 : 2;
 }
 
@@ -412,7 +417,8 @@ int main(int argc, char **argv)
 		{ "read", no_argument, NULL, 'r' }, { "count", no_argument, NULL, 'c' },
 		{ "pmi", no_argument, NULL, 'p' }, { "list", no_argument, NULL, 'l' },
 		{ "only", required_argument, NULL, 'o' }, { "report", required_argument, NULL, 'R' },
-		{ "hypervisor", no_argument, NULL, 'H' }, { "help", no_argument, NULL, 'h' }, {},
+		{ "hypervisor", no_argument, NULL, 'H' }, { "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'v' }, {},
 	};
 	const char *path = "hwcheck.json", *why;
 	int opt, first[PACKAGES_MAX];
@@ -444,6 +450,9 @@ int main(int argc, char **argv)
 			break;
 		case 'h':
 			return usage(stdout);
+		case 'v':
+			puts("hwcheck " VERSION);
+			return 0;
 		default:
 			return usage(stderr);
 		}

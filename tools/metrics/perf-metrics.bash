@@ -11,7 +11,7 @@ _perf_metrics() {
 			command=--
 			break
 			;;
-		list | check | map) command=${command:-${COMP_WORDS[i]}} ;;
+		list | check | map | top) command=${command:-${COMP_WORDS[i]}} ;;
 		esac
 	done
 	COMPREPLY=()
@@ -19,6 +19,8 @@ _perf_metrics() {
 	--,*) what=(-c -f) ;;
 	*,-o,* | *,--output,* | *,--openmetrics,* | *,--topology,*) ;;
 	*,-I,* | *,--interval,* | *,--interval-count,*) return ;;
+	*,--sort,*) what=(-W "name scope value") ;;
+	*,--units,*) what=(-W "auto base k M G T") ;;
 	check,*) ;;
 	map,* | *,*,-*)
 		what=(-W "$(perf-metrics "${command:-NAME}" --help |
@@ -27,7 +29,7 @@ _perf_metrics() {
 	*)
 		what=(-W "$(perf-metrics list 2>/dev/null |
 			sed -n 's/^\([a-z0-9_]*\): .*/\1/p; s/^  \([a-z0-9_]*\) .*/\1/p')
-			$([ "$COMP_CWORD" -gt 1 ] || echo list check map)")
+			$([ "$COMP_CWORD" -gt 1 ] || echo list check map top)")
 		;;
 	esac
 	mapfile -t COMPREPLY < <(compgen "${what[@]}" -- "$2")
