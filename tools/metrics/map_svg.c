@@ -81,12 +81,12 @@ static const char *mixed(const int colours[3][3], double share)
 	return text;
 }
 
-/* Grey where there is room, then from yellow to red. */
+/* Grey where there is room, then from yellow to red; by the number that is shown. */
 static const char *link_colour(double percent)
 {
 	static const int colours[3][3] = { { 240, 180, 41 }, { 226, 110, 30 }, { 200, 30, 40 } };
 
-	return percent < 60 ? "#98a2ab" : mixed(colours, (percent - 60) / 40);
+	return round(percent) < 60 ? "#98a2ab" : mixed(colours, (percent - 60) / 40);
 }
 
 /* From light to dark. */
@@ -426,7 +426,7 @@ static void draw_links(const struct drawing *d)
 
 static void draw_head(FILE *f, const struct map *map)
 {
-	label(f, 20, 28, SIZE(18) BOLD, "perf metrics map%s%s", *map->host ? ": " : "",
+	label(f, 20, 28, SIZE(18) BOLD, "perf metrics map%s%.40s", *map->host ? ": " : "",
 	      escaped(map->host, "<>&", "&#%d;"));
 	label(f, 20, 50, SIZE(13), "%s, %.3f s counted%s", map->when, map->seconds,
 	      map->time ? format(", at %.3f s", map->time) : "");
@@ -480,7 +480,8 @@ static void new_line(struct flow *flow)
 /* Room for a symbol and its text, which it writes; returns where the symbol goes. */
 static struct point flow_item(struct flow *flow, double symbol, const char *style, const char *text)
 {
-	double width = symbol + text_width(text, 12) + 16;
+	/* Bold is wider by an eighth. */
+	double width = symbol + text_width(text, strstr(style, "bold") ? 13.5 : 12) + 16;
 	struct point at;
 
 	if (flow->x > flow->left && flow->x + width > flow->right)
