@@ -295,7 +295,7 @@ static void ends_by(int key, int sig)
 	ktap_check(strstr(answer, "\033[?1049h") && strstr(answer, "\033[?25l"),
 		   "it has not taken the screen");
 	ktap_check(strstr(answer, "Busiest link: S1 qpi2 > S0, 80 % full"), "%s", answer);
-	ktap_check(strstr(answer, "\033[33mq2>S0"), "the link from 60 % on is not in yellow");
+	ktap_check(strstr(answer, "\033[33mq2>S0"), "the link from 60 %% on is not in yellow");
 	ktap_check(strstr(answer, "from S1 to"), "there is no matrix");
 	if (key)
 		ktap_require(write(screen, &(char){ key }, 1) == 1);
