@@ -260,10 +260,10 @@ def keys():
     t = top(world, 80, 'llc_miss_rate', '--per-box', rows=12)
     t.step()
     bad = t.until(r'S0/cbox_0 +llc[^\n]*M/s.*S1/cbox_0 .*lines 1 to 9 of 16')
-    for key, wanted in (('j', r'scope.*\nS0/cbox_1 '), ('G', r'scope.*\nS0/cbox_7 .*S1/cbox_7 '), ('g', r'\nS0/cbox_0 '),
-                        ('\033[B', r'scope[^\n]*\nS0/cbox_1 '), ('\033[6~', r'scope.*\nS0/cbox_7 ')):
+    for key, wanted in (('j', 'S0/cbox_1 '), ('G', 'S0/cbox_7 .*S1/cbox_7 '), ('g', 'S0/cbox_0 '),
+                        ('\033[B', 'S0/cbox_1 '), ('\033[6~', 'S0/cbox_7 '), ('\033[5~', 'S0/cbox_0 ')):
         t.keys(key)
-        bad += t.until(wanted)
+        bad += t.until(rf'scope[^\n]*\n{wanted}')
     t.keys('q')
     ktap.result('scrolled', bad + t.left(0))
     world.end()
