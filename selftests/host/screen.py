@@ -99,7 +99,7 @@ class Terminal:
         self.stream.feed(got)
         return bool(got)
 
-    def until(self, wanted, seconds=8):
+    def until(self, wanted, seconds=30):
         """The screen is so; what is wrong otherwise."""
         end = time.monotonic() + seconds
         while not re.search(wanted, self.text(), re.S):
@@ -111,7 +111,7 @@ class Terminal:
 
     def prompt(self):
         """The shell wants a command."""
-        end = time.monotonic() + 8
+        end = time.monotonic() + 30
         while not self.out.endswith(b'ready> '):
             if time.monotonic() > end:
                 return [f'no prompt:\n{self.text()}']
