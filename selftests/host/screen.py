@@ -67,7 +67,13 @@ class Terminal:
             del env[name]
         self.child = subprocess.Popen(args, env=env, stdin=self.terminal, stdout=self.terminal,
                                       stderr=self.terminal, start_new_session=True,
-                                      preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+                                      preexec_fn=self.own)
+
+    @staticmethod
+    def own():
+        """The child has the terminal, and SIGHUP as it usually is, also below nohup."""
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
     def size(self, columns, rows):
         """The terminal has another size, and tells so."""
