@@ -333,6 +333,10 @@ def nowhere():
         done = world.run('top', *args, stdin=subprocess.DEVNULL)
         ktap.result(f'top in {name}', [] if done.returncode == 2 and not done.stdout and
                     re.fullmatch(f'perf metrics: .*{text}.*\n', done.stderr) else [done])
+    other = World(model='06_9e')
+    ktap.result('top on a machine that nobody has metrics for', Terminal(other, [PROGRAM, 'top'], 80).left(
+        3, 'no metrics for this machine, which is Some CPU'))
+    other.end()
     for term in 'dumb', 'no-such-terminal':
         t = top(world, 80, TERM=term)
         ktap.result(f'top on {term}', t.left(2, f'TERM={term} .*perf metrics NAME -I 1000'))

@@ -40,11 +40,11 @@ static int ask(struct session *session, const char *name, bool first)
 }
 
 /* What top is of by itself: the metrics of a map, or else what the machine has. */
-static void ask_usual(struct session *session)
+static int ask_usual(struct session *session)
 {
 	static const char * const usual[] = { "memory_read_bandwidth", "memory_write_bandwidth",
 					      "llc_miss_rate", "qpi_utilization" };
-	bool any = false;
+	bool any = false, here = false;
 	unsigned int i;
 	int m;
 
@@ -56,8 +56,14 @@ static void ask_usual(struct session *session)
 					 machine_is(session, metric->group->machines);
 		any |= metric->asked;
 	}
-	for (m = 0; m < session->num_metrics && !any; m++)
-		session->metric[m]->asked = machine_is(session, session->metric[m]->group->machines);
+	for (m = 0; m < session->num_metrics && !any; m++) {
+		struct metric *metric = session->metric[m];
+
+		metric->asked = machine_is(session, metric->group->machines);
+		here |= metric->asked;
+	}
+	return any || here ? 0 : fail(STATUS_FAILED, "there are no metrics for this machine, which is %s",
+				      machine_name(session));
 }
 
 static int check_files(struct session *session, char **paths, int num)
@@ -292,8 +298,8 @@ static int run(struct session *session, int argc, char **argv)
 		status = map_ask(session);
 	for (i = optind + session->options.top; i < args && !session->options.map && !status; i++)
 		status = ask(session, argv[i], i == optind);
-	if (session->options.top && args == optind + 1)
-		ask_usual(session);
+	if (session->options.top && args == optind + 1 && !status)
+		status = ask_usual(session);
 	return status ?: measure(session);
 }
 
