@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What perf metrics is expected to do as other programs do: -o, CSV with a header, --units, --sort,
 completion in bash, --version.
-
-TIER: quick
 """
 import csv
 import io

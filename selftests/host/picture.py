@@ -4,8 +4,6 @@
 the canvas, each arrow has its percentage, bars and colours are those of the counts.
 
 All is computed from the SVG itself, with the widths of DejaVu Sans, which it asks for.
-
-TIER: quick
 """
 import math
 import os

@@ -4,8 +4,6 @@
 
 What is on the screen is what was planted, at each width, before and after a resize; and the
 terminal is as it was, however the program ends.
-
-TIER: quick
 """
 import fcntl
 import os
