@@ -564,7 +564,7 @@ def usage():
     ktap.result('record to a pipe', bad)
     ktap.result('record to no place', ended(world.run('record', '-o', '/nowhere/x', 'memory', '--', 'true'), 3, '/nowhere/x: '))
     world.end()
-    world = World(model='06_5c')
+    world = World(model='06_9e')
     ktap.result('record without names where there is no map', ended(world.run('record', '-o', 'r'), 2, 'wants the names of metrics'))
     world.end()
 

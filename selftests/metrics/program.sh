@@ -186,7 +186,7 @@ maps() {
 		says 2 'says whose the nodes are' perf metrics map --matrix -- true &&
 		says 2 'is too much' perf metrics map memory -- true &&
 		says 2 'csv is not for perf metrics map' perf metrics map --csv -- true &&
-		says 2 'output is not for perf metrics NAME' perf metrics memory -o $T/x -- true &&
+		says 2 'output is not for perf metrics list' perf metrics list -o $T/x &&
 		says 3 '/nowhere/map.svg' perf metrics map -o /nowhere/map.svg -- true
 }
 

@@ -15,6 +15,9 @@
  *	report.c	the same output from there
  *	diff.c		what has changed between two of them
  *	html.c		a page of one
+ *	top.c		a table that is redrawn
+ *	screen.c	the terminal on which that and a map are
+ *	sort.c		the order of values, and their prefixes
  *	replace.c	files that others read meanwhile
  *	util.c		memory, messages, numbers as text
  *	map.h		the rest draws maps
@@ -277,7 +280,7 @@ struct plan {
 };
 
 /* What the first word asks for; METRICS if it is a name. */
-enum mode { METRICS, LIST, MAP, CHECK, WHY, STATUS, RECORD, REPORT, DIFF, NUM_MODES };
+enum mode { METRICS, LIST, MAP, TOP, CHECK, WHY, STATUS, RECORD, REPORT, DIFF, NUM_MODES };
 extern const char * const modes[];
 /* METRICS for what is none of the others. */
 enum mode mode_of(const char *word);
@@ -294,10 +297,11 @@ struct options {
 	bool plan_only;
 	enum mode mode;		/* the first word */
 	enum mode show;		/* what is made of the counts: that, or the word behind a recording */
-	const char *map_file;	/* NULL for text */
+	const char *output;	/* NULL for stdout, and of a map for text */
+	const char *sort, *units;
 	const char *topology;
 	const char *html;
-	bool matrix;
+	bool matrix, host;
 	const char *fail_on;
 	bool rules, skeleton;
 	bool help, version;
@@ -324,11 +328,14 @@ struct session {
 	bool online[MAX_PACKAGES];	/* has a CPU */
 	int cpus;			/* one more than the highest */
 	int packages;
+	time_t when;			/* of a recording: the end of what is shown; or 0 */
+	const char *host;		/* likewise; NULL for this one */
 	int memory_speed;		/* MT/s, 0 if nobody knows */
 	char model[16];			/* as 06_2e */
 	char model_name[48];		/* as the CPU has it */
 	struct plan plan;
 	FILE *file;			/* what --openmetrics or -o writes next */
+	FILE *out;			/* stdout, while what is printed goes to a file, else NULL */
 	struct target {
 		int dir;		/* where it goes, or -1 */
 		int fd;			/* it, if it is written in place, or -1 */
@@ -343,8 +350,8 @@ struct session {
 	int results;			/* that have been output */
 	int signal;			/* that ended it; the program is to end by it, too */
 	struct map *map;
-	/* Gets what is typed while perf counts; true if that is the end. NULL for nobody. */
-	bool (*key)(struct session *session, int key);
+	struct top *top;
+	const struct view *view;	/* that has the terminal while perf counts, or NULL */
 };
 
 /* Asks for what a name says; the first one could have been a mode. 0, or a status. */
@@ -366,6 +373,12 @@ int plan_make(struct session *session);
 typedef int output_fn(struct session *session, double time);
 /* That of the options. */
 output_fn *output_of(const struct options *options);
+/*
+ * Begins the file of the options, if there is one; all that is printed then goes there, unless the
+ * output writes it itself. The file is there when that ends, which returns status or another one.
+ */
+int output_begin(struct session *session);
+int output_finish(struct session *session, int status);
 /* Runs perf stat and the command, calls output() for each result. Returns the exit status. */
 int count(struct session *session, output_fn *output);
 /* perf's arguments, with quotes around what a shell would change; its output goes to fd. */
@@ -392,6 +405,24 @@ output_fn output_values;
 int output_end(void);
 /* What would be counted together, and by which command. */
 void output_plan(const struct session *session);
+
+/* ---- sort.c ---- */
+
+/*
+ * Orders an array whose members, of this size, begin with a value: by "name" of the metric, by
+ * "scope", or by "value", the highest of each metric first. NULL leaves it as it is.
+ */
+void values_sort(void *values, int num, size_t size, const char *by);
+/* A prefix as --units wants it, NULL or auto for a short one; the unit of a rate changes with it. */
+const char *units(const struct options *options, double *value, const char **unit);
+/* Is there such an order, or such units? 0, or a status. */
+int sort_check(const struct options *options);
+
+/* ---- top.c ---- */
+
+/* Takes the terminal. 0, or a status. */
+int top_begin(struct session *session);
+output_fn top_output;
 
 /* ---- list.c ---- */
 

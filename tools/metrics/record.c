@@ -207,7 +207,7 @@ static bool put_line(struct session *session, json_t *json)
 
 int record_output(struct session *session, double time)
 {
-	const char *path = session->options.map_file;
+	const char *path = session->options.output;
 
 	if (!session->results++ && !put_line(session, header_json(session, time)))
 		return fail(STATUS_FAILED, "%s: what is recorded cannot be written as JSON", path);

@@ -30,7 +30,8 @@ static const char *read_machine(struct session *session, const json_t *json)
 	int i, p, core;
 	size_t at;
 
-	if (json_unpack((json_t *)json, "{ss ss si so so}", "model", &model, "model_name", &name,
+	if (json_unpack((json_t *)json, "{ss ss ss si so so}", "model", &model, "model_name", &name,
+			"host", &session->host,
 			"memory_speed", &session->memory_speed, "package", &package, "pmus", &pmus) ||
 	    session->memory_speed < 0)
 		return "its machine";
@@ -378,6 +379,7 @@ int record_each(struct record *record, int together, record_fn *fn, void *data)
 	bool whole = record->whole && !together, cut;
 	int lines = record->intervals + whole, status = 0, number = 1, num = 0, i;
 	double begin = 0, last = 0, time;
+	double start = json_real_value(json_object_get(record->header, "start"));
 	const void *memory = mark();
 	json_t *line;
 
@@ -392,6 +394,7 @@ int record_each(struct record *record, int together, record_fn *fn, void *data)
 		last = time;
 		if (i + 1 < lines && (!together || num < together))
 			continue;
+		record->session->when = start + (time ?: record->end);
 		status = fn(record->session, together ? time : 0, data);
 		forget(record->session);
 		free_from(memory);
@@ -474,6 +477,7 @@ int report(struct session *session, char **args, int num)
 		status = why_ask(session, args + 2, num - 2) ?: record_pick(&record, NULL, 0);
 	else if (!status)
 		status = record_pick(&record, args + 1, num - 1);
+	status = status ?: output_begin(session);
 	if (!status && options->interval)
 		status = record_together(&record, options->interval, &together) ?:
 			 record_each(&record, together, show, &output);
@@ -481,7 +485,7 @@ int report(struct session *session, char **args, int num)
 		status = html(&record);
 	else if (!status && (options->summary || !options->interval))
 		status = record_each(&record, 0, show, &output);
-	replace_cancel(session);
+	status = output_finish(session, status);
 	record_close(&record);
 	if (options->show == WHY)
 		status = why_status(session, status);

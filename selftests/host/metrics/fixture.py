@@ -97,7 +97,7 @@ class World:
 
 def build(target='all'):
     """The program; what is wrong with it."""
-    packages = 'build-essential libmuparser-dev libjansson-dev' + (' clang' if target == 'fuzz' else '')
+    packages = 'build-essential libmuparser-dev libjansson-dev libncurses-dev' + (' clang' if target == 'fuzz' else '')
     done = subprocess.run(['bash', '-c', f'. {TOP}/tools/lib/common.sh && need_packages {packages} && '
                            f'mkdir -p {BUILD} && flock {BUILD} make -s -C {HERE} OUTPUT={BUILD} {target}'], text=True, capture_output=True, check=False)
     return done.stderr.splitlines() + done.stdout.splitlines() if done.returncode else []
