@@ -14,7 +14,7 @@ HOST = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [f'{HOST}/../lib', f'{HOST}/metrics']
 sys.dont_write_bytecode = True
 import fixture
-from fixture import World, write
+from fixture import World, read, write
 from ktap import Ktap
 
 TOP = fixture.TOP
@@ -28,15 +28,6 @@ say(lines(lambda pmu, terms, cpu: SECONDS * 1e9 if 'gate' in terms else
 READ = 'memory_read_bandwidth'
 
 
-def text_of(path):
-    """A file, or None."""
-    try:
-        with open(path, encoding='utf-8') as f:
-            return f.read()
-    except OSError:
-        return None
-
-
 def output():
     """-o has all that stdout would have, as one file that takes the place of the old one at the end."""
     world = World()
@@ -46,24 +37,24 @@ def output():
         wanted = world.run(READ, *form, '--', 'true').stdout
         write(path, 'old\n')
         done = world.run(READ, *form, '-o', path, '--', 'sh', '-c', f'echo mine; cat {path}')
-        ktap.result(f'-o {" ".join(form)}', [] if not done.returncode and text_of(path) == wanted and wanted and
-                    done.stdout == 'mine\nold\n' else [done, text_of(path), wanted])
+        ktap.result(f'-o {" ".join(form)}', [] if not done.returncode and read(path) == wanted and wanted and
+                    done.stdout == 'mine\nold\n' else [done, read(path), wanted])
     write(path, 'old\n')
     world.play('ready()\nfor i in 1, 2, 3:\n    say(lines(interval=i))\n')
     done = world.run(READ, '--csv', '-I', '1000', '-o', path)
-    rows = list(csv.reader(io.StringIO(text_of(path))))
+    rows = list(csv.reader(io.StringIO(read(path))))
     ktap.result('-o of three intervals', [] if [row[0] for row in rows] == ['time', '1.000000000', '2.000000000', '3.000000000']
                 and not done.stdout else [done, rows])
     write(path, 'old\n')
     world.play('sys.exit(5)\n')
     done = world.run(READ, '-o', path, '--', 'true')
-    ktap.result('the old file stays if counting fails', [] if done.returncode == 3 and text_of(path) == 'old\n' else [done])
+    ktap.result('the old file stays if counting fails', [] if done.returncode == 3 and read(path) == 'old\n' else [done])
     world.play(READS)
     os.symlink(path, f'{world.dir}/link')
     for what, where, said in (('a link', f'{world.dir}/link', 'it is a link'), ('no directory', '/nowhere/x', 'No such file')):
         done = world.run(READ, '-o', where, '--', 'touch', f'{world.dir}/ran')
         ktap.result(f'-o to {what}', [] if done.returncode == 3 and said in done.stderr and
-                    not os.path.exists(f'{world.dir}/ran') and text_of(path) == 'old\n' else [done])
+                    not os.path.exists(f'{world.dir}/ran') and read(path) == 'old\n' else [done])
     world.end()
 
 
@@ -145,7 +136,7 @@ def completion():
     write(f'{root}/bin/perf', '#!/bin/sh\n')
     os.chmod(f'{root}/bin/perf-metrics', 0o755)
     os.chmod(f'{root}/bin/perf', 0o755)
-    write(f'{root}/share/completions/perf-metrics', text_of(f'{TOP}/tools/metrics/perf-metrics.bash'))
+    write(f'{root}/share/completions/perf-metrics', read(f'{TOP}/tools/metrics/perf-metrics.bash'))
     write(f'{root}/own', OWN)
 
     def complete(*words, **env):
@@ -175,7 +166,7 @@ def completion():
 def versions():
     """Of each program that is installed, that of the package."""
     world = World()
-    wanted = re.search('PACKAGE_VERSION="(.*)"', text_of(f'{TOP}/dkms.conf'))[1]
+    wanted = re.search('PACKAGE_VERSION="(.*)"', read(f'{TOP}/dkms.conf'))[1]
     done = subprocess.run(['bash', '-c', f'make -s -C {TOP}/tools/metrics OUTPUT={world.dir}/m DESTDIR={world.dir}/root install && '
                            f'make -s -C {TOP}/tools/hwcheck OUTPUT={world.dir}/h DESTDIR={world.dir}/root install'], text=True,
                           capture_output=True, check=False)

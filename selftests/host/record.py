@@ -7,6 +7,7 @@ metric files. A recording that was cut ends there, a damaged one is refused in o
 what was planted and is silent where nothing was; its p is that of closed forms. A page has one
 script, whatever the command is named.
 """
+import functools
 import base64
 import csv
 import hashlib
@@ -27,11 +28,12 @@ HOST = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [f'{HOST}/../lib', f'{HOST}/metrics']
 sys.dont_write_bytecode = True
 import fixture
-from fixture import World, write
+from fixture import World, read, write
 from ktap import Ktap
 
 TOP = fixture.TOP
 ktap = Ktap()
+ended = functools.partial(fixture.ended, lines=1)
 MAP = 'llc_miss_rate', 'memory_read_bandwidth', 'memory_write_bandwidth', 'qpi_outgoing_bandwidth', 'qpi_utilization'
 # Counts that differ, some n/a, some counted for a part of the time; then those of the whole time.
 STREAM = '''
@@ -72,27 +74,6 @@ metric ratio
 	event i cpu/instructions/
 	formula i / seconds
 '''
-
-
-def ended(done, status, text='', lines=1):
-    """What is wrong with how a program has ended."""
-    if re.search('AddressSanitizer|runtime error', done.stderr):
-        yield done.stderr[-2000:]
-    if done.returncode != status:
-        yield f'{done.args[1:]}: status {done.returncode}, not {status}: {done.stderr[-500:]}'
-    if not re.search(text, done.stderr):
-        yield f'{done.args[1:]}: it does not say {text!r} but {done.stderr[-500:]!r}'
-    if status and text and len(done.stderr.splitlines()) > lines:
-        yield f'{done.args[1:]}: more than {lines} lines: {done.stderr}'
-
-
-def read(path):
-    """A file, or what is there of it."""
-    try:
-        with open(path, encoding='utf-8') as f:
-            return f.read()
-    except OSError:
-        return None
 
 
 def record(world, path, *args, status=0, **more):

@@ -381,6 +381,28 @@ def maps():
     world.end()
 
 
+def fails():
+    """What is said while the map is on a terminal is there after it."""
+    world = World()
+    for name, text, wanted in (
+            ('fails', 'sys.stderr.write("Error: perf says why\\n")\nsys.exit(5)\n', 'perf says why.*status is 5'),
+            ('fails in the middle', 'ready()\nsay(lines(interval=1))\nos._exit(7)\n', 'in the middle'),
+            ('never begins', 'while True:\n    signal.pause()\n', 'did not begin, and was killed')):
+        world.play(text)
+        t = Terminal(world, [PROGRAM, 'map', '-I', '1000'], 80, FAKE_PATIENCE='300' if 'never' in name else '20000')
+        ktap.result(f'on a terminal perf {name}', t.left(3, wanted))
+    world.play('ready()\nfor i in 1, 2, 3:\n    say(lines(lambda *a: "<not counted>", interval=i / 4))\nuntil_told()\n')
+    t = Terminal(world, [PROGRAM, 'map', '-I', '250'], 80)
+    bad = t.until('C misses')
+    t.keys('q')
+    bad += t.left(1, r'\A(?!.*(S0/mbox_0 memory_read_bandwidth: n/a).*\1).*S0/mbox_0 memory_read_bandwidth: n/a')
+    ktap.result('a map without values says why, once', bad)
+    os.unlink(f'{world.dir}/perf')
+    t = Terminal(world, [PROGRAM, 'map', '-I', '1000'], 80)
+    ktap.result('on a terminal perf is not there', t.left(3, 'install linux-perf'))
+    world.end()
+
+
 need = subprocess.run(['bash', '-c', f'. {fixture.TOP}/tools/lib/common.sh && need_packages python3-pyte'], text=True,
                       capture_output=True, check=False)
 ktap.result('it is built', fixture.build() + (need.stderr.splitlines() if need.returncode else []))
@@ -396,4 +418,5 @@ if not ktap.bad:
     ends('the live map', ['map', '-I', '1000'])
     nowhere()
     maps()
+    fails()
 sys.exit(ktap.end())

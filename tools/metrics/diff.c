@@ -352,9 +352,7 @@ static void print_json(const struct change *changes, int num)
 			"change", real(changes[i].share), "p", real(changes[i].p)));
 	}
 	all = json_pack("{so}", "changes", list);
-	json_dumpf(all, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17));
-	printf("\n");
-	json_decref(all);
+	put_json(stdout, all);
 }
 
 int diff(struct session *session, char **args, int num)

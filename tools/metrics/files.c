@@ -535,10 +535,8 @@ static const char *wrong_text(char *text, size_t len)
 	json = json_string(text);
 	good = json && strlen(text) == len;
 	json_decref(json);
-	/* U+0080 to U+009F are control characters, too. */
 	for (; *text; text++)
-		good &= (*text == '\t' || !iscntrl((unsigned char)*text)) &&
-			!(text[0] == '\xc2' && (unsigned char)text[1] < 0xa0);
+		good &= !control_at(text);
 	return good ? NULL : "this is no text in UTF-8";
 }
 

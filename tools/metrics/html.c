@@ -31,7 +31,7 @@ static const char *safe(const char *text)
 }
 
 /* Nothing in it ends the element that it is in. */
-static int put_json(const char *text, size_t size, void *f)
+static int put_piece(const char *text, size_t size, void *f)
 {
 	for (; size; size--, text++)
 		fprintf(f, *text == '<' ? "\\u003c" : "%c", *text);
@@ -343,7 +343,7 @@ int html(struct record *record)
 		"</noscript>\n<script type=\"application/json\" id=\"data\">");
 	data = json_pack("{so so so}", "times", page.times, "metrics", metrics_json(&page), "maps",
 			 page.maps);
-	json_dump_callback(data, put_json, f, JSON_COMPACT | JSON_REAL_PRECISION(9));
+	json_dump_callback(data, put_piece, f, JSON_COMPACT | JSON_REAL_PRECISION(9));
 	json_decref(data);
 	fprintf(f, "</script>\n<script>%s</script>\n</body>\n</html>\n", page_js);
 	return replace_end(session, path);

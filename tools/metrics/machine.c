@@ -21,9 +21,9 @@ static const struct model {
 	{ "06_2a", "Sandy Bridge", "intel_core_ext" }, { "06_2d", "Sandy Bridge", "intel_core_ext" },
 };
 
-char *read_file(const struct session *session, const char *path)
+char *first_line(const char *path)
 {
-	FILE *f = fopen(format("%s%s", session->world->sys, path), "re");
+	FILE *f = fopen(path, "re");
 	char *text = NULL, *line = NULL;
 	size_t size = 0;
 
@@ -34,6 +34,11 @@ char *read_file(const struct session *session, const char *path)
 	free(text);
 	fclose(f);
 	return line;
+}
+
+char *read_file(const struct session *session, const char *path)
+{
+	return first_line(format("%s%s", session->world->sys, path));
 }
 
 static char *pmu_file(const struct session *session, const char *pmu, const char *dir,

@@ -132,24 +132,9 @@ static void draw_blocks(FILE *f, const struct map *map, int columns, bool screen
 	}
 }
 
-/* Breaks lines at spaces; a tab is a space at which no line is broken. */
 static void wrap(FILE *f, const char *text, int columns)
 {
-	int at = 0;
-
-	while (*text) {
-		int len = strcspn(text, " "), i;
-
-		if (at && at + 1 + len > columns)
-			at = 0 * fprintf(f, "\n");
-		else if (at)
-			at += fprintf(f, " ");
-		for (i = 0; i < len; i++)
-			fputc(text[i] == '\t' ? ' ' : text[i], f);
-		at += len;
-		text += len + !!text[len];
-	}
-	fprintf(f, "\n");
+	put_wrapped(f, text, 0, columns);
 }
 
 static void draw_head(FILE *f, const struct map *map, int columns)

@@ -71,9 +71,19 @@ char *number_text(double value, const char *unit);
 const char *scaled(double *value, double most);
 /* Of a rate; the unit changes with it. */
 const char *prefixed(double *value, const char **unit);
+/* The bytes of the control character here, also of U+0080 to U+009F; 0 for a tab or none. */
+int control_at(const char *text);
+struct json_t;
+/* A line of JSON, which is gone then; false if it could not be written. */
+bool put_json(FILE *f, struct json_t *json);
 /* The text with each of these characters in another form, such as "\\%c". */
 char *escaped(const char *text, const char *what, const char *as);
-/* Prints words from column on, in 80 columns; the line is at column already. */
+/*
+ * Prints words from column on, up to a width of columns; the line is at column already. A tab is a
+ * space at which no line is broken.
+ */
+void put_wrapped(FILE *f, const char *text, int column, int width);
+/* To stdout, in 80 columns. */
 void print_wrapped(const char *text, int column);
 
 /**
@@ -220,7 +230,9 @@ const char *machine_name(const struct session *session);
 const char *machine_module(const struct session *session);
 /* Is the module there, also as a part of the kernel? */
 bool has_module(const struct session *session, const char *name);
-/* The first line of a file below sysfs, NULL if there is none. */
+/* The first line of a file, NULL if there is none. */
+char *first_line(const char *path);
+/* That of one below sysfs, NULL if there is none. */
 char *read_file(const struct session *session, const char *path);
 /* Says why nothing can be counted: the wrong machine, or no module for it. 0, or a status. */
 int machine_check(const struct session *session);

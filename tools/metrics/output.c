@@ -91,9 +91,7 @@ static void print_json(const struct value *values, int num, double time)
 			value->why ? NULL : json_real(value->seconds)));
 	}
 	all = json_pack("{so* so}", "time", time ? json_real(time) : NULL, "values", list);
-	json_dumpf(all, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17));
-	printf("\n");
-	json_decref(all);
+	put_json(stdout, all);
 }
 
 /* One value of a family; of all families but one that is the metric. */

@@ -5,7 +5,6 @@
  * what was counted, as it was read, and one for the whole time. Each line is written when it is
  * complete, so a recording that was killed is one that ends there. See perf-metrics(5).
  */
-#include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
 #include <string.h>
@@ -24,11 +23,8 @@ static json_t *string(const char *text)
 	char *plain = format("%s", text), *c;
 	json_t *json;
 
-	for (c = plain; *c; c++) {
-		if (c[0] == '\xc2' && (unsigned char)c[1] < 0xa0)
-			c[0] = c[1] = ' ';
-		*c = iscntrl((unsigned char)*c) ? ' ' : *c;
-	}
+	for (c = plain; *c; c++)
+		memset(c, ' ', control_at(c));
 	json = json_string(plain);
 	for (c = plain; *c; c++)
 		*c = *c < 0 ? '?' : *c;
@@ -196,23 +192,14 @@ static json_t *counts_json(struct session *session)
 	return counts;
 }
 
-static bool put_line(struct session *session, json_t *json)
-{
-	bool good = json && !json_dumpf(json, session->file, JSON_COMPACT |
-					JSON_REAL_PRECISION(17)) && fputc('\n', session->file) >= 0;
-
-	json_decref(json);
-	return good;
-}
-
 int record_output(struct session *session, double time)
 {
 	const char *path = session->options.output;
 
-	if (!session->results++ && !put_line(session, header_json(session, time)))
+	if (!session->results++ && !put_json(session->file, header_json(session, time)))
 		return fail(STATUS_FAILED, "%s: what is recorded cannot be written as JSON", path);
-	put_line(session, json_pack("{so so}", "time", time ? json_real(time) : json_null(),
-				    "counts", counts_json(session)));
+	put_json(session->file, json_pack("{so so}", "time", time ? json_real(time) : json_null(),
+					  "counts", counts_json(session)));
 	return replace_flush(session, path);
 }
 

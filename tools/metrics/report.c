@@ -3,7 +3,6 @@
  * A recording instead of the machine: the session gets the machine, the metrics, the plan and
  * the counts that it had, and output is made of them by what makes it live.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
@@ -214,8 +213,7 @@ static bool is_clean(const json_t *json)
 	size_t at;
 
 	for (; text && *text; text++)
-		clean &= (*text == '\n' || *text == '\t' || !iscntrl((unsigned char)*text)) &&
-			 !(text[0] == '\xc2' && (unsigned char)text[1] < 0xa0);
+		clean &= *text == '\n' || !control_at(text);
 	json_array_foreach(json, at, one)
 		clean &= is_clean(one);
 	json_object_foreach((json_t *)json, key, one)

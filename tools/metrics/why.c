@@ -497,9 +497,7 @@ static void print_json(const struct result *result, double time)
 	}
 	all = json_pack("{so* si so so}", "time", time ? json_real(time) : NULL, "judged",
 			result->judged, "verdicts", found, "not_judged", silent);
-	json_dumpf(all, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17));
-	printf("\n");
-	json_decref(all);
+	put_json(stdout, all);
 }
 
 /* Is the rule one of --fail-on? */
