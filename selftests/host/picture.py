@@ -249,7 +249,7 @@ def limits():
             if not any(abs(w - 1.5 - 14.5 * min(number * scale / LIMIT_QPI, 1)) < 0.11 for w in width):
                 bad.append(f'{title}: {width}')
         ktap.result(f'limits of the {name}', bad)
-    for text in 'limit memory 0', 'limit memory x', 'limit cache 1e9', 'limit qpi 1e9\nlimit qpi 1e9', 'limit qpi 1e99':
+    for text in 'limit memory 0', 'limit memory x', 'limit memory 1e9 M0', 'limit qpi 1e9\nlimit qpi 1e9', 'limit qpi 1e99':
         write(f'{world.dir}/t', text + '\n')
         done = world.run('map', '--topology', f'{world.dir}/t', '--', 'true')
         ktap.result(f'refused: {text!r}', [] if done.returncode == 2 and f't:{text.count(chr(10)) + 1}: ' in done.stderr

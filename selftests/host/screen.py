@@ -381,6 +381,24 @@ def maps():
     world.end()
 
 
+def limits():
+    """Those of rules, of one place too, are what top and the map have as 100 %; of several places they add up."""
+    world = World()
+    world.play(STEPS)
+    file = f'{world.dir}/t'
+    write(file, 'limit memory 62e9\nlimit memory 32e9 S1/mbox_1\n')
+    for name, args, columns, texts in (
+            ('top of boxes', ['top', 'memory_bandwidth', '--per-box'], 100, (r'S1/mbox_0 .* 31\.06 GB/s +50 %', r'S1/mbox_1 .* 31\.06 GB/s +97 %')),
+            ('top of packages', ['top', 'memory_bandwidth'], 100, (r'S0 .* 8\.13 GB/s +7 %', r'S1 .* 62\.13 GB/s +66 %')),
+            ('the map', ['map', '-I', '1000'], 200, (r'M0 r 31\.0G w[^\n]*\| *50%', r'M1 r 31\.0G w[^\n]*\| *97%', r'\| is the limit'))):
+        t = Terminal(world, [PROGRAM, *args, '--topology', file], columns)
+        t.step()
+        bad = [b for text in texts for b in t.until(text)]
+        t.keys('q')
+        ktap.result(f'limits of places: {name}', bad + t.left(0))
+    world.end()
+
+
 def fails():
     """What is said while the map is on a terminal is there after it."""
     world = World()
@@ -418,5 +436,6 @@ if not ktap.bad:
     ends('the live map', ['map', '-I', '1000'])
     nowhere()
     maps()
+    limits()
     fails()
 sys.exit(ktap.end())

@@ -23,7 +23,7 @@ _perf_metrics() {
 	*,--sort,*) what=(-W "name scope value") ;;
 	*,--units,*) what=(-W "auto base k M G T") ;;
 	check,*) ;;
-	why,--fail-on,* | why,*,[!-]* | why,*,)
+	*,--fail-on,* | why,*,[!-]* | why,*,)
 		what=(-W "$(perf-metrics list --rules 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_]*\).*/\1/p')
 			$([ "$3" != --fail-on ] || echo any)")
 		;;
@@ -34,7 +34,8 @@ _perf_metrics() {
 	*)
 		what=(-W "$(perf-metrics list 2>/dev/null |
 			sed -n 's/^\([a-z0-9_]*\): .*/\1/p; s/^  \([a-z0-9_]*\) .*/\1/p')
-			$([ "$COMP_CWORD" -gt 1 ] || echo list check map top why status record report diff)")
+			$([ "$COMP_CWORD" -gt 1 ] || echo list check map top why status record report diff)
+			$([ "$command" != report ] || echo map why)")
 		;;
 	esac
 	mapfile -t COMPREPLY < <(compgen "${what[@]}" -- "$2")

@@ -102,8 +102,8 @@ static const char *read_limit(struct topology *topology, const char *kind, const
 	double most = strtod(number, &end);
 	int package, len = 0;
 
-	if (*end || !isfinite(most) || most <= 0)
-		return format("'%s' is no limit, which is a number above 0", number);
+	if (*end || !(most > 0 && most < 1e15))
+		return format("'%s' is no limit, which is a number above 0 and below 1e15", number);
 	if (check_word(kind) || strlen(kind) >= sizeof(limit->kind))
 		return format("'%s' is no kind of limit, such as memory", kind);
 	if (*place && (sscanf(place, "S%d%n", &package, &len) != 1 || package < 0 ||
