@@ -102,6 +102,9 @@ static void read_record(const uint8_t *data, size_t size)
 	args[4] = "/dev/null";
 	args[5] = NULL;
 	session_run(&world, 5, args);
+	args[3] = "why";
+	args[4] = "--json";
+	session_run(&world, 5, args);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
