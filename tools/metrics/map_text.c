@@ -174,7 +174,8 @@ static void draw_legend(FILE *f, const struct map *map, int columns)
 	wrap(f, format("C misses/s of each C-Box, from . to @ (%s), and their sum",
 		       map_number(map->most_miss, "")), columns);
 	wrap(f, format("M B/s each M-Box reads # and writes +%s  ~\t/\tturns  blank\t-\tabsent  "
-		       "?\tn/a  !\todd", !map->has_limit_memory ? "" : !map->one_limit ? ", | is the limit" :
+		       "?\tn/a  !\todd", !map->has_limit_memory ? "" :
+		       !map->one_limit ? ", | is the limit" :
 		       format(", | is %s", map_number(map->limit_memory, ""))), columns);
 	wrap(f, format("q QPI link > where it leads%s, how full, B/s sent",
 		       map->has_topology ? "" : " (? without a topology file)"), columns);

@@ -308,7 +308,7 @@ struct options {
 	bool no_gate;
 	bool plan_only;
 	enum mode mode;		/* the first word */
-	enum mode show;		/* what is made of the counts: that, or the word behind a recording */
+	enum mode show;		/* what counts become: that, or the word behind a recording */
 	const char *output;	/* NULL for stdout, and of a map for text */
 	const char *sort, *units;
 	const char *topology;
@@ -347,7 +347,7 @@ struct session {
 	char model_name[48];		/* as the CPU has it */
 	struct plan plan;
 	FILE *file;			/* what --openmetrics or -o writes next */
-	FILE *out;			/* stdout, while what is printed goes to a file, else NULL */
+	FILE *out;			/* stdout, while a file has its place; else NULL */
 	struct target {
 		int dir;		/* where it goes, or -1 */
 		int fd;			/* it, if it is written in place, or -1 */

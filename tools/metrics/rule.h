@@ -84,7 +84,10 @@ json_t *rule_json(const struct rule *rule);
 
 /* MT/s of the memory, as the firmware says; 0 if it is unknown. */
 int dmi_speed(const struct session *session);
-/* The topology file of the options, or that of a recording, or the one beside the metric files. NULL if it is wrong. */
+/*
+ * The topology file of the options, or that of a recording, or the one beside the metric files. NULL if
+ * it is wrong.
+ */
 const struct topology *session_topology(struct session *session);
 /*
  * What a place can do at most; a cell of NULL is a package. NAN if nobody knows, and then *why

@@ -202,12 +202,14 @@ static const struct {
 	  "do not count, show what would be counted together" },
 	{ "output", 'o', TEXT, AT(output), TABLE | PICTURE | VERDICT | RECORDS | REPORTS,
 	  "a file in place of stdout; of a map: SVG" },
-	{ "sort", 0, WORD, AT(sort), VALUES | REPORTS, "by name, by scope, or the highest value first" },
+	{ "sort", 0, WORD, AT(sort), VALUES | REPORTS,
+	  "by name, by scope, or the highest value first" },
 	{ "units", 0, WORD, AT(units), VALUES | REPORTS,
 	  "of rates: base (none, for scripts), k, M, G, T or auto" },
 	{ "matrix", 0, FLAG, AT(matrix), PICTURE | RECORDS | REPORTS,
 	  "of a map: who talks to whom, too" },
-	{ "host", 0, FLAG, AT(host), PICTURE | REPORTS, "of a map: the name of the machine in its title" },
+	{ "host", 0, FLAG, AT(host), PICTURE | REPORTS,
+	  "of a map: the name of the machine in its title" },
 	{ "topology", 0, TEXT, AT(topology), COUNTS | REPORTS,
 	  "where links lead, and what is the limit of a place" },
 	{ "topology", 0, FLAG, AT(skeleton), 1 << STATUS, "print a topology file to be filled in" },
@@ -410,7 +412,7 @@ static int run(struct session *session, int argc, char **argv)
 		status = map_ask(session);
 	if (mode == WHY)
 		status = why_ask(session, argv + first, args - first);
-	for (i = first; i < args && (mode == METRICS || mode == TOP || mode == RECORD) && !status; i++)
+	for (i = first; i < args && mode != MAP && mode != WHY && !status; i++)
 		status = session_ask(session, argv[i], mode == METRICS && i == first);
 	if (!status && mode == RECORD)
 		status = record_ask(session, i > first);

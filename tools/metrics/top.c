@@ -31,6 +31,14 @@ struct top {
 
 /* ---- what there is to show ---- */
 
+/* Has a package this place? */
+static bool is_place(const struct cell *cell, int package)
+{
+	const struct pmu *pmu = cell->why ? NULL : cell->event[0].source[0]->counter[0]->pmu;
+
+	return pmu && (pmu->core || pmu->cpu[package] >= 0);
+}
+
 /* The kind of limit that a rule compares this metric with, or NULL. */
 static const char *kind_of(const struct session *session, const struct metric *metric)
 {
@@ -61,7 +69,7 @@ static double places_limit(struct session *session, const struct plan_metric *pm
 	if (cell || !metric_has_cells(pm->metric))
 		return limit_of(session, kind, package, cell, &why);
 	for (c = 0; c < pm->num_cells; c++) {
-		if (!pm->cell[c]->why && pm->cell[c]->event[0].source[0]->counter[0]->pmu->cpu[package] >= 0)
+		if (is_place(pm->cell[c], package))
 			sum += limit_of(session, kind, package, pm->cell[c]->name, &why);
 	}
 	return sum ?: NAN;
@@ -78,10 +86,7 @@ static int places(const struct session *session, const struct plan_metric *pm, i
 		return num;
 	}
 	for (c = 0; c < pm->num_cells; c++) {
-		const struct cell *cell = pm->cell[c];
-		const struct pmu *pmu = cell->why ? NULL : cell->event[0].source[0]->counter[0]->pmu;
-
-		num += pmu && (pmu->core || pmu->cpu[package] >= 0);
+		num += is_place(pm->cell[c], package);
 	}
 	return num;
 }
