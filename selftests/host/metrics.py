@@ -687,6 +687,6 @@ def messages():
 
 ktap.result('it is built', fixture.build())
 if not ktap.bad:
-    for test in (streams, intervals, shared, statuses, ends, screens, readers, few_files, machines, forms, prometheus, files, messages):
+    for test in (streams, intervals, shared, statuses, ends, readers, few_files, machines, forms, prometheus, files, messages):
         test()
 sys.exit(ktap.end())

@@ -7,9 +7,9 @@ metric files. A recording that was cut ends there, a damaged one is refused in o
 what was planted and is silent where nothing was; its p is that of closed forms. A page has one
 script, whatever the command is named.
 """
-import functools
 import base64
 import csv
+import functools
 import hashlib
 import html.parser
 import io
@@ -38,21 +38,21 @@ MAP = 'llc_miss_rate', 'memory_read_bandwidth', 'memory_write_bandwidth', 'qpi_o
 # Counts that differ, some n/a, some counted for a part of the time; then those of the whole time.
 STREAM = '''
 import random
-r = random.Random()
+# By what is counted and not by when perf was asked for it: a recording counts more than a map.
+def drawn(*key):
+    return random.Random(repr((NOW, *key)))
 def count(p, t, c):
+    r = drawn(p, t, c)
     if 'package' in p:
         return N * 1e9
     if 'null_idle' in t:
         return count_of(p, t, c) * r.uniform(0.1, 0.7)
     return '<not counted>' if p == 'xeon7500_cbox_3' and r.random() < 0.6 else count_of(p, t, c) * r.uniform(0.5, 2)
-share = {}
 def of(p, c):
-    return share.setdefault((p, c), r.choice((1, 1, 0.37)))
+    return drawn(p, c).choice((1, 1, 0.37))
 def all_of(n, **more):
-    global N
-    N = n
-    share.clear()
-    r.seed(more.get('interval', 0))
+    global N, NOW
+    N, NOW = n, more.get('interval', 0)
     say(lines(count, lambda p, c: n * of(p, c), lambda p, c: 100 * of(p, c), **more))
 ready()
 for i in range(1, 6):
@@ -94,7 +94,7 @@ def elsewhere(**more):
 def equal():
     """Report and live, with the same stream of perf."""
     forms = [], ['--csv'], ['--json'], ['--openmetrics', '-'], ['--csv', '--per-socket'], ['--json', '--per-box'], \
-        ['--per-machine', '--per-socket', '--per-box']
+        ['--per-machine', '--per-socket', '--per-box'], ['--csv', '--sort', 'value', '--units', 'M']
     whole = STREAM.replace('    all_of(0.25', '    (lambda *a, **k: None)(0.25')
     for name, make, ask, env in (
             ('two packages', {}, MAP, {}),
@@ -117,6 +117,10 @@ def equal():
                 said = other.run('report', path, '-I', '250', '--summary', *form, env=nothing)
                 if (live.stdout, live.returncode) != (said.stdout, said.returncode) or len(live.stdout) < 100:
                     bad.append(f'{form}: live\n{live.stdout}{live.stderr}reported\n{said.stdout}{said.stderr}')
+            file = f'{other.dir}/out'
+            bad += ended(other.run('report', path, '-I', '250', '-o', file, '--csv', env=nothing), 0)
+            if not read(file) or read(file) != other.run('report', path, '-I', '250', '--csv', env=nothing).stdout:
+                bad.append(f'-o: {read(file)}')
             world.play(whole + ('' if words else 'os._exit(0)\n'))
             live = world.run(*ask, '--per-box', *words, env=env.items())
             said = other.run('report', path, '--per-box', env=nothing)
@@ -138,6 +142,7 @@ def maps():
                 write(f'{world.devices}/xeon7500_rbox_{i}/events/xbar_mm', 'event=0x20\n')
         other, nothing = elsewhere()
         path, topology = f'{other.dir}/r', f'{TOP}/metrics/{topology}.topology'
+        os.environ['SOURCE_DATE_EPOCH'] = '1764189261'
         world.play(STREAM)
         bad = []
         for form in [], ['-o', f'{other.dir}/m.svg'], ['--matrix'], ['--matrix', '-o', f'{other.dir}/m.svg']:
@@ -148,6 +153,11 @@ def maps():
             said = read(form[-1]) if '-o' in form else said.stdout
             bad += [] if live == said and len(live) > 1000 else [f'{form}: live\n{live}\nreported\n{said}']
             bad += [] if ('ome requests/s' in said) == ('--matrix' in form) else [f'{form}: {said}']
+        del os.environ['SOURCE_DATE_EPOCH']
+        lines = [json.loads(line) for line in read(path).splitlines()]
+        when = time.strftime('%F %T +0000', time.gmtime(lines[0]['start'] + lines[-2]['time']))
+        said = other.run('report', path, 'map', '--host', env=[*nothing, ('TZ', 'UTC')]).stdout
+        bad += [] if f'{os.uname().nodename}  {when}' in said.replace('\n', '  ') else [f'{when}: {said}']
         page = f'{other.dir}/p.html'
         bad += ended(other.run('report', path, '--matrix', '--html', page, env=nothing), 0)
         bad += [] if 'Who talks to whom' in read(page) else ['the page has no matrix']
@@ -186,7 +196,7 @@ def together():
     said = world.run('report', f'{world.dir}/r', '--csv').stdout
     if re.sub('(?m)^(1.5[0-9]*|time),', '', live) != said:
         bad += [live, said]
-    bad += ended(world.run('report', f'{world.dir}/r', '-I', '300'), 2, 'is no multiple', 2)
+    bad += ended(world.run('report', f'{world.dir}/r', '-I', '300'), 2, 'is no multiple', lines=2)
     ktap.result('intervals together', bad)
     world.end()
 
@@ -430,7 +440,7 @@ def diffs():
             ('another kernel', lambda h: h['machine'].update(kernel='1.0'), 'they differ in the kernel: .* and 1.0', 0),
             ('another interval', lambda h: h.update(interval=900), 'they differ in the interval, ms: 1000 and 900', 0)):
         said = values.diff(values.put('a', base), values.put('b', [1.2 * one for one in base], change))
-        ktap.result(f'diff: {name}', list(ended(said, status, wanted, 2)))
+        ktap.result(f'diff: {name}', list(ended(said, status, wanted, lines=2)))
     said = values.diff(values.put('a', base), f'{values.world.dir}/b', '--per-socket')
     ktap.result('diff of a package', list(ended(said, 0, 'interval')) + ([] if re.search(r'(?m)^S0 +m ', said.stdout) else [said.stdout]))
     said = values.diff(values.put('a', base), values.put('b', base, lambda h: h['metrics'].pop()))
@@ -532,7 +542,7 @@ def usage():
     world = World()
     for args, text in ((['record', 'memory'], 'record wants -o FILE'), (['report'], 'report wants a file'),
                        (['diff', 'a'], 'diff wants two files'), (['report', '/nowhere/r'], '/nowhere/r: No such file'),
-                       (['report', '/'], '/: this is no file'), (['report', 'r', '-o', 'x'], 'are for perf metrics report FILE map'),
+                       (['report', '/'], '/: this is no file'), (['report', 'r', '--matrix'], 'are for perf metrics report FILE map'),
                        (['report', 'r', '--html', 'x', '--csv'], 'only one of .*--html'),
                        (['report', 'r', '--html', 'x', '-I', '1000'], '-I is too much'),
                        (['record', '-o', 'r', '--csv', 'memory'], '--csv is not for perf metrics record'),
