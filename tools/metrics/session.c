@@ -201,7 +201,7 @@ static const struct {
 	{ "plan", 0, FLAG, AT(plan_only), COUNTS,
 	  "do not count, show what would be counted together" },
 	{ "output", 'o', TEXT, AT(output), TABLE | PICTURE | VERDICT | RECORDS | REPORTS,
-	  "a file in place of stdout; of a map: SVG" },
+	  "in place of stdout; of a map: SVG; of record: the recording" },
 	{ "sort", 0, WORD, AT(sort), VALUES | REPORTS,
 	  "by name, by scope, or the highest value first" },
 	{ "units", 0, WORD, AT(units), VALUES | REPORTS,
