@@ -445,7 +445,7 @@ def diffs():
     ktap.result('diff of a package', list(ended(said, 0, 'interval')) + ([] if re.search(r'(?m)^S0 +m ', said.stdout) else [said.stdout]))
     said = values.diff(values.put('a', base), values.put('b', base, lambda h: h['metrics'].pop()))
     ktap.result('diff of recordings that have nothing in common', ended(
-        said, 1, r'(?s)1 values are in one of the two alone.*no value that both have', 3))
+        said, 1, r'(?s)1 values are in one of the two alone.*no value that both have', lines=3))
     said = values.diff(values.put('a', base), '/nowhere/b')
     ktap.result('diff of no file', list(ended(said, 2, '/nowhere/b: No such file')))
     values.world.end()
