@@ -320,7 +320,7 @@ int html(struct record *record)
 		return status;
 	fprintf(f, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-		"style-src '" PAGE_CSS_HASH "'; script-src '" PAGE_JS_HASH "'; base-uri 'none'; "
+		"style-src '" PAGE_CSS_HASH "' '" MAP_CSS_HASH "'; script-src '" PAGE_JS_HASH "'; base-uri 'none'; "
 		"form-action 'none'\">\n"
 		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 		"<title>perf metrics: %s</title>\n<style>%s</style>\n</head>\n<body>\n"

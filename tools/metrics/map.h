@@ -132,6 +132,8 @@ void map_text(FILE *f, const struct map *map, int columns, bool screen);
 
 /* ---- map_svg.c ---- */
 
+/* What is different where the page is dark; programs that do not know that leave it light. */
+extern const char map_css[];
 /* Writes the map as SVG; equal values make equal bytes. */
 void map_svg(FILE *f, const struct map *map);
 

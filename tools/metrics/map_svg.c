@@ -580,13 +580,6 @@ static void draw_matrix(FILE *f, const struct map *map, double y)
 	}
 }
 
-/* What is different where the page is dark; programs that do not know that leave it light. */
-static const char dark[] =
-	"<style>@media (prefers-color-scheme: dark) { text { fill: #e4e7ea } .ink { fill: #000000 } "
-	".paper { fill: #ffffff } .bg { fill: #14171a } .box { fill: #20252a; stroke: #8a939b } "
-	".empty { fill: #2b3137 } .absent { fill: #565c62 } text.halo { stroke: #14171a } "
-	".edge { stroke: #ffffff } }</style>\n";
-
 void map_svg(FILE *f, const struct map *map)
 {
 	double width, y, list, legend;
@@ -620,7 +613,7 @@ void map_svg(FILE *f, const struct map *map)
 	fprintf(f, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
 		"viewBox=\"0 0 %.0f %.0f\" font-family=\"DejaVu Sans, Verdana, sans-serif\">\n",
 		width, y, width, y);
-	fprintf(f, "<title>perf metrics map</title>\n%s", dark);
+	fprintf(f, "<title>perf metrics map</title>\n<style>%s</style>\n", map_css);
 	fprintf(f, "<defs><pattern id=\"turns\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
 		"patternTransform=\"rotate(45)\"><path d=\"M0,0 v6\" stroke=\"#222222\" "
 		"stroke-width=\"2\"/></pattern></defs>\n");
