@@ -55,7 +55,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	return dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO) < 0;
 }
 
-static void read_file(const uint8_t *data, size_t size)
+static void read_metrics(const uint8_t *data, size_t size)
 {
 	struct session session = {};
 	int num;
@@ -110,7 +110,7 @@ static void read_record(const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (kind == 'm')
-		read_file(data, size);
+		read_metrics(data, size);
 	else if (kind == 't')
 		read_topology(data, size);
 	else if (kind == 'r')
