@@ -12,7 +12,6 @@ import csv
 import io
 import json
 import os
-import pty
 import random
 import re
 import signal
@@ -26,23 +25,12 @@ HOST = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [f'{HOST}/../lib', f'{HOST}/metrics']
 sys.dont_write_bytecode = True
 import fixture
-from fixture import PLAY, World, write
+from fixture import PLAY, World, ended, write
 from ktap import Ktap
 
 TOP = fixture.TOP
 FOUND = re.compile(r'AddressSanitizer|runtime error')
 ktap = Ktap()
-
-
-def cleanly(done, status, text='', where='stderr'):
-    """What is wrong with how a program has ended."""
-    said = getattr(done, where)
-    if FOUND.search(done.stderr):
-        yield done.stderr[-2000:]
-    if done.returncode != status:
-        yield f'{done.args[1:]}: status {done.returncode}, not {status}: {done.stderr[-500:]}'
-    if not re.search(text, said):
-        yield f'{done.args[1:]}: it does not say {text!r} but {said[-500:]!r}'
 
 
 def rows(text):
@@ -115,7 +103,7 @@ def streams():
     for name, (text, status, wanted) in STREAMS.items():
         world.play(text + '\n')
         done = world.run(*ASK, env={'FAKE_PATIENCE': '500' if 'never' in name else '20000'}.items())
-        bad = list(cleanly(done, status))
+        bad = list(ended(done, status))
         got = {key: value(row) for key, row in rows(done.stdout).items()}
         there = [key for key, number in got.items() if number is not None]
         if name != 'of CPUs that are not there':
@@ -132,7 +120,7 @@ def intervals():
     world.play('ready()\nfor i in 1, 2, 3:\n    say(lines(interval=i / 4))\n    say(lines(interval=i / 4)[-1:])\n'
                'say(lines(count=lambda *a: 3 * count_of(*a), seconds=lambda *a: 3))\n')
     done = world.run('memory', '-I', '250', '--summary', '--csv')
-    bad = list(cleanly(done, 0))
+    bad = list(ended(done, 0))
     got = [(key[0], row['running']) for key, row in rows(done.stdout).items()
            if key[2] == 'memory_bandwidth']
     if got != [('0.250000000', '100.00'), ('0.500000000', '100.00'), ('0.750000000', '100.00'), ('', '100.00')]:
@@ -189,36 +177,36 @@ def statuses():
             ('of a full disk', ['--openmetrics', full_file, '--', 'true'], 3, '/full: No space'),
     ):
         done = world.run('memory', *args)
-        ktap.result(f'the status {name}', list(cleanly(done, status, text)) +
+        ktap.result(f'the status {name}', list(ended(done, status, text)) +
                     ([done.stdout] if text and done.stdout else []))
     ktap.result('nothing was run where nothing can be written', [mark] if os.path.exists(mark) else [])
     for form in (), ('--csv',), ('--json',):
         with open('/dev/full', 'w', encoding='utf-8') as full:
             done = subprocess.run([f'{fixture.BUILD}/perf-metrics', 'memory', *form, '--', 'true'], stdout=full,
                                   stderr=subprocess.PIPE, env=world.env(), text=True, timeout=60, check=False)
-        ktap.result(f'stdout is full {" ".join(form)}', cleanly(done, 3, r'\A.*No space left on device\n\Z'))
+        ktap.result(f'stdout is full {" ".join(form)}', ended(done, 3, r'\A.*No space left on device\n\Z'))
     done = world.run('list', env={'PERF_METRICS_PATH': '/nowhere'}.items())
-    ktap.result('no directory of metrics', cleanly(done, 2, '/nowhere: No such.*\n.*metric files are wrong'))
-    ktap.result('no directories of metrics', cleanly(world.run('list', env={'PERF_METRICS_PATH': ''}.items()), 2,
+    ktap.result('no directory of metrics', ended(done, 2, '/nowhere: No such.*\n.*metric files are wrong'))
+    ktap.result('no directories of metrics', ended(world.run('list', env={'PERF_METRICS_PATH': ''}.items()), 2,
                                                      'PERF_METRICS_PATH names no directory'))
     world.play('ready()\n')
     done = world.run('offcore_latency_any_read', '--', 'touch', mark)
-    ktap.result('a metric of another machine', list(cleanly(
+    ktap.result('a metric of another machine', list(ended(
         done, 3, r'\A.*it is for Goldmont, Goldmont Plus, and this machine is Xeon 7500\n\Z')) +
         (['it ran'] if os.path.exists(mark) or done.stdout else []))
     world.end()
     world = World(absent={('mbox', i, p) for i in (0, 1) for p in (0, 1)})
     mark = f'{world.dir}/ran'
     done = world.run('memory_read_bandwidth', '--', 'sh', '-c', f'touch {mark}; exit 4')
-    ktap.result('the command runs where nothing can be counted', list(cleanly(
+    ktap.result('the command runs where nothing can be counted', list(ended(
         done, 4, r'no PMU of the name in\n *xeon7500_mbox/', 'stdout')) +
         ([] if os.path.exists(mark) else ['it did not run']))
     world.end()
     world = World(model='06_9e')
     done = world.run('memory', '--', 'true')
-    ktap.result('a machine that nobody has metrics for', cleanly(
+    ktap.result('a machine that nobody has metrics for', ended(
         done, 3, r'\A.*for Xeon 7500, Xeon E7, and this machine is Some CPU @ 3 GHz\n\Z'))
-    ktap.result('a map of it', cleanly(world.run('map'), 3, r'\A.*for Xeon 7500, Xeon E7, and this machine is .*\n\Z'))
+    ktap.result('a map of it', ended(world.run('map'), 3, r'\A.*for Xeon 7500, Xeon E7, and this machine is .*\n\Z'))
     world.end()
 
 
@@ -234,7 +222,7 @@ def ends():
     done = world.run('memory', '--csv', '--', 'sh', '-c', f'sleep 1000 >&- 2>&- & echo $! >{world.dir}/daemon')
     with open(f'{world.dir}/daemon', encoding='utf-8') as f:
         os.kill(int(f.read()), signal.SIGKILL)
-    ktap.result('what the command leaves behind', cleanly(done, 0, 'machine,memory_bandwidth,[0-9]', 'stdout'))
+    ktap.result('what the command leaves behind', ended(done, 0, 'machine,memory_bandwidth,[0-9]', 'stdout'))
     for sig in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
         for command in ['--', 'sh', '-c', f'touch {world.dir}/on; exec sleep 1000'], []:
             world.play(f'ready()\nopen("{world.dir}/on", "w")\nopen("{world.dir}/pid", "w").write(str(os.getpid()))'
@@ -279,45 +267,7 @@ def ends():
     done = world.run('memory', '--', 'sh', '-c', 'echo $LC_ALL $LC_NUMERIC; ls /proc/self/fd')
     del os.environ['LC_ALL']
     ktap.result('the command has its own locale, and no descriptor of ours',
-                cleanly(done, 0, r'\Ade_DE.UTF-8\n0\n1\n2\n3\n', 'stdout'))
-    world.end()
-
-
-def on_terminal(world, *args, keys=b'', **env):
-    """Runs it with a terminal; (status, what is left on the screen after it)."""
-    end, terminal = pty.openpty()
-    child = world.start(*args, stdin=terminal, stdout=terminal, stderr=terminal, env=env.items())
-    os.close(terminal)
-    out = b''
-    try:
-        while got := os.read(end, 65536):
-            out += got
-            if keys and b'C misses' in out:
-                os.write(end, keys)
-                keys = b''
-    except OSError:
-        pass
-    os.close(end)
-    return child.wait(), out.decode().split('\033[?1049l')[-1]
-
-
-def screens():
-    """What is said while the map is on a terminal is there after it."""
-    world, bad = World(), []
-    for name, text, wanted in (
-            ('fails', 'sys.stderr.write("Error: perf says why\\n")\nsys.exit(5)\n', 'perf says why.*status is 5'),
-            ('fails in the middle', 'ready()\nsay(lines(interval=1))\nos._exit(7)\n', 'in the middle'),
-            ('never begins', 'while True:\n    signal.pause()\n', 'did not begin, and was killed')):
-        world.play(text)
-        status, left = on_terminal(world, 'map', '-I', '1000', FAKE_PATIENCE='300' if 'never' in name else '20000')
-        ktap.result(f'on a terminal perf {name}', [] if status == 3 and re.search(wanted, left, re.S) else [status, left])
-    world.play('ready()\nfor i in 1, 2, 3:\n    say(lines(lambda *a: "<not counted>", interval=i / 4))\nuntil_told()\n')
-    status, left = on_terminal(world, 'map', '-I', '250', keys=b'q')
-    bad = [] if status == 1 and len(re.findall('S0/mbox_0 memory_read_bandwidth: n/a', left)) == 1 else [status, left]
-    ktap.result('a map without values says why, once', bad)
-    os.unlink(f'{world.dir}/perf')
-    status, left = on_terminal(world, 'map', '-I', '1000')
-    ktap.result('on a terminal perf is not there', [] if status == 3 and 'install linux-perf' in left else [status, left])
+                ended(done, 0, r'\Ade_DE.UTF-8\n0\n1\n2\n3\n', 'stdout'))
     world.end()
 
 
@@ -364,7 +314,7 @@ def few_files():
                               timeout=60, check=False)
         if 'Too many open files; see ulimit -n' in done.stderr:
             break
-    ktap.result('too few descriptors', cleanly(done, 3, 'Too many open files; see ulimit -n'))
+    ktap.result('too few descriptors', ended(done, 3, 'Too many open files; see ulimit -n'))
     world.end()
 
 
@@ -374,7 +324,7 @@ def machines():
     """Numbers of packages and CPUs are what they are; what is not there is not left out of a sum."""
     ask = 'memory_read_bandwidth', '--csv', '--', 'true'
     world = World(absent={('mbox', i, 1) for i in (0, 1)})
-    ktap.result('a package without boxes', cleanly(
+    ktap.result('a package without boxes', ended(
         world.run(*ask), 1, 'machine,memory_read_bandwidth,n/a,.*S1 has none of its boxes', 'stdout'))
     world.end()
     for name, numbers, cpus in (('a hole', (0, 3), 4), ('package 20', (0, 20), 4), ('1500 CPUs', (0, 1), 1500)):
@@ -396,7 +346,7 @@ def machines():
             ('a package number that is none', 'cpu1/topology/physical_package_id', '256', 'CPU 1 is of package 256')):
         world = World()
         fixture.write(f'{world.sys}/devices/system/cpu/{path}', f'{text}\n')
-        ktap.result(name, cleanly(world.run(*ask), 3, why))
+        ktap.result(name, ended(world.run(*ask), 3, why))
         world.end()
 
 
@@ -435,13 +385,13 @@ def forms():
             ('JSON', ['--json'], '"note":"S1/mbox_1: 64 GB/s is not plausible'),
     ):
         ktap.result(f'not plausible in {name}',
-                    cleanly(world.run('memory_read_bandwidth', *args, '--', 'true'), 0, text, 'stdout'))
+                    ended(world.run('memory_read_bandwidth', *args, '--', 'true'), 0, text, 'stdout'))
     row = rows(world.run('memory_read_bandwidth', '--csv', '--', 'true').stdout)['', 'machine', 'memory_read_bandwidth']
     ktap.result('a note with a comma is one field of CSV', [] if row['note'].endswith('to 34.2 GB/s') else [row])
     done = world.run('memory_read_bandwidth', '--per-box', '--openmetrics', f'{world.dir}/m', '--', 'true')
     with open(f'{world.dir}/m', encoding='utf-8') as f:
         done.stdout = f.read()
-    ktap.result('not plausible for Prometheus', cleanly(
+    ktap.result('not plausible for Prometheus', ended(
         done, 0, r'\nperf_metrics_not_plausible{metric="memory_read_bandwidth",socket="1",box="mbox_1"} 1\n',
         'stdout'))
     for name, args in (('-', ['-']), ('/dev/stdout', ['/dev/stdout']), ('/dev/fd/1', ['/dev/fd/1'])):
@@ -451,13 +401,13 @@ def forms():
                                   stdout=f, stderr=subprocess.PIPE, env=world.env(), text=True, timeout=60, check=False)
         with open(path, encoding='utf-8') as f:
             done.stdout = f.read()
-        ktap.result(f'for Prometheus to {name}', cleanly(done, 0, 'perf_metrics_memory_bandwidth.*\n(.*\n)*# EOF\n', 'stdout'))
+        ktap.result(f'for Prometheus to {name}', ended(done, 0, 'perf_metrics_memory_bandwidth.*\n(.*\n)*# EOF\n', 'stdout'))
     done = world.run('map', '--', 'true')
-    ktap.result('not plausible in the map', cleanly(done, 0, 'M1 r!64.0G', 'stdout'))
+    ktap.result('not plausible in the map', ended(done, 0, 'M1 r!64.0G', 'stdout'))
     done = world.run('map', '-o', f'{world.dir}/m.svg', '--', 'true')
     with open(f'{world.dir}/m.svg', encoding='utf-8') as f:
         done.stdout = f.read()
-    ktap.result('not plausible in the picture', cleanly(
+    ktap.result('not plausible in the picture', ended(
         done, 0, '<title>64 GB/s is not plausible.*</title>(.|\n)*!64.0 GB/s', 'stdout'))
     world.end()
 
@@ -540,7 +490,7 @@ def prometheus():
             '--openmetrics', path, '--', 'true',
             env={'PERF_METRICS_PATH': f'{TOP}/metrics:{texts.dir}/odd'}.items())
         if done.returncode not in (0, 1):
-            bad += list(cleanly(done, 0))
+            bad += list(ended(done, 0))
         with open(path, encoding='utf-8') as f:
             text = f.read()
         tool = subprocess.run([f'{PROMETHEUS}/usr/bin/promtool', 'check', 'metrics'], input=text, text=True,
@@ -630,16 +580,16 @@ def files():
             with open(path, 'wb') as f:
                 f.write(text)
             done = world.run('check', path)
-            bad = list(cleanly(done, status, 'x.metric:([0-9]+:)? ' if status else ''))
+            bad = list(ended(done, status, 'x.metric:([0-9]+:)? ' if status else ''))
             if status and len(done.stderr.splitlines()) > (12 if b'\r' in text else 2):
                 bad.append(done.stderr)
             done = world.run('list', '--json', env={'PERF_METRICS_PATH': world.dir}.items())
             if not status and not json.loads(done.stdout or '[]'):
                 bad.append('list --json is empty')
             ktap.result(f'{"refused" if status else "taken"}: {name}', bad)
-    ktap.result('check of a directory', cleanly(world.run('check', world.dir), 2, f'{world.dir}: this is no file'))
+    ktap.result('check of a directory', ended(world.run('check', world.dir), 2, f'{world.dir}: this is no file'))
     os.mkfifo(f'{world.dir}/y.metric')
-    ktap.result('a pipe where metric files are', cleanly(
+    ktap.result('a pipe where metric files are', ended(
         world.run('memory', env={'PERF_METRICS_PATH': f'{TOP}/metrics:{world.dir}'}.items()), 2, 'y.metric: this is no file'))
     os.unlink(f'{world.dir}/y.metric')
     for name, text, wanted in (('a wrong one', 'metric memory_bandwidth\nevent a p/e/\n', 2),
@@ -650,7 +600,7 @@ def files():
         with open(path, 'w', encoding='utf-8') as f:
             f.write('group memory\n' + text)
         done = world.run('memory_bandwidth', '--', 'true', env={'PERF_METRICS_PATH': f'{TOP}/metrics:{world.dir}'}.items())
-        ktap.result(f'a metric defined anew: {name}', cleanly(done, wanted, 'x.metric:' if wanted else ''))
+        ktap.result(f'a metric defined anew: {name}', ended(done, wanted, 'x.metric:' if wanted else ''))
     with open(path, 'w', encoding='utf-8') as f:
         f.write('group memory\nmetric llc_miss_rate\nscope box\nevent a xeon7500_cbox/llc_hits.all/\nformula -a\n'
                 'metric qpi_utilization\nscope port qpi0 qpi1 qpi2 qpi3\nevent a xeon7500_rbox/flits_sent,{port}/\n'
@@ -658,10 +608,10 @@ def files():
     for args in ['map'], ['map', '-o', f'{world.dir}/x.svg'], ['map', '--matrix', '--topology',
                                                               f'{TOP}/metrics/two.topology']:
         done = world.run(*args, '--', 'true', env={'PERF_METRICS_PATH': f'{TOP}/metrics:{world.dir}'}.items())
-        ktap.result(f'a map of somebody\'s metrics: {args[1:2]}', cleanly(done, 0))
+        ktap.result(f'a map of somebody\'s metrics: {args[1:2]}', ended(done, 0))
     with open(path, 'w', encoding='utf-8') as f:
         f.write('group g\nmetric m\nevent a xeon7500_cbox/llc_hits.all/\nformula a / 0\n')
-    ktap.result('a division by 0 is n/a', cleanly(
+    ktap.result('a division by 0 is n/a', ended(
         world.run('m', '--', 'true', env={'PERF_METRICS_PATH': world.dir}.items()), 1, 'n/a, because its formula has no value', 'stdout'))
     for name, text, wanted in (('a port with a sign', b'link S+0.qpi00 X\n', 't:1: .* is no port'),
                                ('a control character', b'link S0.qpi0 \033[2Jx\n', r'\A.*t:1: this is no text[^\033]*\Z'),
@@ -669,14 +619,14 @@ def files():
                                ('lines of Windows', b'link S0.qpi0 S1.qpi0\r\n', 't:1: .* those of Windows')):
         with open(f'{world.dir}/t', 'wb') as f:
             f.write(text)
-        ktap.result(f'a topology file with {name}', cleanly(
+        ktap.result(f'a topology file with {name}', ended(
             world.run('map', '--topology', f'{world.dir}/t', '--', 'true'), 2, wanted))
     os.mkfifo(f'{world.dir}/topology')
-    ktap.result('a pipe where a topology file is', cleanly(world.run(
+    ktap.result('a pipe where a topology file is', ended(world.run(
         'map', '--', 'true', env={'PERF_METRICS_PATH': f'{TOP}/metrics:{world.dir}'}.items()), 2,
         'topology: this is no file'))
     os.unlink(f'{world.dir}/topology')
-    ktap.result('check of no file', cleanly(world.run('check'), 2, 'check wants files'))
+    ktap.result('check of no file', ended(world.run('check'), 2, 'check wants files'))
     with open(path, 'wb') as f:
         f.write(b'group memory\nmachine 06_2e\nmetric small\n\tevent reads xeon7500_mbox/bbox_cmds.reads/\n'
                 b'\tformula min(reads, 5) * 1e-6 + 2.5E+3\n')
@@ -684,7 +634,7 @@ def files():
     for args in ['perf'], ['grafana'], ['pcp'], ['likwid', f'{world.dir}/likwid'], ['markdown']:
         done = subprocess.run([f'{TOP}/tools/metrics/export.py', *args], input=listed, text=True,
                               capture_output=True, check=False)
-        ktap.result(f'export of functions and powers for {args[0]}', cleanly(
+        ktap.result(f'export of functions and powers for {args[0]}', ended(
             done, 0, r'min\(xeon7500_mbox@bbox_cmds.reads@, 5\) \* 1e-6 \+ 2.5E\+3' if args == ['perf'] else '',
             'stdout'))
     world.end()
@@ -696,28 +646,28 @@ def messages():
     """What a new user sees first."""
     world = World(driver=False)
     done = world.run('memory', '--', 'touch', f'{world.dir}/ran')
-    ktap.result('no module', list(cleanly(
+    ktap.result('no module', list(ended(
         done, 3, r'\A.*the module xeon7500_uncore is not loaded. As root:\n\tmodprobe xeon7500_uncore\n\Z')) +
         ([done.stdout] if done.stdout or os.path.exists(f'{world.dir}/ran') else []))
     world.end()
     world = World(driver=False, modules=('intel_uncore',))
-    ktap.result('another module', cleanly(
+    ktap.result('another module', ended(
         world.run('memory', '--', 'true'), 3, r'\A.*xeon7500_uncore is not loaded, and intel_uncore holds the '
         r'counters. As root:\n\trmmod intel_uncore\n\tmodprobe xeon7500_uncore\n\Z'))
     world.end()
     world = World(model='06_5c')
-    ktap.result('the other module', cleanly(world.run('offcore', '--', 'true'), 3, 'modprobe intel_core_ext'))
-    ktap.result('the machine has a name', cleanly(world.run('list'), 0, 'not for this machine but for\n? *Xeon 7500',
+    ktap.result('the other module', ended(world.run('offcore', '--', 'true'), 3, 'modprobe intel_core_ext'))
+    ktap.result('the machine has a name', ended(world.run('list'), 0, 'not for this machine but for\n? *Xeon 7500',
                                                   'stdout'))
     world.end()
     world = World()
-    ktap.result('no permission', cleanly(world.run('memory', '--', 'true', env={'FAKE_ERRNO': '*:13'}.items()), 3,
+    ktap.result('no permission', ended(world.run('memory', '--', 'true', env={'FAKE_ERRNO': '*:13'}.items()), 3,
                                          r'\A.*no permission.*:\n\tsysctl kernel.perf_event_paranoid=0\n\Z'))
     for name, like in (('memroy', 'memory'), ('llc_mis_ratio', 'llc_miss_ratio'), ('mapp', 'map'), ('lst', 'list'),
                        ('read_bandwidth', 'memory_read_bandwidth'), ('zzzzzzzzzzzz', None)):
-        ktap.result(f'an unknown name {name}', cleanly(
+        ktap.result(f'an unknown name {name}', ended(
             world.run(name), 2, f'did you mean {like}: ' if like else "group 'zzzzzzzzzzzz': "))
-    ktap.result('a command without --', cleanly(world.run('memory', 'sleep', '1'), 2,
+    ktap.result('a command without --', ended(world.run('memory', 'sleep', '1'), 2,
                                                 r"'sleep': .*; a command stands behind --\n\Z"))
     for args, text in ((['memory', '--csv', '--json'], 'only one of'), (['memory', '--plan', '--csv'], 'only one of'),
                        (['list', '--csv'], '--csv is not for perf metrics list'),
@@ -727,16 +677,16 @@ def messages():
                        (['memory', '-xa'], 'there is no option -x'),
                        (['memory', '-I'], '-I wants a value'), (['memory', '--openmetrics', ''], 'wants a file'),
                        (['memory', '--interval=x'], "wants a number from 1 on, not 'x'")):
-        ktap.result(' '.join(args), cleanly(world.run(*args), 2, rf'\Aperf metrics: .*{text}.*\n\Z'))
+        ktap.result(' '.join(args), ended(world.run(*args), 2, rf'\Aperf metrics: .*{text}.*\n\Z'))
     done = subprocess.run([f'{TOP}/tools/metrics/perf-loads', '-n', f'1; touch {world.dir}/ran', '--', 'true'],
                           text=True, capture_output=True, check=False)
-    ktap.result('perf loads takes no command for a number', list(cleanly(done, 2, 'usage: perf loads')) +
+    ktap.result('perf loads takes no command for a number', list(ended(done, 2, 'usage: perf loads')) +
                 (['it ran'] if os.path.exists(f'{world.dir}/ran') else []))
     world.end()
 
 
 ktap.result('it is built', fixture.build())
 if not ktap.bad:
-    for test in (streams, intervals, shared, statuses, ends, screens, readers, few_files, machines, forms, prometheus, files, messages):
+    for test in (streams, intervals, shared, statuses, ends, readers, few_files, machines, forms, prometheus, files, messages):
         test()
 sys.exit(ktap.end())

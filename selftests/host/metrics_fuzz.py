@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """libFuzzer with AddressSanitizer and UBSan on what perf metrics reads from outside: metric files,
-topology files, and what perf prints. FUZZ_SECONDS (600) for each, beginning with the corpus in
+topology files, what perf prints, and recordings. FUZZ_SECONDS (600) for each, beginning with the corpus in
 the tree.
 
 TIER: soak
@@ -20,7 +20,7 @@ from ktap import Ktap
 SECONDS = int(os.environ.get('FUZZ_SECONDS', 600))
 # The thread that looks after memory would take the signals of children.
 LIMITS = {'m': ['-rss_limit_mb=1500', '-ignore_ooms=1'], 't': ['-rss_limit_mb=1500', '-ignore_ooms=1'],
-          'p': ['-rss_limit_mb=0']}
+          'p': ['-rss_limit_mb=0'], 'r': ['-rss_limit_mb=1500', '-ignore_ooms=1']}
 # What perf is here; no Python, for it starts slowly.
 PERF = '#!/bin/sh\nread -r x\necho ack\nexec cat "${0%/*}/stream"\n'
 
@@ -50,16 +50,31 @@ def fuzz(kind, corpus):
     return bad
 
 
+def recording(world):
+    """A small one, for there is little room."""
+    fixture.write(f'{world.dir}/m.metric', 'group g\nmetric m\n\tscope box\n\tevent a xeon7500_mbox/imt_x/\n'
+                  '\tformula a / seconds\n')
+    for i in 0, 1:
+        world.pmu(f'xeon7500_mbox_{i}', ['imt_x'], [0])
+    world.play('ready()\nfor i in 1, 2, 3:\n    say(lines(interval=i))\nsay(lines())\nos._exit(0)\n')
+    done = world.run('record', '-o', f'{world.dir}/r', 'm', env={'PERF_METRICS_PATH': world.dir}.items())
+    return [done.stderr] if done.returncode else []
+
+
 def main():
     ktap = Ktap()
-    built = fixture.build('fuzz')
+    built = fixture.build() + fixture.build('fuzz')
+    small = fixture.World(packages=1, driver=False)
+    built = built or recording(small)
     ktap.result('it is built', built)
     for name, kind, corpus in () if built else (
             ('metric files', 'm', glob.glob(f'{fixture.TOP}/metrics/*.metric')),
             ('topology files', 't', glob.glob(f'{fixture.TOP}/metrics/*.topology')),
             ('what perf prints', 'p', glob.glob(f'{HOST}/metrics/corpus/*')),
+            ('recordings', 'r', [f'{small.dir}/r']),
     ):
         ktap.result(name, fuzz(kind, corpus))
+    small.end()
     return ktap.end()
 
 

@@ -34,7 +34,7 @@ says() {
 		diff <(echo "$line") <(grep -v '^make' "$DIR/out") && [ ! -e "$DIR/root" ]
 }
 run="missing packages; run: sudo apt-get install"
-libraries="libjansson-dev libmuparser-dev"
+libraries="libjansson-dev libmuparser-dev libncurses-dev"
 none=/lib/modules/6.1.0-99-amd64/build
 with=$DIR/kernel
 
@@ -72,7 +72,7 @@ enough() {
 	done
 }
 elsewhere() {
-	touch "$DIR/jansson.h" "$DIR/muParserDLL.h"
+	touch "$DIR/jansson.h" "$DIR/muParserDLL.h" "$DIR/ncurses.h"
 	CC="cc -m64" CPPFLAGS="-I $DIR" "$TOP/tools/need" metrics
 }
 ktap "kernels that they may be for" enough

@@ -8,6 +8,7 @@ events are not counted, or for a part of the time. Wrong rules have one clear li
 
 TIER: quick
 """
+import html
 import json
 import os
 import random
@@ -219,6 +220,73 @@ def sentences():
     world.end()
 
 
+def device(size, speed, configured):
+    """A memory device of a DMI table."""
+    body = bytearray(0x22)
+    body[0], body[1] = 17, len(body)
+    body[0xc:0xe], body[0x15:0x17] = size.to_bytes(2, 'little'), speed.to_bytes(2, 'little')
+    body[0x20:0x22] = configured.to_bytes(2, 'little')
+    return bytes(body) + b'DIMM\0\0'
+
+
+def firmware(world, devices):
+    """Its table, with these."""
+    os.makedirs(f'{world.sys}/firmware/dmi/tables', exist_ok=True)
+    with open(f'{world.sys}/firmware/dmi/tables/DMI', 'wb') as f:
+        f.write(bytes((1, 27)) + bytes(25) + b'a\0b\0\0' + b''.join(devices) + bytes((127, 4, 0, 0, 0, 0)))
+
+
+def recorded():
+    """A recording has the verdicts that were live, elsewhere and without the files of then; also on its page."""
+    world, other = world_of(2, None), World(model='06_9e', driver=False)
+    firmware(world, [device(4096, 978, 978)])
+    counts = [calm(), calm()]
+    memory(counts[1])
+    link(counts[1])
+    throttling(counts[0])
+    part = [{}, {'xeon7500_cbox_3': 0.5}]
+    plant(world, [(counts, None), ([calm(), calm()], None), (counts, part)])
+    path, limits = f'{world.dir}/r', f'{world.dir}/limits'
+    done = world.run('record', '-o', path, '--topology', f'{world.dir}/topology', '--', 'true')
+    bad = [] if not done.returncode else [done.stderr]
+    write(limits, TOPOLOGIES[2] + 'limit memory 28e9\nlimit memory 90e9 S1/mbox_1\n')
+    for name, args in ('with the speed of the memory', ()), ('with other limits', ('--topology', limits)):
+        for form in (), ('--json',):
+            live = world.run('why', '--topology', *(args[1:] or [f'{world.dir}/topology']), '-I', '1000', *form, '--', 'true')
+            got = other.run('report', path, 'why', *args, '-I', '1000', *form, env={'PERF_METRICS_PATH': '/nowhere'}.items())
+            if got.stdout != live.stdout or not live.stdout or got.returncode:
+                bad.append(f'{got}\n{live.stdout}')
+            if ('S1: memory is the limit' in live.stdout) == bool(args) or 'not judged' not in live.stdout.replace('_', ' '):
+                bad.append(live.stdout)
+        ktap.result(f'a recording has the verdicts that were live, {name}', bad)
+        bad = []
+    for rule, wanted in ('link_full', 4), ('slice_full', 1):
+        done = other.run('report', path, 'why', '-I', '1000', '--fail-on', rule)
+        bad += [] if done.returncode == wanted else [done]
+    done = other.run('report', path, 'why', 'throttled', '-I', '1000')
+    bad += [] if done.stdout.count('S0 is slowed down') == 2 and 'QPI' not in done.stdout else [done]
+    plant(world, [(counts, None)])
+    bad += list(fixture.ended(world.run('record', '-o', path, 'throttle_share', 'prochot_share', '--', 'true'), 0))
+    done = other.run('report', path, 'why')
+    bad += [] if not done.returncode and done.stdout.startswith('S0 is slowed down') else [done]
+    for args, status, said in ((('link_full',), 2, 'has no qpi_utilization, which the rule wants'),
+                               (('nothing',), 2, "there is no rule 'nothing'"), (('--csv',), 2, 'only one of'),
+                               (('--sort', 'value'), 2, 'for tables and CSV')):
+        bad += fixture.ended(other.run('report', path, 'why', *args), status, said)
+    bad += fixture.ended(other.run('report', path, '--fail-on', 'any'), 2, 'report FILE why')
+    bad += list(fixture.ended(world.run('record', '-o', path, 'memory_read_bandwidth', '--', 'true'), 0))
+    bad += fixture.ended(other.run('report', path, 'why'), 3, 'has not all metrics of any rule')
+    ktap.result('rules of a recording, by name and by what it has', bad)
+    bad = list(fixture.ended(world.run('record', '-o', path, '--topology', f'{world.dir}/topology', '--', 'true'), 0))
+    bad += fixture.ended(other.run('report', path, '--html', f'{world.dir}/p.html'), 0)
+    page = html.unescape(''.join(re.findall('id="verdict">\n(.*?)</ul>', fixture.read(f'{world.dir}/p.html'), re.S)))
+    wanted = [one['text'] for one in json.loads(other.run('report', path, 'why', '--json').stdout)['verdicts']]
+    ktap.result('its page has the verdicts, worst first', bad + ([] if len(wanted) == 3 and
+                re.findall('<li>(.*?)</li>', page) == wanted else [page, wanted]))
+    for one in world, other:
+        one.end()
+
+
 def fused():
     """Boxes that are not there are nothing to judge, and in no mean."""
     gone = {('cbox', i, 1) for i in (1, 2, 3, 4, 6, 7)} | {('mbox', 0, 1), ('bbox', 0, 1)}
@@ -240,26 +308,17 @@ def fused():
 
 def dmi():
     """The limit of the firmware: four channels of the slowest memory device that is there."""
-    def device(size, speed, configured):
-        body = bytearray(0x22)
-        body[0], body[1] = 17, len(body)
-        body[0xc:0xe], body[0x15:0x17] = size.to_bytes(2, 'little'), speed.to_bytes(2, 'little')
-        body[0x20:0x22] = configured.to_bytes(2, 'little')
-        return bytes(body) + b'DIMM\0\0'
     world = world_of(1, None)
     counts = [calm()]
     counts[0]['xeon7500_mbox_0/bbox_cmds.reads'], counts[0]['xeon7500_bbox_0/imt_inserts_wr'] = 26e9 / 64, 0
     plant(world, [(counts, None)])
-    other = bytes((1, 27)) + bytes(25) + b'a\0b\0\0'
     for name, table, wanted in (
             ('all of one speed', [device(4096, 1066, 1066)] * 2, None),
             ('the slowest', [device(4096, 1333, 978), device(4096, 1333, 1066)], 978),
             ('an empty socket is none', [device(0, 800, 800), device(4096, 978, 0)], 978),
             ('one of unknown speed', [device(4096, 978, 978), device(4096, 0, 0)], 'unknown'),
             ('cut off', [device(4096, 978, 978)[:20]], 'unknown'), ('none', [], 'unknown')):
-        os.makedirs(f'{world.sys}/firmware/dmi/tables', exist_ok=True)
-        with open(f'{world.sys}/firmware/dmi/tables/DMI', 'wb') as f:
-            f.write(other + b''.join(table) + bytes((127, 4, 0, 0, 0, 0)))
+        firmware(world, table)
         answer = json.loads(why(world, '--json', '--', 'true').stdout)
         got = [one['values']['most'] for one in answer['verdicts']]
         silent = [one for one in answer['not_judged'] if one['rule'] == 'memory_full']
@@ -558,7 +617,7 @@ def main():
     ktap.result('it is built', fixture.build())
     if ktap.bad:
         return ktap.end()
-    for test in matrix, sentences, fused, dmi, traffics, cores, statuses, own_rules:
+    for test in matrix, sentences, recorded, fused, dmi, traffics, cores, statuses, own_rules:
         test()
     return ktap.end()
 

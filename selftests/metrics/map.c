@@ -79,13 +79,13 @@ static void run(const char *args)
 	ktap_require(!pclose(f), "%s: %s", command, answer);
 }
 
-/* What line has behind this text, of package p: their blocks are 40 columns wide. */
+/* This line below the title, of package p: their blocks are 40 columns wide. */
 static const char *block(int line, int p)
 {
 	static char text[41];
 	const char *at = answer;
 
-	while (line--) {
+	while (line-- >= 0) {
 		at = strchr(at, '\n');
 		ktap_require(at, "%s", answer);
 		at++;
@@ -254,6 +254,7 @@ static pid_t start_on_screen(void)
 
 	ktap_require(pid >= 0, "%m");
 	if (!pid) {
+		setenv("TERM", "xterm", 1);
 		execlp("perf-metrics", "perf-metrics", "map", "--matrix", "-I", "100", "--topology",
 		       TOPOLOGY, NULL);
 		_exit(127);
@@ -263,58 +264,23 @@ static pid_t start_on_screen(void)
 	return pid;
 }
 
-/* Reads until there are so many frames, or until nothing more comes. */
-static int frames(int wanted)
+/* Reads what comes next; false if that is nothing. */
+static bool more(void)
 {
-	int num = 0;
-	char *at;
+	struct pollfd fd = { .fd = screen, .events = POLLIN };
+	ssize_t len;
 
-	while (true) {
-		struct pollfd fd = { .fd = screen, .events = POLLIN };
-		ssize_t len;
-
-		for (num = 0, at = answer; (at = strstr(at, "\033[H")); at++)
-			num++;
-		if ((wanted && num >= wanted) || poll(&fd, 1, 60000) <= 0)
-			break;
-		len = read(screen, answer + filled, sizeof(answer) - 1 - filled);
-		if (len <= 0)
-			break;
-		filled += len;
-		answer[filled] = 0;
-	}
-	return num;
-}
-
-/* 24 lines of 80 characters have room; escape sequences take none. */
-static void check_frames(void)
-{
-	char *frame = strstr(answer, "\033[H"), *next;
-	int num = 0;
-
-	for (; frame; frame = next, num++) {
-		int lines = 1, column = 0, widest = 0;
-		char *at;
-
-		next = strstr(frame + 1, "\033[H");
-		for (at = frame; *at && at != next; at++) {
-			if (*at == '\033') {
-				at += strcspn(at, "HKJmhl");
-			} else if (*at == '\n') {
-				lines++;
-				column = 0;
-			} else if (*at != '\r' && ++column > widest) {
-				widest = column;
-			}
-		}
-		ktap_check(lines <= 24 && widest <= 80, "frame %d: %d lines of %d", num, lines, widest);
-	}
+	if (poll(&fd, 1, 60000) <= 0)
+		return false;
+	len = read(screen, answer + filled, sizeof(answer) - 1 - filled);
+	filled += len > 0 ? len : 0;
+	answer[filled] = 0;
+	return len > 0;
 }
 
 /* How it ends: by a key, or a signal to the program. */
 static void ends_by(int key, int sig)
 {
-	static const char begin[] = "\033[?1049h\033[?25l", end[] = "\033[?25h\033[?1049l";
 	struct termios before, after;
 	pid_t pid = start_on_screen();
 	int status;
@@ -322,23 +288,28 @@ static void ends_by(int key, int sig)
 	/* As it was before the program had been there. */
 	ktap_require(!tcgetattr(screen, &before));
 	before.c_lflag |= ICANON | ECHO | ISIG;
-	ktap_check(frames(4) >= 4, "%s", answer);
-	ktap_check(strstr(answer, begin), "it has not taken the screen");
+	/* The last line of the matrix, and something of the next interval */
+	while (!strstr(answer, "from S1 to") && more())
+		;
+	ktap_check(more(), "%s", answer);
+	ktap_check(strstr(answer, "\033[?1049h") && strstr(answer, "\033[?25l"),
+		   "it has not taken the screen");
 	ktap_check(strstr(answer, "Busiest link: S1 qpi2 > S0, 80 % full"), "%s", answer);
-	ktap_check(strstr(answer, "\033[7mq2>S0"), "the busiest link is not in reverse");
+	ktap_check(strstr(answer, "\033[33mq2>S0"), "the link from 60 %% on is not in yellow");
 	ktap_check(strstr(answer, "from S1 to"), "there is no matrix");
 	if (key)
 		ktap_require(write(screen, &(char){ key }, 1) == 1);
 	else
 		kill(pid, sig);
-	frames(0);
+	while (more())
+		;
 	ktap_require(waitpid(pid, &status, 0) == pid);
 	ktap_check(key ? WIFEXITED(status) && !WEXITSTATUS(status) :
 		   WIFSIGNALED(status) && WTERMSIG(status) == sig, "status %#x", status);
-	ktap_check(strstr(answer, end), "it has not given the screen back");
+	ktap_check(strstr(answer, "\033[?25h") && strstr(answer, "\033[?1049l"),
+		   "it has not given the screen back");
 	ktap_check(!tcgetattr(screen, &after) && after.c_lflag == before.c_lflag &&
 		   after.c_iflag == before.c_iflag, "the terminal is not as it was");
-	check_frames();
 	close(screen);
 }
 

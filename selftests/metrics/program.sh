@@ -186,8 +186,23 @@ maps() {
 		says 2 'says whose the nodes are' perf metrics map --matrix -- true &&
 		says 2 'is too much' perf metrics map memory -- true &&
 		says 2 'csv is not for perf metrics map' perf metrics map --csv -- true &&
-		says 2 'output is not for perf metrics NAME' perf metrics memory -o $T/x -- true &&
+		says 2 'output is not for perf metrics list' perf metrics list -o $T/x &&
 		says 3 '/nowhere/map.svg' perf metrics map -o /nowhere/map.svg -- true
+}
+
+# What perf says of the whole time is the sum of its intervals, and a recording has both.
+recording() {
+	perf metrics record -o $T/r -I 200 memory llc -- sleep 1.1 && says 0 '' perf-metrics report $T/r --csv &&
+		cp $T/out $T/whole && sed '$d' $T/r >$T/intervals &&
+		says 0 'without its last line after [0-9]* whole intervals' perf-metrics report $T/intervals --csv || return 1
+	cat $T/whole $T/out
+	awk -F, 'FNR == NR { value[$2] = $3; next }
+		FNR > 1 && !($3 > 0 && $3 / value[$2] < 1 + 1e-9 && $3 / value[$2] > 1 - 1e-9) { bad = 1 }
+		END { exit bad || FNR < 6 }' $T/whole $T/out && perf metrics report $T/r map >$T/out 2>$T/err
+	grep -q 'which the map is of' $T/err && perf metrics record -o $T/m -- sleep 0.1 &&
+		perf metrics report $T/m map | tee $T/out | grep -q '^Busiest link' &&
+		perf metrics report $T/m --html $T/m.html && grep -q '^</html>' $T/m.html &&
+		perf metrics diff $T/r $T/r --per-box | grep '^Nothing has changed: 0 within the spread'
 }
 
 unknown() {
@@ -385,6 +400,7 @@ ktap "OpenMetrics" openmetrics
 ktap "bad files" bad_files
 ktap "files of the user's own" own_files
 ktap "wrong topology files, wrong usage of the map" maps
+ktap "a recording" recording
 ktap "unknown names, wrong usage" unknown
 ktap "no such event, no such PMU, division by zero" no_value
 ktap "nothing to count" nothing
@@ -401,5 +417,6 @@ ktap "no driver, or another one" no_driver
 if [ -n "${SOAK:-}" ]; then
 	ktap "no leak" no_leak "^{" memory dram power --per-box --json
 	ktap "no leak in a map" no_leak "^Busiest" map
+	ktap "no leak in a recording" no_leak '^{"time"' record -o - memory
 fi
 ktap_end

@@ -17,7 +17,7 @@ debian() {
 		once service
 		[ ! -e "$ROOT" ] || exit 0
 		rm -rf "$ROOT.tmp"
-		mmdebstrap --variant=minbase --include=systemd,linux-perf,libmuparser2v5,libjansson4 bookworm \
+		mmdebstrap --variant=minbase --include=systemd,linux-perf,libmuparser2v5,libjansson4,libncursesw6 bookworm \
 			"$ROOT.tmp" >"$DIR/debian.log" 2>&1 || { tail "$DIR/debian.log"; exit 1; }
 		cd "$ROOT.tmp" || exit
 		rm -rf dev/* usr/share/{doc,man,locale,info,zoneinfo} var/cache/* var/lib/apt/*

@@ -384,6 +384,10 @@ static void list(bool writes)
 	}
 }
 
+#ifndef VERSION
+#define VERSION "unknown"
+#endif
+
 static int usage(FILE *f)
 {
 	fprintf(f, "usage: hwcheck --read|--count|--pmi [OPTION...]\n"
@@ -400,7 +404,8 @@ static int usage(FILE *f)
 		"  --report FILE     JSON (hwcheck.json), and FILE.log\n"
 		"  --restore FILE    puts that back, after both processes were killed\n"
 		"  --despite-panic   also where an unknown NMI panics\n"
-		"  --hypervisor      also in a virtual machine\n");
+		"  --hypervisor      also in a virtual machine\n"
+		"  --version\n");
 	return f == stdout ? 0 : 2;
 }
 
@@ -529,7 +534,8 @@ int main(int argc, char **argv)
 		{ "package", required_argument, NULL, 'P' }, { "load", no_argument, NULL, 'L' },
 		{ "limit", required_argument, NULL, 't' }, { "report", required_argument, NULL, 'R' },
 		{ "restore", required_argument, NULL, 'b' }, { "despite-panic", no_argument, NULL, 'D' },
-		{ "hypervisor", no_argument, NULL, 'H' }, { "help", no_argument, NULL, 'h' }, {},
+		{ "hypervisor", no_argument, NULL, 'H' }, { "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'v' }, {},
 	};
 	const char *path = "hwcheck.json", *from = NULL, *why;
 	double limit = 300;
@@ -585,6 +591,9 @@ int main(int argc, char **argv)
 		case 'H':
 			under_hypervisor = true;
 			break;
+		case 'v':
+			puts("hwcheck " HWCHECK_VERSION);
+			return 0;
 		default:
 			return usage(opt == 'h' ? stdout : stderr);
 		}

@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "map.h"
+#include "screen.h"
 
 #define MAX_LINE	65536	/* of perf's */
 
@@ -240,6 +240,8 @@ static void take_signal(struct run *run)
 		reap(run);
 		return;
 	}
+	if (run->session->view && screen_signal(run->session, info.ssi_signo))
+		return;
 	run->session->signal = info.ssi_signo;
 	if (!run->command.pid)
 		stop_perf(run);
@@ -459,10 +461,9 @@ static void take(struct run *run)
 		{ .fd = run->signals, .events = POLLIN },
 		{ .fd = run->perf.fd, .events = POLLIN },
 		/* Nobody to look at keys, or the end is under way: then none. */
-		{ .fd = session->key && !run->told ? STDIN_FILENO : -1, .events = POLLIN },
+		{ .fd = session->view && !run->told ? STDIN_FILENO : -1, .events = POLLIN },
 	};
 	double left = fmax(run->deadline - now(), 0);
-	char key;
 
 	if (poll(fds, 3, run->perf.pid && isfinite(left) ? (int)(1000 * left) + 1 : -1) < 0)
 		return;
@@ -470,7 +471,7 @@ static void take(struct run *run)
 		take_signal(run);
 	if (fds[1].revents && !take_text(run))
 		shut(&run->perf.fd);
-	if (fds[2].revents && (read(STDIN_FILENO, &key, 1) != 1 || session->key(session, key)))
+	if (fds[2].revents & ~POLLIN || (fds[2].revents && screen_keys(session)))
 		stop_perf(run);
 	/* What has come is first: this may have been late itself. */
 	if (run->perf.pid && !left && run->deadline <= now()) {
@@ -490,7 +491,7 @@ static int judge_perf(const struct run *run)
 
 	if (status == 127 && !any)
 		return fail(STATUS_FAILED, "perf is not there: install linux-perf");
-	if (!any && (run->session->signal || (run->session->key && run->told)))
+	if (!any && (run->session->signal || (run->session->view && run->told)))
 		warn("it was ended before anything was counted%s", run->begins &&
 		     run->session->options.command ? "; the command has not run" : "");
 	else if (!any)
@@ -504,7 +505,8 @@ static int judge_perf(const struct run *run)
 
 int count(struct session *session, output_fn *output)
 {
-	static const int signals[] = { SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	static const int signals[] = { SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT,
+				       SIGWINCH, SIGTSTP, SIGCONT };
 	struct run *run = allocate(sizeof(*run));
 	bool counts = session->plan.num_counters;
 	struct sigaction old;
@@ -516,7 +518,8 @@ int count(struct session *session, output_fn *output)
 			     .mark = mark(), .whole = lines_of(session), .done = NAN,
 			     .deadline = INFINITY };
 	sigemptyset(&ours);
-	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+	/* The last three are for a screen alone. */
+	for (i = 0; i < sizeof(signals) / sizeof(signals[0]) - (session->view ? 0 : 3); i++) {
 		/* Who has these ignored, as nohup has, does not want an end by them. */
 		if ((signals[i] != SIGHUP && signals[i] != SIGQUIT) ||
 		    sigaction(signals[i], NULL, &old) || old.sa_handler != SIG_IGN)
@@ -551,7 +554,7 @@ int count(struct session *session, output_fn *output)
 	if (!status)
 		status = run->failed ?: counts ? judge_perf(run) : 0;
 	/* What is pending ends the program here. */
-	terminal_end();
+	screen_end();
 	sigprocmask(SIG_SETMASK, &run->before, NULL);
 	return status ?: run->command.status;
 }

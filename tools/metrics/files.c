@@ -535,24 +535,25 @@ static const char *wrong_text(char *text, size_t len)
 	json = json_string(text);
 	good = json && strlen(text) == len;
 	json_decref(json);
-	/* U+0080 to U+009F are control characters, too. */
 	for (; *text; text++)
-		good &= (*text == '\t' || !iscntrl((unsigned char)*text)) &&
-			!(text[0] == '\xc2' && (unsigned char)text[1] < 0xa0);
+		good &= !control_at(text);
 	return good ? NULL : "this is no text in UTF-8";
 }
 
-int lines_read(const char *path, take_fn *take, void *data)
+int lines_read(const struct text *file, take_fn *take, void *data)
 {
-	int number = 0, errors = 0, mark, fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+	const char *path = file->path;
+	int fd = file->text ? -1 : open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	FILE *f = file->text ? fmemopen((char *)file->text, strlen(file->text), "r") :
+		  fd < 0 ? NULL : fdopen(fd, "r");
+	int number = 0, errors = 0, mark;
 	char *line = NULL, *text, *word;
 	const char *error;
 	size_t size = 0;
 	struct stat st;
 	ssize_t len;
 
-	if (!f || fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+	if (!f || (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode)))) {
 		errors = bad_line(path, 0, f ? "this is no file" : strerror(errno));
 		if (f)
 			fclose(f);
@@ -573,11 +574,13 @@ int lines_read(const char *path, take_fn *take, void *data)
 	return errors;
 }
 
-int file_read(struct session *session, const char *path)
+int file_read(struct session *session, const struct text *text)
 {
+	const char *path = text->path;
 	struct file file = { .session = session, .path = path };
-	int errors = lines_read(path, take_line, &file);
+	int errors = lines_read(text, take_line, &file);
 
+	*append(session->text, session->num_texts) = *text;
 	end_of_group(&file);
 	return errors + file.errors + (errors || file.group ? 0 : bad_line(path, 0, "there is no group"));
 }
@@ -596,7 +599,7 @@ static int dir_read(struct session *session, const char *dir)
 	if (num < 0 && getenv("PERF_METRICS_PATH"))
 		errors = fail(1, "%s: %s", dir, strerror(errno));
 	for (i = 0; i < num; i++) {
-		errors += file_read(session, format("%s/%s", dir, list[i]->d_name));
+		errors += file_read(session, &(struct text){ format("%s/%s", dir, list[i]->d_name) });
 		free(list[i]);
 	}
 	free(list);

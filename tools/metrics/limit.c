@@ -14,12 +14,15 @@
 
 const struct topology *session_topology(struct session *session)
 {
-	const char *path = session->options.topology ?: file_find("topology");
+	struct text *file = &session->topology_file;
 
 	if (session->topology)
 		return session->topology;
+	/* A recording has its own, and that of the machine it is looked at on is another one. */
+	if (session->options.topology || session->options.mode != REPORT)
+		*file = (struct text){ session->options.topology ?: file_find("topology") };
 	session->topology = allocate(sizeof(*session->topology));
-	return path && topology_read(session->topology, path) ? NULL : session->topology;
+	return file->path && topology_read(session->topology, file) ? NULL : session->topology;
 }
 
 /* ---- DMI ---- */
@@ -29,21 +32,21 @@ static char *dmi_path(const struct session *session)
 	return format("%s/firmware/dmi/tables/DMI", session->world->sys);
 }
 
-static unsigned int word_at(const uint8_t *at)
+static int word_at(const uint8_t *at)
 {
 	return at[0] | at[1] << 8;
 }
 
 /*
- * The MT/s of the slowest memory device that is populated, by which all run; 0 if it is unknown. A
- * structure has a type, a length, its fields, and strings up to two zeros.
+ * The slowest memory device that is populated is the one by which all run. A structure has a type,
+ * a length, its fields, and strings up to two zeros.
  */
-static unsigned int dmi_speed(const struct session *session)
+int dmi_speed(const struct session *session)
 {
 	FILE *f = fopen(dmi_path(session), "re");
 	static uint8_t table[1 << 16];
 	size_t size, at = 0, next;
-	unsigned int least = 0;
+	int least = 0;
 
 	if (!f)
 		return 0;
@@ -51,7 +54,7 @@ static unsigned int dmi_speed(const struct session *session)
 	fclose(f);
 	while (at + 4 <= size && table[at + 1] >= 4 && at + table[at + 1] <= size) {
 		const uint8_t *entry = table + at;
-		unsigned int len = entry[1], speed = 0;
+		int len = entry[1], speed = 0;
 
 		if (entry[0] == 17 && len >= 0x17 && word_at(entry + 0xc)) {
 			speed = len >= 0x22 ? word_at(entry + 0x20) : 0;
@@ -75,7 +78,7 @@ double limit_of(struct session *session, const char *kind, int package, const ch
 	const char *places[] = { cell ? format("S%d/%s", package, cell) : "", format("S%d", package),
 				 "" };
 	unsigned int p;
-	int speed;
+	int speed = strcmp(kind, "memory") ? 0 : session->memory_speed;
 
 	for (p = 0; topology && p < sizeof(places) / sizeof(places[0]); p++) {
 		double most = topology_limit(topology, kind, places[p]);
@@ -85,11 +88,11 @@ double limit_of(struct session *session, const char *kind, int package, const ch
 			return most;
 		}
 	}
-	speed = !strcmp(kind, "memory") ? dmi_speed(session) : 0;
 	*why = speed ? format("%d channels of the %d MT/s that the firmware says", CHANNELS, speed) :
 	       format("the limit '%s' is not known here. Write a line 'limit %s NUMBER' into the "
 		      "topology file: perf metrics status --topology prints one%s", kind, kind,
-		      strcmp(kind, "memory") || access(dmi_path(session), F_OK) ||
+		      strcmp(kind, "memory") || session->options.mode == REPORT ||
+		      access(dmi_path(session), F_OK) ||
 		      !access(dmi_path(session), R_OK) ? "" :
 		      "; or run as root, who may read the speed of the memory");
 	return speed ? CHANNELS * 8e6 * speed : NAN;
@@ -171,8 +174,7 @@ void limits_write(struct session *session, const struct value *values, int num, 
 int topology_skeleton(struct session *session)
 {
 	const struct pmu *pmu;
-	unsigned int speed = dmi_speed(session);
-	int p, q, ports = 0;
+	int speed = session->memory_speed, p, q, ports = 0;
 
 	printf("# Topology of this machine for perf metrics, see perf-metrics(5). Made by\n"
 	       "#\tperf metrics status --topology >topology\n"
@@ -201,7 +203,7 @@ int topology_skeleton(struct session *session)
 	       "# DIMMs (up to %d) x 8 x transfers per second. A measured maximum is better, such as\n"
 	       "# that of STREAM. One controller alone: limit memory NUMBER S0/mbox_0\n", CHANNELS);
 	if (speed)
-		printf("# The firmware says %u MT/s.\n", speed);
+		printf("# The firmware says %d MT/s.\n", speed);
 	else
 		printf("# The speed of the memory is not known; root can read it, or dmidecode -t 17.\n"
 		       "# With four channels of DDR3-1066 this would be\n");

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "metrics.h"
+#include "rule.h"
 
 /* Models by the name that people have for them, and the module that has their events. */
 static const struct model {
@@ -21,9 +21,9 @@ static const struct model {
 	{ "06_2a", "Sandy Bridge", "intel_core_ext" }, { "06_2d", "Sandy Bridge", "intel_core_ext" },
 };
 
-char *read_file(const struct session *session, const char *path)
+char *first_line(const char *path)
 {
-	FILE *f = fopen(format("%s%s", session->world->sys, path), "re");
+	FILE *f = fopen(path, "re");
 	char *text = NULL, *line = NULL;
 	size_t size = 0;
 
@@ -34,6 +34,11 @@ char *read_file(const struct session *session, const char *path)
 	free(text);
 	fclose(f);
 	return line;
+}
+
+char *read_file(const struct session *session, const char *path)
+{
+	return first_line(format("%s%s", session->world->sys, path));
 }
 
 static char *pmu_file(const struct session *session, const char *pmu, const char *dir,
@@ -90,31 +95,37 @@ static int cpus_read(struct session *session)
 	return 0;
 }
 
-static void pmu_add(struct session *session, const char *name)
+struct pmu *pmu_add(struct session *session, const char *name)
 {
-	char *type = pmu_file(session, name, "", "type");
-	char *mask = pmu_file(session, name, "", "cpumask");
-	bool *cpus = cpus_of(mask ?: "");
-	struct pmu *pmu;
+	struct pmu *pmu = append(session->pmu, session->num_pmus);
 	char *digits;
 	int i;
 
-	if (!type || !cpus)
-		return;
-	pmu = append(session->pmu, session->num_pmus);
-	pmu->name = format("%s", name);
-	pmu->base = format("%s", name);
-	pmu->number = -1;
-	pmu->type = strtoul(type, NULL, 0);
+	*pmu = (struct pmu){ format("%s", name), format("%s", name), -1 };
 	digits = strrchr(pmu->base, '_');
 	if (digits && digits != pmu->base && digits[1] &&
 	    !digits[1 + strspn(digits + 1, "0123456789")]) {
 		pmu->number = atoi(digits + 1);
 		*digits = 0;
 	}
-	pmu->core = !mask;
 	for (i = 0; i < MAX_PACKAGES; i++)
 		pmu->cpu[i] = -1;
+	return pmu;
+}
+
+static void pmu_read(struct session *session, const char *name)
+{
+	char *type = pmu_file(session, name, "", "type");
+	char *mask = pmu_file(session, name, "", "cpumask");
+	bool *cpus = cpus_of(mask ?: "");
+	struct pmu *pmu;
+	int i;
+
+	if (!type || !cpus)
+		return;
+	pmu = pmu_add(session, name);
+	pmu->type = strtoul(type, NULL, 0);
+	pmu->core = !mask;
 	for (i = 0; i < session->cpus; i++) {
 		if (cpus[i] && session->package_of[i] >= 0)
 			pmu->cpu[session->package_of[i]] = i;
@@ -155,9 +166,10 @@ int machine_read(struct session *session)
 	struct dirent *entry;
 
 	model_read(session);
+	session->memory_speed = dmi_speed(session);
 	while (dir && (entry = readdir(dir))) {
 		if (entry->d_name[0] != '.')
-			pmu_add(session, entry->d_name);
+			pmu_read(session, entry->d_name);
 	}
 	if (dir)
 		closedir(dir);
@@ -227,6 +239,16 @@ const char *machine_module(const struct session *session)
 bool has_module(const struct session *session, const char *name)
 {
 	return !access(format("%s/module/%s", session->world->sys, name), F_OK);
+}
+
+char *module_text(const struct session *session)
+{
+	const struct model *model = model_of(session->model);
+
+	if (!model || !has_module(session, model->module))
+		return NULL;
+	return format("%s %s", model->module,
+		      read_file(session, format("/module/%s/version", model->module)) ?: "");
 }
 
 int machine_check(const struct session *session)

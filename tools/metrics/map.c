@@ -5,8 +5,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
 
-#include "map.h"
+#include "rule.h"
+#include "screen.h"
 
 /* Metrics by the place of their values. */
 static const struct field {
@@ -15,19 +19,15 @@ static const struct field {
 	int per_pmu;			/* so many of the cells */
 	size_t at;
 	int num;
-	size_t most;			/* what the map has for the most of all, or 0 */
 } fields[] = {
 #define PLACE(field, num)	offsetof(struct map_package, field), num
-#define MOST(field)		offsetof(struct map, field)
-	{ "llc_miss_rate", "cbox_", "xeon7500_cbox", 1, PLACE(miss, MAP_CBOXES), MOST(most_miss) },
-	{ "memory_read_bandwidth", "mbox_", "xeon7500_mbox", 1, PLACE(read, MAP_MBOXES),
-	  MOST(most_memory) },
+	{ "llc_miss_rate", "cbox_", "xeon7500_cbox", 1, PLACE(miss, MAP_CBOXES) },
+	{ "memory_read_bandwidth", "mbox_", "xeon7500_mbox", 1, PLACE(read, MAP_MBOXES) },
 	/* The B-Box sees what its M-Box is to write. */
-	{ "memory_write_bandwidth", "bbox_", "xeon7500_bbox", 1, PLACE(write, MAP_MBOXES),
-	  MOST(most_memory) },
+	{ "memory_write_bandwidth", "bbox_", "xeon7500_bbox", 1, PLACE(write, MAP_MBOXES) },
 	/* QPI 0 and 1 are of the left half of the router, 2 and 3 of the right one. */
 	{ "qpi_outgoing_bandwidth", "qpi", "xeon7500_rbox", 2, PLACE(sent, MAP_PORTS) },
-	{ "qpi_utilization", "qpi", "xeon7500_rbox", 2, PLACE(used, MAP_PORTS), MOST(most_used) },
+	{ "qpi_utilization", "qpi", "xeon7500_rbox", 2, PLACE(used, MAP_PORTS) },
 };
 
 #define NUM_FIELDS	(sizeof(fields) / sizeof(fields[0]))
@@ -82,14 +82,24 @@ double map_share(const struct map_value *value, double most)
 
 const char *map_peer(const struct map *map, int package, int port)
 {
-	const char *peer = map->topology.link[package][port].peer;
+	const char *peer = map->topology->link[package][port].peer;
 
 	return *peer ? peer : "?";
 }
 
 bool map_busiest(const struct map *map, int package, int port)
 {
-	return map->busiest.package == package && map->busiest.port == port;
+	return map->num_busiest && map->busiest[0].package == package &&
+	       map->busiest[0].port == port;
+}
+
+char *map_used(const struct map_value *used)
+{
+	struct map_value none = { .state = used->state, .value = NAN };
+
+	return map_is(used) ? format("%s%.0f %%", used->state == MAP_ODD ? "!" :
+				     used->state == MAP_TURNS ? "~" : "", used->value) :
+	       map_label(&none, "");
 }
 
 /* ---- what is asked for ---- */
@@ -121,7 +131,7 @@ static int ask_nodes(struct session *session)
 	for (i = 0; i < metric->num_parts; i++) {
 		int node = atoi(metric->part[i]);
 
-		if (node >= 0 && node < MAP_NODES && *session->map->topology.node[node])
+		if (node >= 0 && node < MAP_NODES && *session->map->topology->node[node])
 			metric->part[num++] = metric->part[i];
 	}
 	metric->num_parts = num;
@@ -131,7 +141,6 @@ static int ask_nodes(struct session *session)
 int map_ask(struct session *session)
 {
 	const struct options *options = &session->options;
-	const char *path = options->topology ?: file_find("topology");
 	struct map *map = session->map = allocate(sizeof(*map));
 	int status = 0;
 	unsigned int i;
@@ -139,14 +148,15 @@ int map_ask(struct session *session)
 	if (session->packages < 1 || session->packages > MAP_PACKAGES)
 		return fail(STATUS_FAILED, "the map is of 1 to %d packages, and here are %d",
 			    MAP_PACKAGES, session->packages);
-	map->has_topology = path;
-	if (path)
-		status = topology_read(&map->topology, path);
+	map->topology = session_topology(session);
+	if (!map->topology)
+		return STATUS_USAGE;
+	map->has_topology = session->topology_file.path;
 	for (i = 0; i < NUM_FIELDS && !status; i++)
 		status = ask(session, fields[i].metric) ? 0 : STATUS_USAGE;
 	if (!options->matrix || status)
 		return status;
-	return map->topology.nodes ? ask_nodes(session) :
+	return map->topology->nodes ? ask_nodes(session) :
 	       fail(STATUS_USAGE, "--matrix wants a topology file that says whose the nodes "
 		    "are: perf-metrics(5)");
 }
@@ -190,9 +200,9 @@ static void add_node(struct map *map, struct map_package *package, const struct 
 	int node = index_of(value->cell, "", MAP_NODES);
 	struct map_value *to;
 
-	if (node < 0 || !*map->topology.node[node])
+	if (node < 0 || !*map->topology->node[node])
 		return;
-	to = &package->to[column_of(map, map->topology.node[node])];
+	to = &package->to[column_of(map, map->topology->node[node])];
 	*to = map_sum((struct map_value[]){ *to, value_of(value) }, 2);
 	map->most_to = fmax(map->most_to, to->value);
 }
@@ -202,13 +212,13 @@ static void place(const struct session *session, struct map *map, const struct v
 	struct map_package *package = &map->package[value->package];
 	const struct field *field;
 
+	map->seconds = fmax(map->seconds, value->seconds);
 	if (!strcmp(value->metric->name, TO)) {
 		add_node(map, package, value);
 		return;
 	}
 	for (field = fields; field < fields + NUM_FIELDS; field++) {
 		struct map_value *to = (void *)((char *)package + field->at);
-		double *most = (void *)((char *)map + field->most);
 		int i = index_of(value->cell, field->cell, field->num);
 		const struct pmu *pmu = pmu_of(session, field->pmu, i / field->per_pmu);
 
@@ -216,17 +226,100 @@ static void place(const struct session *session, struct map *map, const struct v
 		    pmu->cpu[value->package] < 0)
 			continue;
 		to[i] = value_of(value);
-		if (to == package->used && to[i].value > *most) {
-			map->busiest.package = value->package;
-			map->busiest.port = i;
-		}
-		if (field->most)
-			*most = fmax(*most, to[i].value);
+		if (to == package->miss)
+			map->most_miss = fmax(map->most_miss, to[i].value);
 	}
 }
 
+/* That of rules knows best; then the metric file, for what it has as the most. */
+static double limit(struct session *session, const char *kind, int package, const char *cell,
+		    const char *metric)
+{
+	char *why;
+	double most = limit_of(session, kind, package, cell, &why);
+	int i;
+
+	for (i = 0; i < session->num_metrics && isnan(most); i++) {
+		if (!strcmp(session->metric[i]->name, metric))
+			most = fmin(session->metric[i]->limit[1], session->metric[i]->plausible[1]);
+	}
+	return most > 0 && most < 1e15 ? most : NAN;
+}
+
+/* Where one place has none, all are shares of the most of all. */
+static void find_limits(struct session *session, struct map *map)
+{
+	double most_memory = 0, most_qpi = 0, one;
+	int p, i;
+
+	map->has_limit_memory = map->has_limit_qpi = map->one_limit = true;
+	for (p = 0; p < map->packages; p++) {
+		struct map_package *package = &map->package[p];
+
+		for (i = 0; i < MAP_MBOXES && package->there; i++) {
+			one = limit(session, "memory", p, format("mbox_%d", i),
+				    "memory_read_bandwidth");
+			package->limit_memory[i] = one;
+			map->has_limit_memory &= !isnan(one);
+			map->one_limit &= !map->limit_memory || one == map->limit_memory;
+			map->limit_memory = fmax(map->limit_memory, one);
+			most_memory = fmax(most_memory, package->read[i].value +
+					   package->write[i].value);
+		}
+		for (i = 0; i < MAP_PORTS && package->there; i++) {
+			one = limit(session, "qpi", p, format("qpi%d", i), "qpi_outgoing_bandwidth");
+			map->has_limit_qpi &= !isnan(one);
+			map->limit_qpi = fmax(map->limit_qpi, one);
+			most_qpi = fmax(most_qpi, package->sent[i].value);
+		}
+	}
+	if (!map->has_limit_qpi)
+		map->limit_qpi = most_qpi;
+	for (p = 0; p < map->packages && !map->has_limit_memory; p++) {
+		for (i = 0; i < MAP_MBOXES; i++)
+			map->package[p].limit_memory[i] = most_memory;
+	}
+}
+
+/* Each takes its place among those that are there; of equal ones the first stays before. */
+static void find_busiest(struct map *map)
+{
+	int p, i, at;
+
+	for (p = 0; p < map->packages; p++) {
+		for (i = 0; i < MAP_PORTS; i++) {
+			double used = map->package[p].used[i].value;
+
+			for (at = map->num_busiest; at && used > map->package[map->busiest[at - 1]
+			     .package].used[map->busiest[at - 1].port].value; at--)
+				;
+			if (!(used > 0) || at == MAP_BUSIEST)
+				continue;
+			if (map->num_busiest < MAP_BUSIEST)
+				map->num_busiest++;
+			memmove(&map->busiest[at + 1], &map->busiest[at],
+				(map->num_busiest - 1 - at) * sizeof(map->busiest[0]));
+			map->busiest[at].package = p;
+			map->busiest[at].port = i;
+		}
+	}
+}
+
+/* https://reproducible-builds.org/specs/source-date-epoch/: equal counts then make equal maps. */
+static void set_title(const struct session *session, struct map *map)
+{
+	const char *epoch = getenv("SOURCE_DATE_EPOCH");
+	time_t when = epoch ? strtoll(epoch, NULL, 10) : session->when ?: time(NULL);
+
+	strftime(map->when, sizeof(map->when), "%Y-%m-%d %H:%M:%S %z", localtime(&when));
+	if (session->options.host && session->host)
+		snprintf(map->host, sizeof(map->host), "%s", session->host);
+	else if (session->options.host)
+		gethostname(map->host, sizeof(map->host) - 1);
+}
+
 /* What was on it before is forgotten. */
-static void map_make(struct session *session, double time)
+void map_make(struct session *session, double time)
 {
 	struct options by_box = { .per_box = true };
 	struct map *map = session->map;
@@ -235,59 +328,74 @@ static void map_make(struct session *session, double time)
 
 	*map = (struct map){
 		.topology = map->topology, .has_topology = map->has_topology,
-		.only_matrix = map->only_matrix, .matrix = session->options.matrix, .time = time,
-		.packages = session->packages, .cboxes = MAP_CBOXES,
-		.busiest.package = -1,
+		.matrix = session->options.matrix, .time = time, .packages = session->packages,
+		.cboxes = MAP_CBOXES,
 	};
+	set_title(session, map);
 	while (map->cboxes > 1 && !pmu_of(session, "xeon7500_cbox", map->cboxes - 1))
 		map->cboxes--;
 	for (i = 0; i < session->packages; i++)
 		map->package[i].there = session->online[i];
 	/* In the order of the nodes, whoever has values. */
 	for (i = 0; map->matrix && i < MAP_NODES; i++) {
-		if (*map->topology.node[i])
-			column_of(map, map->topology.node[i]);
+		if (*map->topology->node[i])
+			column_of(map, map->topology->node[i]);
 	}
 	values = values_make(session, &by_box, &num);
 	for (i = 0; i < num; i++) {
 		if (values[i].package >= 0)
 			place(session, map, &values[i]);
 	}
+	find_limits(session, map);
+	find_busiest(map);
 	/* What no package has a value of has a reason of its own, such as the wrong machine. */
 	for (i = 0; i < num && !session->any_value && !session->results; i++)
 		warn("%s %s: n/a, because %s", values[i].scope, values[i].metric->name,
 		     values[i].why);
 }
 
-static void redraw(const struct map *map)
-{
-	int rows = terminal_rows();
-	char *text = NULL;
-	size_t size;
-	FILE *f = open_memstream(&text, &size);
+/* What is on the screen, while newer ones are made */
+static struct map shown;
 
-	map_text(f, map, rows);
-	fclose(f);
-	terminal_show(text);
-	free(text);
+static void keep(struct session *session)
+{
+	shown = *session->map;
 }
 
-bool map_key(struct session *session, int key)
+static void draw(struct session *session, FILE *f, int rows, int columns)
 {
-	if (key == 'm' && session->map->matrix) {
-		session->map->only_matrix = !session->map->only_matrix;
-		redraw(session->map);
-	}
-	/* Ctrl-C is a key here: as a signal it would end perf, which waits for us, before us. */
-	if (key != 'q' && key != 3)
-		return false;
-	terminal_end();
-	return true;
+	(void)session;
+	(void)rows;
+	if (!shown.packages)
+		fprintf(f, "perf metrics map: the first interval is under way.\n");
+	else
+		map_text(f, &shown, columns, true);
+}
+
+void map_begin(struct session *session)
+{
+	static const struct view view = { "arrows scroll", 0, draw, keep, NULL };
+
+	session->view = &view;
+	if (screen_begin(session))
+		session->view = NULL;
+}
+
+/* Of what is printed once: those of the terminal, or 80. */
+static int columns(void)
+{
+	const char *given = getenv("COLUMNS");
+	struct winsize size;
+	int num = given ? atoi(given) : 0;
+
+	if (num <= 0 && isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
+		num = size.ws_col;
+	return num > 0 ? num : 80;
 }
 
 int map_output(struct session *session, double time)
 {
-	const char *path = session->options.map_file;
+	const char *path = session->options.output;
 	int status;
 
 	map_make(session, time);
@@ -299,14 +407,12 @@ int map_output(struct session *session, double time)
 		session->results++;
 		return replace_end(session, path);
 	}
-	if (session->key) {
-		/* Nothing more once it has been given back. */
-		if (terminal_rows())
-			redraw(session->map);
+	if (session->view) {
+		screen_update(session, time);
 	} else {
 		if (session->results)
 			printf("\n");
-		map_text(stdout, session->map, 0);
+		map_text(stdout, session->map, columns(), false);
 	}
 	session->results++;
 	return output_end();

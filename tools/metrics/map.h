@@ -6,7 +6,6 @@
  *	map.c		which values go where on the map
  *	map_text.c	draws it as text
  *	map_svg.c	draws it as SVG
- *	terminal.c	the screen it is redrawn on
  */
 #ifndef PERF_METRICS_MAP_H
 #define PERF_METRICS_MAP_H
@@ -20,6 +19,7 @@
 #define MAP_NODES	32
 #define MAP_NAME	8	/* of a peer, with the 0 at the end */
 #define MAX_LIMITS	64	/* of a topology file */
+#define MAP_BUSIEST	5
 
 /* ---- topology.c ---- */
 
@@ -41,7 +41,7 @@ struct topology {
 };
 
 /* Reads a topology file and tells of each line that is wrong. 0, or a status. */
-int topology_read(struct topology *topology, const char *path);
+int topology_read(struct topology *topology, const struct text *file);
 /* What a place can do at most, "" for all of them, as the file says; 0 if it does not. */
 double topology_limit(const struct topology *topology, const char *kind, const char *place);
 
@@ -65,6 +65,7 @@ struct map_package {
 	struct map_value miss[MAP_CBOXES];	/* 1/s */
 	struct map_value read[MAP_MBOXES];	/* B/s */
 	struct map_value write[MAP_MBOXES];
+	double limit_memory[MAP_MBOXES];	/* B/s, reads and writes together */
 	struct map_value sent[MAP_PORTS];	/* B/s */
 	struct map_value used[MAP_PORTS];	/* % */
 	struct map_value to[MAP_NODES];		/* by column of the matrix, 1/s */
@@ -75,14 +76,22 @@ struct map {
 	int packages;			/* one more than the last */
 	int cboxes;			/* that a package has, or could have */
 	double time;			/* of an interval, or 0 */
-	struct topology topology;
+	const struct topology *topology;
 	bool has_topology;
-	double most_miss, most_memory, most_used;	/* of all boxes */
-	/* The link that is used most; package -1 if none is */
+	double seconds;			/* that were counted */
+	char when[40];			/* it was drawn */
+	char host[65];			/* empty if it was not asked for */
+	double most_miss;		/* of all C-Boxes */
+	/* The highest of all M-Boxes, and of a link each way; the most that there was if unknown */
+	double limit_memory, limit_qpi;
+	bool has_limit_memory, has_limit_qpi;
+	bool one_limit;			/* all M-Boxes have the same */
+	/* The links that are used most, the busiest one first */
 	struct {
 		int package, port;
-	} busiest;
-	bool matrix, only_matrix;
+	} busiest[MAP_BUSIEST];
+	int num_busiest;
+	bool matrix;
 	const char *column[MAP_NODES];	/* peers that have nodes */
 	int columns;
 	double most_to;
@@ -90,10 +99,11 @@ struct map {
 
 /* Asks for the metrics that a map is of, and reads its topology. 0, or a status. */
 int map_ask(struct session *session);
-/* Draws a map of what has been counted. */
+/* Makes the map of what has been counted, and draws it. */
+void map_make(struct session *session, double time);
 output_fn map_output;
-/* A key while there is a screen; true for the one that ends. */
-bool map_key(struct session *session, int key);
+/* Takes the terminal, if there is one. */
+void map_begin(struct session *session);
 
 /* Five characters or fewer: 9.63G. With a unit, as people write it: 9.63 GB/s. */
 char *map_number(double value, const char *unit);
@@ -109,30 +119,22 @@ double map_share(const struct map_value *value, double most);
 /* Where a link leads; ? if nobody has said. */
 const char *map_peer(const struct map *map, int package, int port);
 bool map_busiest(const struct map *map, int package, int port);
+/* How full it is, as map_label() has numbers: 55 %. */
+char *map_used(const struct map_value *used);
 
 /* ---- map_text.c ---- */
 
 /*
- * Writes the map, each line of up to 80 columns, and the matrix below it. With rows, that is
- * for a screen of so many lines: the busiest link is in reverse, and a matrix that has no room
- * is left out, or with only_matrix the map is.
+ * Writes the map in so many columns, and the matrix below it; for a screen in the styles of
+ * screen.h.
  */
-void map_text(FILE *f, const struct map *map, int rows);
+void map_text(FILE *f, const struct map *map, int columns, bool screen);
 
 /* ---- map_svg.c ---- */
 
+/* What is different where the page is dark; programs that do not know that leave it light. */
+extern const char map_css[];
 /* Writes the map as SVG; equal values make equal bytes. */
 void map_svg(FILE *f, const struct map *map);
-
-/* ---- terminal.c ---- */
-
-/* Takes the whole screen and each key, if stdin and stdout are a terminal; else false. */
-bool terminal_begin(void);
-/* Gives both back, and says what was said meanwhile. May be called at any time, also twice. */
-void terminal_end(void);
-/* Lines of the screen; 0 if it is not ours. */
-int terminal_rows(void);
-/* Puts what was written into its place, without flicker. */
-void terminal_show(const char *text);
 
 #endif /* PERF_METRICS_MAP_H */

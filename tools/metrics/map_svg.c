@@ -12,22 +12,25 @@
 #include "map.h"
 
 #define BOX_W	284.0
-#define BOX_H	200.0
+#define BOX_H	222.0
 #define STUB	46.0	/* of a link that leads out of the picture */
 #define HEAD	64.0	/* lines above the picture */
-#define LEGEND	132.0
-#define ROW	24.0	/* of the matrix */
-
-/* A flit of 8 bytes each clock of the link at its highest speed, 6.4 GT/s */
-#define LINK_MOST	12.8e9
-#define WIDEST		16.0
+#define LIST	300.0	/* of the busiest links, beside the legend */
+#define ROW	24.0	/* of the matrix, and of the legend */
+#define WIDEST	16.0	/* link, at its limit */
+#define LANE	(WIDEST / 2 + 2)	/* from the middle of a link to that of one way */
 
 #define SIZE(size)	"font-size=\"" #size "\""
 #define BOLD		" font-weight=\"bold\""
 #define MIDDLE		" text-anchor=\"middle\""
 #define RECT		"<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
-#define WHITE		" fill=\"#ffffff\""
-#define MARGIN		" stroke=\"#ffffff\" stroke-width=\"3\" paint-order=\"stroke\""
+#define END		" text-anchor=\"end\""
+/* On what is of a light or a dark colour, whatever is around the picture */
+#define INK		" class=\"ink\""
+#define WHITE		" class=\"paper\" fill=\"#ffffff\""
+#define HALO		" stroke=\"#ffffff\" stroke-width=\"3\" paint-order=\"stroke\""
+#define MARGIN		" class=\"halo\"" HALO
+#define INK_MARGIN	" class=\"ink\"" HALO
 
 struct point {
 	double x, y;
@@ -39,10 +42,10 @@ static const struct layout {
 	double width, height;
 	struct point at[MAP_PACKAGES];
 } layouts[] = {
-	{ 1, 720, 320, { { 0, 0 } } },
-	{ 2, 1200, 320, { { -310, 0 }, { 310, 0 } } },
-	{ 4, 1280, 720, { { -360, -200 }, { 360, -200 }, { 360, 200 }, { -360, 200 } } },
-	{ 8, 1700, 1100, { { -200, -400 }, { 200, -400 }, { 600, -150 }, { 600, 150 },
+	{ 1, 900, 300, { { 0, 0 } } },
+	{ 2, 1240, 300, { { -310, 0 }, { 310, 0 } } },
+	{ 4, 1320, 700, { { -360, -200 }, { 360, -200 }, { 360, 200 }, { -360, 200 } } },
+	{ 8, 1800, 1210, { { -200, -400 }, { 200, -400 }, { 600, -150 }, { 600, 150 },
 			   { 200, 400 }, { -200, 400 }, { -600, 150 }, { -600, -150 } } },
 };
 
@@ -78,12 +81,12 @@ static const char *mixed(const int colours[3][3], double share)
 	return text;
 }
 
-/* Teal, yellow, red: never grey, and not of one brightness, for who sees no colours. */
+/* Grey where there is room, then from yellow to red; by the number that is shown. */
 static const char *link_colour(double percent)
 {
-	static const int colours[3][3] = { { 30, 150, 130 }, { 244, 187, 68 }, { 200, 30, 40 } };
+	static const int colours[3][3] = { { 240, 180, 41 }, { 226, 110, 30 }, { 200, 30, 40 } };
 
-	return mixed(colours, percent / 100);
+	return round(percent) < 60 ? "#98a2ab" : mixed(colours, (percent - 60) / 40);
 }
 
 /* From light to dark. */
@@ -98,9 +101,11 @@ static const char *miss_colour(double share)
 static void cell(FILE *f, double x, double y, double w, double h, const struct map_value *value,
 		 const char *colour)
 {
-	const char *fill = value->state == MAP_ABSENT ? "#c8c8c8" : map_is(value) ? colour : "#ffffff";
+	const char *fill = value->state == MAP_ABSENT ? "class=\"absent\" fill=\"#c8c8c8\"" :
+			   map_is(value) ? format("fill=\"%s\"", colour) :
+			   "class=\"empty\" fill=\"#ffffff\"";
 
-	fprintf(f, RECT "fill=\"%s\" stroke=\"#777777\">", x, y, w, h, fill);
+	fprintf(f, RECT "%s stroke=\"#777777\">", x, y, w, h, fill);
 	if (value->why)
 		title(f, "%s", value->why);
 	fprintf(f, "</rect>\n");
@@ -125,31 +130,54 @@ static void draw_cboxes(FILE *f, const struct map *map, const struct map_package
 		cell(f, x + i * w, y + 16, w - 2, 26, miss, miss_colour(share));
 		/* A number that is hatched keeps a margin. */
 		label(f, x + i * w + w / 2 - 1, y + 32, miss->state == MAP_TURNS ?
-		      SIZE(9) MIDDLE MARGIN : share > 0.6 ? SIZE(9) MIDDLE WHITE : SIZE(9) MIDDLE, "%s",
+		      SIZE(9) MIDDLE INK_MARGIN : share > 0.6 ? SIZE(9) MIDDLE WHITE :
+		      map_is(miss) ? SIZE(9) MIDDLE INK : SIZE(9) MIDDLE, "%s",
 		      miss->state == MAP_ABSENT ? "" : map_label(miss, ""));
 	}
 }
 
-/* A bar from the left: how much of the busiest one it is. */
-static void draw_bar(FILE *f, const char *name, const struct map_value *value, double most,
-		     double x, double y)
-{
-	double w = 42, share = map_share(value, most);
-	struct map_value empty = { .state = value->state == MAP_ABSENT ? MAP_ABSENT : MAP_NONE };
+#define READ	"#5b8fd0"
+#define WRITTEN	"#c78a3c"
 
-	label(f, x, y + 11, SIZE(12), "%s", name);
-	cell(f, x + 12, y, w, 13, value->state == MAP_ABSENT ? value : &empty, "");
-	if (share > 0)
-		cell(f, x + 12, y, w * share, 13, value, "#5b7fb5");
-	label(f, x + 16 + w, y + 11, SIZE(12), "%s", map_label(value, "B/s"));
+/*
+ * A bar from the left of what is read and written, which have one limit. A mark is where that is;
+ * what cannot be has room behind it.
+ */
+static void draw_bar(FILE *f, const struct map_value *read, const struct map_value *write, double most,
+		     bool mark, double x, double y)
+{
+	const double w = 124, h = 12, limit = 110;
+	struct map_value empty = { .state = read->state == MAP_ABSENT || write->state == MAP_ABSENT ?
+				   MAP_ABSENT : MAP_NONE };
+	double in = limit * fmin(map_share(read, most), w / limit);
+	double out = limit * map_share(write, most);
+
+	cell(f, x, y, w, h, &empty, "");
+	if (in > 0)
+		cell(f, x, y, in, h, read, READ);
+	if (out > 0 && in < w)
+		cell(f, x + in, y, fmin(out, w - in), h, write, WRITTEN);
+	if (mark)
+		fprintf(f, "<path class=\"edge\" d=\"M%.1f,%.1f v%.1f\" stroke=\"#000000\" "
+			"stroke-width=\"2\"/>\n", x + limit, y - 3, h + 6);
 }
 
 static void draw_mbox(FILE *f, const struct map *map, const struct map_package *package, int i,
 		      double x, double y)
 {
+	const struct map_value *read = &package->read[i], *write = &package->write[i];
+	struct map_value sum = map_sum((struct map_value[]){ *read, *write }, 2);
+	double most = package->limit_memory[i];
+	struct map_value used = { sum.state, most ? 100 * sum.value / most : 0 };
+
 	label(f, x, y + 11, SIZE(12) BOLD, "M-Box %d", i);
-	draw_bar(f, "r", &package->read[i], map->most_memory, x, y + 17);
-	draw_bar(f, "w", &package->write[i], map->most_memory, x, y + 34);
+	if (map->has_limit_memory)
+		label(f, x + 124, y + 11, SIZE(12) END, "%s", map_used(&used));
+	draw_bar(f, read, write, most, map->has_limit_memory, x, y + 18);
+	label(f, x, y + 45, SIZE(12), "read");
+	label(f, x + 124, y + 45, SIZE(12) END, "%s", map_label(read, "B/s"));
+	label(f, x, y + 60, SIZE(12), "written");
+	label(f, x + 124, y + 60, SIZE(12) END, "%s", map_label(write, "B/s"));
 }
 
 static void draw_port(FILE *f, const struct map *map, int p, int i, double x, double y)
@@ -159,9 +187,10 @@ static void draw_port(FILE *f, const struct map *map, int p, int i, double x, do
 
 	cell(f, x, y, 11, 11, used, link_colour(used->value));
 	label(f, x + 16, y + 10, style, "qpi%d \u2192 %s", i, map_peer(map, p, i));
-	label(f, x + 130, y + 10, style, "%s", map_label(sent, "B/s"));
-	if (map_is(used))
-		label(f, x + 210, y + 10, style, "%.0f %%", used->value);
+	label(f, x + 204, y + 10, map_busiest(map, p, i) ? SIZE(12) BOLD END : SIZE(12) END, "%s",
+	      map_label(sent, "B/s"));
+	label(f, x + 260, y + 10, map_busiest(map, p, i) ? SIZE(12) BOLD END : SIZE(12) END, "%s",
+	      map_used(used));
 }
 
 static void draw_package(const struct drawing *d, int p)
@@ -170,8 +199,9 @@ static void draw_package(const struct drawing *d, int p)
 	double x = d->layout->at[p].x - BOX_W / 2, y = d->layout->at[p].y - BOX_H / 2;
 	int i;
 
-	fprintf(d->f, RECT "rx=\"8\" fill=\"%s\" stroke=\"#333333\" stroke-width=\"1.5\"/>\n", x,
-		y, BOX_W, BOX_H, package->there ? "#fbfbfb" : "#c8c8c8");
+	fprintf(d->f, RECT "rx=\"8\" class=\"%s\" fill=\"%s\" stroke=\"#333333\" stroke-width=\"1.5\"/>\n", x,
+		y, BOX_W, BOX_H, package->there ? "box" : "absent",
+		package->there ? "#fbfbfb" : "#c8c8c8");
 	label(d->f, x + 12, y + 20, SIZE(16) BOLD, "S%d%s", p,
 	      package->there ? "" : ": no CPU is online");
 	if (!package->there)
@@ -180,7 +210,7 @@ static void draw_package(const struct drawing *d, int p)
 	for (i = 0; i < MAP_MBOXES; i++)
 		draw_mbox(d->f, d->map, package, i, x + 12 + i * 136, y + 72);
 	for (i = 0; i < MAP_PORTS; i++)
-		draw_port(d->f, d->map, p, i, x + 12, y + 129 + i * 17);
+		draw_port(d->f, d->map, p, i, x + 12, y + 147 + i * 18);
 }
 
 /* ---- links ---- */
@@ -188,7 +218,7 @@ static void draw_package(const struct drawing *d, int p)
 /* The package at the other end, or -1 if it is not in the picture. */
 static int peer_of(const struct map *map, int p, int port)
 {
-	const struct link *link = &map->topology.link[p][port];
+	const struct link *link = &map->topology->link[p][port];
 	int peer = link->port >= 0 && *link->peer ? atoi(link->peer + 1) : -1;
 
 	return peer < map->packages ? peer : -1;
@@ -219,8 +249,8 @@ static void place_ports(struct drawing *d, int p)
 			its = peer < 0 ? 0 : upright ? at[other].y : at[other].x;
 			/* Two between the same packages cross, or not, as both ends agree. */
 			if (its == mine && peer >= 0)
-				before += p < peer ? j < i : d->map->topology.link[p][j].port <
-					  d->map->topology.link[p][i].port;
+				before += p < peer ? j < i : d->map->topology->link[p][j].port <
+					  d->map->topology->link[p][i].port;
 			else
 				before += its < mine || (its == mine && j < i);
 		}
@@ -238,15 +268,15 @@ static struct point along(struct point from, const struct point *way, double by)
 	return (struct point){ from.x + way->x * by, from.y + way->y * by };
 }
 
-static double line_width(const struct map_value *sent)
+static double line_width(const struct map *map, const struct map_value *sent)
 {
-	return map_is(sent) ? 1.5 + (WIDEST - 1.5) * fmin(fmax(sent->value / LINK_MOST, 0), 1) : 1.5;
+	return 1.5 + (WIDEST - 1.5) * map_share(sent, map->limit_qpi);
 }
 
 /* Half of how wide an arrow is; it is longer by 4. */
-static double arrow(const struct map_value *sent)
+static double arrow(const struct map *map, const struct map_value *sent)
 {
-	return line_width(sent) / 2 + 4;
+	return line_width(map, sent) / 2 + 4;
 }
 
 /* A path, and an arrow behind it to a tip that points against "in". */
@@ -258,7 +288,7 @@ static void draw_line(const struct drawing *d, int p, int port, const char *path
 	const char *colour = used->state == MAP_ABSENT ? "#c8c8c8" :
 			     map_is(used) ? link_colour(used->value) : "#888888";
 	bool busiest = map_busiest(d->map, p, port);
-	double width = line_width(sent), head = arrow(sent);
+	double width = line_width(d->map, sent), head = arrow(d->map, sent);
 	struct point end = along(tip, &in, head + 4);
 	const char *peer = map_peer(d->map, p, port);
 	int pass;
@@ -272,14 +302,14 @@ static void draw_line(const struct drawing *d, int p, int port, const char *path
 		      used->why ?: "there is no such box");
 	/* The busiest one has an edge. */
 	for (pass = !busiest; pass < 2; pass++)
-		fprintf(d->f, "<path d=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"%.1f\"%s/>\n",
-			path, pass ? colour : "#000000", pass ? width : width + 5,
+		fprintf(d->f, "<path%s d=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"%.1f\"%s/>\n",
+			pass ? "" : " class=\"edge\"", path, pass ? colour : "#000000", pass ? width : width + 5,
 			!pass ? "" : used->state == MAP_TURNS ? " stroke-dasharray=\"9 5\"" :
 			map_is(used) ? "" : " stroke-dasharray=\"2 6\"");
 	fprintf(d->f, "<path d=\"M%.1f,%.1f L%.1f,%.1f L%.1f,%.1f Z\" fill=\"%s\"%s/>\n",
 		tip.x, tip.y, end.x - in.y * head, end.y + in.x * head, end.x + in.y * head,
 		end.y - in.x * head, colour,
-		busiest ? " stroke=\"#000000\" stroke-width=\"2.5\"" : "");
+		busiest ? " class=\"edge\" stroke=\"#000000\" stroke-width=\"2.5\"" : "");
 	fprintf(d->f, "</g>\n");
 }
 
@@ -287,6 +317,29 @@ static void draw_line(const struct drawing *d, int p, int port, const char *path
 static struct point beside(struct point from, const struct point *way, double right)
 {
 	return along(from, &(struct point){ -way->y, way->x }, right);
+}
+
+/* Where the lane to the right of a port, or to the left for -1, is at the box. */
+static struct point lane(const struct drawing *d, int p, int port, int side)
+{
+	return beside(d->port[p][port], &d->out[p][port], side * LANE);
+}
+
+/* How full it is, at its arrow; up and down the text is on the side where no lane is. */
+static void draw_used(const struct drawing *d, int p, int port)
+{
+	int peer = peer_of(d->map, p, port), back = d->map->topology->link[p][port].port;
+	struct point in = d->out[peer][back], tip = lane(d, peer, back, -1);
+	double side = tip.x < d->port[peer][back].x ? -1 : 1;
+	const struct map_value *used = &d->map->package[p].used[port];
+	const char *where = map_busiest(d->map, p, port) ? SIZE(11) BOLD MARGIN : SIZE(11) MARGIN;
+	struct point at = along(tip, &in, 44);
+
+	if (in.x)
+		label(d->f, at.x, at.y + 4, format("%s%s", where, MIDDLE), "%s", map_used(used));
+	else
+		label(d->f, at.x - 8 * side, at.y + 4,
+		      format("%s%s", where, side > 0 ? "" : END), "%s", map_used(used));
 }
 
 /* By how much a corner is nearer for who passes it one further right: half of the angle counts. */
@@ -298,9 +351,9 @@ static double corner(const struct point *way, double x, double y)
 /* Traffic keeps to the right of a curve that both ways have, so that each has a lane. */
 static void draw_between(const struct drawing *d, int p, int port)
 {
-	int peer = peer_of(d->map, p, port), back = d->map->topology.link[p][port].port;
+	int peer = peer_of(d->map, p, port), back = d->map->topology->link[p][port].port;
 	const struct point *out = &d->out[p][port], *in = &d->out[peer][back];
-	double right = WIDEST / 2 + 2, straight = WIDEST, bend, x, y;
+	double right = LANE, straight = WIDEST, bend, x, y;
 	struct point a = along(d->port[p][port], out, straight), from, out_to;
 	struct point b = along(d->port[peer][back], in, straight), tip, end, in_from;
 
@@ -315,7 +368,7 @@ static void draw_between(const struct drawing *d, int p, int port)
 	in_from = along(b, in, bend + right * corner(in, -x, -y));
 	from = along(a, out, -straight);
 	tip = along(b, in, -straight);
-	end = along(tip, in, arrow(&d->map->package[p].sent[port]) + 4);
+	end = along(tip, in, arrow(d->map, &d->map->package[p].sent[port]) + 4);
 	draw_line(d, p, port,
 		  format("M%.1f,%.1f L%.1f,%.1f C%.1f,%.1f %.1f,%.1f %.1f,%.1f L%.1f,%.1f", from.x,
 			 from.y, a.x, a.y, out_to.x, out_to.y, in_from.x, in_from.y, b.x, b.y,
@@ -327,13 +380,20 @@ static void draw_stub(const struct drawing *d, int p, int port)
 {
 	const struct point *out = &d->out[p][port];
 	struct point from = d->port[p][port], tip = along(from, out, STUB);
-	struct point end = along(tip, out, -arrow(&d->map->package[p].sent[port]) - 4);
+	struct point end = along(tip, out, -arrow(d->map, &d->map->package[p].sent[port]) - 4);
 
 	draw_line(d, p, port, format("M%.1f,%.1f L%.1f,%.1f", from.x, from.y, end.x, end.y), tip,
 		  (struct point){ -out->x, -out->y });
-	label(d->f, tip.x + out->x * 6, tip.y + 4 + out->y * 10,
-	      out->x < 0 ? SIZE(12) " text-anchor=\"end\"" : out->y ? SIZE(12) MIDDLE : SIZE(12),
-	      "%s", map_peer(d->map, p, port));
+	/* To where, and how full, side by side or one above the other. */
+	if (out->x)
+		label(d->f, tip.x + out->x * 6, tip.y + 4, out->x < 0 ? SIZE(11) END : SIZE(11),
+		      "%s %s", map_peer(d->map, p, port), map_used(&d->map->package[p].used[port]));
+	else
+		label(d->f, tip.x, tip.y + 4 + out->y * 10 - (out->y < 0 ? 13 : 0), SIZE(11) MIDDLE,
+		      "%s", map_peer(d->map, p, port));
+	if (out->y)
+		label(d->f, tip.x, tip.y + 4 + out->y * 10 + (out->y > 0 ? 13 : 0), SIZE(11) MIDDLE,
+		      "%s", map_used(&d->map->package[p].used[port]));
 }
 
 static void draw_links(const struct drawing *d)
@@ -353,61 +413,146 @@ static void draw_links(const struct drawing *d)
 			}
 		}
 	}
+	/* Numbers last, so that no other link hides them. */
+	for (p = 0; p < d->map->packages; p++) {
+		for (i = 0; i < MAP_PORTS && d->map->package[p].there; i++) {
+			if (peer_of(d->map, p, i) >= 0)
+				draw_used(d, p, i);
+		}
+	}
 }
 
 /* ---- around it ---- */
 
 static void draw_head(FILE *f, const struct map *map)
 {
-	int p = map->busiest.package, port = map->busiest.port;
-
-	label(f, 20, 28, SIZE(18) BOLD, "perf metrics map");
-	if (p < 0)
-		label(f, 20, 50, SIZE(14), "No link is known to be in use.");
-	else
-		label(f, 20, 50, SIZE(14),
-		      "Busiest link: S%d qpi%d \u2192 %s, %.0f %% full (black edge).", p, port,
-		      map_peer(map, p, port), map->package[p].used[port].value);
+	label(f, 20, 28, SIZE(18) BOLD, "perf metrics map%s%.40s", *map->host ? ": " : "",
+	      escaped(map->host, "<>&", "&#%d;"));
+	label(f, 20, 50, SIZE(13), "%s, %.3f s counted%s", map->when, map->seconds,
+	      map->time ? format(", at %.3f s", map->time) : "");
 }
 
-static void draw_legend(FILE *f, const struct map *map, double y)
+/* Returns where it ends. */
+static double draw_list(FILE *f, const struct map *map, double y)
+{
+	int i;
+
+	label(f, 20, y + 12, SIZE(13) BOLD, "%s", map->num_busiest ? "Busiest links" :
+	      "No link is known to be in use.");
+	for (i = 0; i < map->num_busiest; i++) {
+		int p = map->busiest[i].package, port = map->busiest[i].port;
+		const struct map_package *package = &map->package[p];
+
+		y += 20;
+		cell(f, 20, y + 2, 11, 11, &package->used[port],
+		     link_colour(package->used[port].value));
+		label(f, 38, y + 12, SIZE(12), "S%d qpi%d \u2192 %s", p, port, map_peer(map, p, port));
+		label(f, 200, y + 12, SIZE(12) END, "%s", map_used(&package->used[port]));
+		label(f, 285, y + 12, SIZE(12) END, "%s", map_label(&package->sent[port], "B/s"));
+	}
+	return y + 24;
+}
+
+/* What is put one behind the other, in as many lines as it needs. */
+struct flow {
+	FILE *f;
+	double x, y, left, right;
+};
+
+/* No less than DejaVu Sans needs, which is the widest of the fonts that are asked for. */
+static double text_width(const char *text, double size)
+{
+	double em = 0;
+
+	for (; *text; text++)
+		em += (*text & 0xc0) == 0x80 ? 0 : strchr("mwMW%@#~", *text) || *text < 0 ? 1 :
+		      strchr("iljtfrI .,:;!|'()[]-/", *text) ? 0.42 :
+		      *text >= 'A' && *text <= 'Z' ? 0.79 : 0.65;
+	return em * size;
+}
+
+static void new_line(struct flow *flow)
+{
+	flow->x = flow->left;
+	flow->y += ROW;
+}
+
+/* Room for a symbol and its text, which it writes; returns where the symbol goes. */
+static struct point flow_item(struct flow *flow, double symbol, const char *style, const char *text)
+{
+	/* Bold is wider by an eighth. */
+	double width = symbol + text_width(text, strstr(style, "bold") ? 13.5 : 12) + 16;
+	struct point at;
+
+	if (flow->x > flow->left && flow->x + width > flow->right)
+		new_line(flow);
+	at = (struct point){ flow->x, flow->y };
+	label(flow->f, at.x + symbol, at.y + 12, style, "%s", text);
+	flow->x += width;
+	return at;
+}
+
+static void flow_cell(struct flow *flow, const struct map_value *value, const char *colour,
+		      const char *text)
+{
+	struct point at = flow_item(flow, 27, SIZE(12), text);
+
+	cell(flow->f, at.x, at.y + 1, 22, 13, value, colour);
+}
+
+static void flow_line(struct flow *flow, double width, const char *dashes, const char *text)
+{
+	struct point at = flow_item(flow, 46, SIZE(12), text);
+
+	fprintf(flow->f, "<path d=\"M%.1f,%.1f h40\" stroke=\"#888888\" stroke-width=\"%.1f\"%s/>\n",
+		at.x, at.y + 8, width, dashes);
+}
+
+static double draw_legend(FILE *f, const struct map *map, double left, double right, double y)
 {
 	static const struct map_value absent, turns = { .state = MAP_TURNS };
 	static const struct map_value whole = { .state = MAP_WHOLE };
-	static const int percent[] = { 0, 25, 50, 75, 100 };
-	static const double sent[] = { 1.6e9, 6.4e9, 12.8e9 };
+	struct flow flow = { f, left, y, left, right };
+	struct point at;
 	int i;
 
-	label(f, 20, y + 12, SIZE(12) BOLD, "QPI link: how full");
-	for (i = 0; i < 5; i++) {
-		cell(f, 250 + i * 62, y, 22, 14, &whole, link_colour(percent[i]));
-		label(f, 276 + i * 62, y + 12, SIZE(12), "%d %%", percent[i]);
-	}
-	fprintf(f, "<path d=\"M%.1f,%.1f h34\" stroke=\"#888888\" stroke-width=\"1.5\" "
-		"stroke-dasharray=\"2 6\"/>\n", 576.0, y + 8);
-	label(f, 616, y + 12, SIZE(12), "no value");
-	label(f, 20, y + 38, SIZE(12) BOLD, "its width: bytes sent");
-	for (i = 0; i < 3; i++) {
-		struct map_value value = { .state = MAP_WHOLE, .value = sent[i] };
+	flow_item(&flow, 0, SIZE(12) BOLD, "QPI link, how full:");
+	flow_cell(&flow, &whole, link_colour(0), "below 60 %");
+	for (i = 60; i <= 100; i += 20)
+		flow_cell(&flow, &whole, link_colour(i), format("%d %%", i));
+	new_line(&flow);
+	flow_item(&flow, 0, SIZE(12) BOLD, "its width, sent:");
+	for (i = 1; i <= 3; i++) {
+		struct map_value value = { .state = MAP_WHOLE, .value = map->limit_qpi * i / 3 };
 
-		fprintf(f, "<path d=\"M%.1f,%.1f h46\" stroke=\"#666666\" stroke-width=\"%.1f\"/>\n",
-			250.0 + i * 124, y + 34, line_width(&value));
-		label(f, 302 + i * 124, y + 38, SIZE(12), "%s", map_label(&value, "B/s"));
+		flow_line(&flow, line_width(map, &value), "", format("%s%s", map_number(value.value, "B/s"),
+			  i == 3 && map->has_limit_qpi ? ", its limit" : ""));
 	}
-	label(f, 20, y + 64, SIZE(12) BOLD, "C-Boxes: misses/s");
-	for (i = 0; i < 3; i++) {
-		cell(f, 250 + i * 124, y + 52, 22, 14, &whole, miss_colour(i / 2.0));
-		label(f, 276 + i * 124, y + 64, SIZE(12), "%s", map_number(map->most_miss * i / 2, ""));
+	new_line(&flow);
+	flow_item(&flow, 0, SIZE(12) BOLD, "M-Boxes:");
+	flow_cell(&flow, &whole, READ, "read");
+	flow_cell(&flow, &whole, WRITTEN, "written");
+	if (map->has_limit_memory) {
+		at = flow_item(&flow, 12, SIZE(12), map->one_limit ? format("limit, %s both",
+			       map_number(map->limit_memory, "B/s")) : "limit of both");
+		fprintf(f, "<path class=\"edge\" d=\"M%.1f,%.1f v18\" stroke=\"#000000\" "
+			"stroke-width=\"2\"/>\n", at.x + 3, at.y - 1);
 	}
-	cell(f, 20, y + 78, 22, 14, &absent, "");
-	label(f, 46, y + 90, SIZE(12), "absent");
-	cell(f, 110, y + 78, 22, 14, &turns, "#ffffff");
-	fprintf(f, "<path d=\"M%.1f,%.1f h34\" stroke=\"#666666\" stroke-width=\"6\" "
-		"stroke-dasharray=\"9 5\"/>\n", 140.0, y + 85);
-	label(f, 182, y + 90, SIZE(12), "took turns with something else; ! is not plausible");
-	label(f, 20, y + 116, SIZE(12), "%s", map->has_topology ?
-	      "Where links lead is said by the topology file; it does not have those to ?." :
-	      "Without a topology file nobody knows where links lead.");
+	new_line(&flow);
+	flow_item(&flow, 0, SIZE(12) BOLD, "C-Boxes, misses/s:");
+	for (i = 0; i < 3; i++)
+		flow_cell(&flow, &whole, miss_colour(i / 2.0), map_number(map->most_miss * i / 2, ""));
+	new_line(&flow);
+	flow_cell(&flow, &absent, "", "absent");
+	flow_line(&flow, 1.5, " stroke-dasharray=\"2 6\"", "no value");
+	flow_cell(&flow, &turns, "#ffffff", "");
+	flow.x -= 16;
+	flow_line(&flow, 6, " stroke-dasharray=\"9 5\"", "~ multiplexed");
+	flow_item(&flow, 0, SIZE(12), "! not plausible");
+	new_line(&flow);
+	flow_item(&flow, 0, SIZE(12), map->has_topology ? "? is not in the topology file" :
+		  "? needs a topology file");
+	return flow.y + ROW;
 }
 
 static void draw_matrix(FILE *f, const struct map *map, double y)
@@ -429,44 +574,51 @@ static void draw_matrix(FILE *f, const struct map *map, double y)
 
 			cell(f, 70 + i * w, top, w - 2, ROW - 2, to, miss_colour(share));
 			label(f, 70 + i * w + w / 2 - 1, top + 15,
-			      share > 0.6 ? SIZE(12) MIDDLE WHITE : SIZE(12) MIDDLE,
-			      "%s", map_label(to, ""));
+			      share > 0.6 ? SIZE(12) MIDDLE WHITE : map_is(to) ?
+			      SIZE(12) MIDDLE INK : SIZE(12) MIDDLE, "%s", map_label(to, ""));
 		}
 	}
 }
 
 void map_svg(FILE *f, const struct map *map)
 {
-	struct drawing d = { .f = f, .map = map, .layout = layouts };
-	double width, height, matrix = 0;
+	double width, y, list, legend;
+	char *body = NULL;
+	size_t size;
+	struct drawing d = { .f = open_memstream(&body, &size), .map = map, .layout = layouts };
 	int p;
 
 	while (d.layout->packages < map->packages)
 		d.layout++;
-	if (map->matrix)
-		matrix = 50 + map->packages * ROW;
 	width = fmax(d.layout->width, map->matrix ? 90 + map->columns * 66 : 0);
-	height = HEAD + d.layout->height + LEGEND + matrix;
+	y = HEAD + d.layout->height;
 	for (p = 0; p < map->packages; p++)
 		place_ports(&d, p);
-	fprintf(f, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-	fprintf(f, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
-		"viewBox=\"0 0 %.0f %.0f\" font-family=\"DejaVu Sans, Verdana, sans-serif\">\n",
-		width, height, width, height);
-	fprintf(f, "<title>perf metrics map</title>\n");
-	fprintf(f, "<defs><pattern id=\"turns\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
-		"patternTransform=\"rotate(45)\"><path d=\"M0,0 v6\" stroke=\"#222222\" "
-		"stroke-width=\"2\"/></pattern></defs>\n");
-	fprintf(f, "<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n");
-	draw_head(f, map);
-	fprintf(f, "<g transform=\"translate(%.1f,%.1f)\">\n", width / 2,
+	draw_head(d.f, map);
+	fprintf(d.f, "<g transform=\"translate(%.1f,%.1f)\">\n", width / 2,
 		HEAD + d.layout->height / 2);
 	draw_links(&d);
 	for (p = 0; p < map->packages; p++)
 		draw_package(&d, p);
-	fprintf(f, "</g>\n");
-	draw_legend(f, map, HEAD + d.layout->height);
-	if (map->matrix)
-		draw_matrix(f, map, HEAD + d.layout->height + LEGEND);
+	fprintf(d.f, "</g>\n");
+	list = draw_list(d.f, map, y);
+	legend = draw_legend(d.f, map, LIST + 24, width - 10, y);
+	y = fmax(list, legend);
+	if (map->matrix) {
+		draw_matrix(d.f, map, y);
+		y += 50 + map->packages * ROW;
+	}
+	fclose(d.f);
+	fprintf(f, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+	fprintf(f, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
+		"viewBox=\"0 0 %.0f %.0f\" font-family=\"DejaVu Sans, Verdana, sans-serif\">\n",
+		width, y, width, y);
+	fprintf(f, "<title>perf metrics map</title>\n<style>%s</style>\n", map_css);
+	fprintf(f, "<defs><pattern id=\"turns\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
+		"patternTransform=\"rotate(45)\"><path d=\"M0,0 v6\" stroke=\"#222222\" "
+		"stroke-width=\"2\"/></pattern></defs>\n");
+	fprintf(f, "<rect class=\"bg\" width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n");
+	fwrite(body, 1, size, f);
 	fprintf(f, "</svg>\n");
+	free(body);
 }

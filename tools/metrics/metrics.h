@@ -11,6 +11,13 @@
  *	value.c		what the metrics are
  *	output.c	table, CSV, JSON, OpenMetrics
  *	list.c		what there is
+ *	record.c	what has been counted, in a file
+ *	report.c	the same output from there
+ *	diff.c		what has changed between two of them
+ *	html.c		a page of one
+ *	top.c		a table that is redrawn
+ *	screen.c	the terminal on which that and a map are
+ *	sort.c		the order of values, and their prefixes
  *	replace.c	files that others read meanwhile
  *	util.c		memory, messages, numbers as text
  *	map.h		the rest draws maps
@@ -64,9 +71,19 @@ char *number_text(double value, const char *unit);
 const char *scaled(double *value, double most);
 /* Of a rate; the unit changes with it. */
 const char *prefixed(double *value, const char **unit);
+/* The bytes of the control character here, also of U+0080 to U+009F; 0 for a tab or none. */
+int control_at(const char *text);
+struct json_t;
+/* A line of JSON, which is gone then; false if it could not be written. */
+bool put_json(FILE *f, struct json_t *json);
 /* The text with each of these characters in another form, such as "\\%c". */
 char *escaped(const char *text, const char *what, const char *as);
-/* Prints words from column on, in 80 columns; the line is at column already. */
+/*
+ * Prints words from column on, up to a width of columns; the line is at column already. A tab is a
+ * space at which no line is broken.
+ */
+void put_wrapped(FILE *f, const char *text, int column, int width);
+/* To stdout, in 80 columns. */
 void print_wrapped(const char *text, int column);
 
 /**
@@ -154,10 +171,16 @@ struct session;
 
 /* Gets each line: its first word, and the rest. NULL, or what is wrong with it. */
 typedef const char *take_fn(void *data, int number, char *word, char *rest);
+/* A file by its name, and what is in it: NULL if it is to be read there. */
+struct text {
+	const char *path;
+	const char *text;
+};
+
 /* Of a file of text, less empty lines and comments. The number of errors, which have been told. */
-int lines_read(const char *path, take_fn *take, void *data);
+int lines_read(const struct text *file, take_fn *take, void *data);
 /* Reads a metric file, likewise. */
-int file_read(struct session *session, const char *path);
+int file_read(struct session *session, const struct text *file);
 /* Reads what is installed and what the user has. 0, or a status if there is none, or wrong. */
 int files_read(struct session *session);
 /* The path of the last such file beside metric files, or NULL. */
@@ -191,6 +214,10 @@ struct pmu {
 
 /* Reads the parts of the session that are the machine's. 0, or a status. */
 int machine_read(struct session *session);
+/* The PMU of this name is one of the session's. */
+struct pmu *pmu_add(struct session *session, const char *name);
+/* That of the machine with its version; NULL if it is not loaded. */
+char *module_text(const struct session *session);
 /* The PMU of a kind that has this number behind its name, or -1 for none. NULL if there is none. */
 const struct pmu *pmu_of(const struct session *session, const char *base, int number);
 /* Is this one of the models, such as "06_5c 06_5f"? NULL is any. */
@@ -203,7 +230,9 @@ const char *machine_name(const struct session *session);
 const char *machine_module(const struct session *session);
 /* Is the module there, also as a part of the kernel? */
 bool has_module(const struct session *session, const char *name);
-/* The first line of a file below sysfs, NULL if there is none. */
+/* The first line of a file, NULL if there is none. */
+char *first_line(const char *path);
+/* That of one below sysfs, NULL if there is none. */
 char *read_file(const struct session *session, const char *path);
 /* Says why nothing can be counted: the wrong machine, or no module for it. 0, or a status. */
 int machine_check(const struct session *session);
@@ -262,6 +291,12 @@ struct plan {
 	int passes;
 };
 
+/* What the first word asks for; METRICS if it is a name. */
+enum mode { METRICS, LIST, MAP, TOP, CHECK, WHY, STATUS, RECORD, REPORT, DIFF, NUM_MODES };
+extern const char * const modes[];
+/* METRICS for what is none of the others. */
+enum mode mode_of(const char *word);
+
 struct options {
 	bool per_machine, per_socket, per_box;
 	bool csv, json;
@@ -272,10 +307,13 @@ struct options {
 	bool all_cpus;
 	bool no_gate;
 	bool plan_only;
-	bool map;
-	const char *map_file;	/* NULL for text */
+	enum mode mode;		/* the first word */
+	enum mode show;		/* what counts become: that, or the word behind a recording */
+	const char *output;	/* NULL for stdout, and of a map for text */
+	const char *sort, *units;
 	const char *topology;
-	bool matrix;
+	const char *html;
+	bool matrix, host;
 	const char *fail_on;
 	bool rules, skeleton;
 	bool help, version;
@@ -292,17 +330,24 @@ struct session {
 	int num_groups;
 	struct rule **rule;
 	int num_rules;
-	struct topology *topology;	/* NULL until it is asked for */
+	struct text *text;		/* the metric files */
+	int num_texts;
+	struct text topology_file;	/* no path for none */
+	struct topology *topology;	/* what is in it; NULL until it is asked for */
 	struct pmu *pmu;
 	int num_pmus;
 	int package_of[MAX_CPUS];	/* -1: no such CPU, or offline */
 	bool online[MAX_PACKAGES];	/* has a CPU */
 	int cpus;			/* one more than the highest */
 	int packages;
+	time_t when;			/* of a recording: the end of what is shown; or 0 */
+	const char *host;		/* likewise; NULL for this one */
+	int memory_speed;		/* MT/s, 0 if nobody knows */
 	char model[16];			/* as 06_2e */
 	char model_name[48];		/* as the CPU has it */
 	struct plan plan;
 	FILE *file;			/* what --openmetrics or -o writes next */
+	FILE *out;			/* stdout, while a file has its place; else NULL */
 	struct target {
 		int dir;		/* where it goes, or -1 */
 		int fd;			/* it, if it is written in place, or -1 */
@@ -313,21 +358,16 @@ struct session {
 		size_t size;
 	} target;
 	bool any_value;			/* has there been any? */
-	bool why;			/* verdicts are asked for */
 	bool judged, found, unjudged;	/* by a rule; one of --fail-on holds, or was not judged */
 	int results;			/* that have been output */
 	int signal;			/* that ended it; the program is to end by it, too */
 	struct map *map;
-	/* Gets what is typed while perf counts; true if that is the end. NULL for nobody. */
-	bool (*key)(struct session *session, int key);
+	struct top *top;
+	const struct view *view;	/* that has the terminal while perf counts, or NULL */
 };
 
-/* What the first word asks for. */
-enum mode { METRICS, LIST, MAP, CHECK, WHY, STATUS, NUM_MODES };
-extern const char * const modes[];
-/* METRICS for what is none of the others. */
-enum mode mode_of(const char *word);
-
+/* Asks for what a name says; the first one could have been a mode. 0, or a status. */
+int session_ask(struct session *session, const char *name, bool first);
 /* The program with its arguments, in a world. Returns the exit status. */
 int session_run(const struct world *world, int argc, char **argv);
 
@@ -343,6 +383,14 @@ char *permission_text(const struct pmu *pmu);
 int plan_make(struct session *session);
 /* Outputs values or a map; time is 0 for the whole run. */
 typedef int output_fn(struct session *session, double time);
+/* That of the options. */
+output_fn *output_of(const struct options *options);
+/*
+ * Begins the file of the options, if there is one; all that is printed then goes there, unless the
+ * output writes it itself. The file is there when that ends, which returns status or another one.
+ */
+int output_begin(struct session *session);
+int output_finish(struct session *session, int status);
 /* Runs perf stat and the command, calls output() for each result. Returns the exit status. */
 int count(struct session *session, output_fn *output);
 /* perf's arguments, with quotes around what a shell would change; its output goes to fd. */
@@ -370,6 +418,24 @@ int output_end(void);
 /* What would be counted together, and by which command. */
 void output_plan(const struct session *session);
 
+/* ---- sort.c ---- */
+
+/*
+ * Orders an array whose members, of this size, begin with a value: by "name" of the metric, by
+ * "scope", or by "value", the highest of each metric first. NULL leaves it as it is.
+ */
+void values_sort(void *values, int num, size_t size, const char *by);
+/* A prefix as --units wants it, NULL or auto for a short one; the unit of a rate changes with it. */
+const char *units(const struct options *options, double *value, const char **unit);
+/* Is there such an order, or such units? 0, or a status. */
+int sort_check(const struct options *options);
+
+/* ---- top.c ---- */
+
+/* Takes the terminal. 0, or a status. */
+int top_begin(struct session *session);
+output_fn top_output;
+
 /* ---- list.c ---- */
 
 /* Lists all metrics, or all that is known of those named. 0, or a status for unknown names. */
@@ -386,7 +452,58 @@ int unknown(const struct session *session, const char *name, bool first);
  */
 int replace_begin(struct session *session, const char *path);
 int replace_end(struct session *session, const char *path);
+/*
+ * Writes what has been printed to session->file, at once and behind what was before. The file takes
+ * its place the first time, and is there with all of it whatever happens then. 0, or a status.
+ */
+int replace_flush(struct session *session, const char *path);
 /* Takes away what has been begun. */
 void replace_cancel(struct session *session);
+
+/* ---- record.c, report.c, diff.c, html.c ---- */
+
+#define RECORD_VERSION	1	/* of the format; see perf-metrics(5) */
+
+/* Asks for what is recorded if no metric is named: what the map and rules want. 0, or a status. */
+int record_ask(struct session *session, bool named);
+output_fn record_output;
+
+/* A recording that is read; of @session, whose machine, metrics and plan it has. */
+struct record {
+	struct session *session;
+	const char *path;
+	FILE *f;
+	struct json_t *header, *next;
+	long first;		/* where the first interval begins in the file */
+	int intervals;
+	bool whole;		/* it has an end, with the counts of the whole time */
+	double end;		/* of the last interval, s */
+};
+
+/*
+ * Reads it, so that the session is as it was, and tells of what is wrong: STATUS_USAGE for what
+ * is no recording, is damaged, or is newer than this program. One without end is taken.
+ */
+int record_open(struct record *record, struct session *session, const char *path);
+void record_close(struct record *record);
+/*
+ * Calls fn() with the readings of each so many intervals together, 0 for the whole time; time is
+ * that of the last of them, 0 for the whole. 0, or the first status that is not.
+ */
+typedef int record_fn(struct session *session, double time, void *data);
+int record_each(struct record *record, int together, record_fn *fn, void *data);
+/* How many intervals of so many ms; fails if they do not fit. */
+int record_together(const struct record *record, int ms, int *together);
+/* Leaves those metrics in the plan that are asked for, all if none is. 0, or a status. */
+int record_pick(struct record *record, char **names, int num);
+
+/* Is a metric in the plan? */
+bool plan_has(const struct plan *plan, const struct metric *metric);
+
+/* "report FILE [NAME...]" and "diff A B [NAME...]". 0, or a status. */
+int report(struct session *session, char **args, int num);
+int diff(struct session *session, char **args, int num);
+/* Writes a page to session->file. 0, or a status. */
+int html(struct record *record);
 
 #endif /* PERF_METRICS_H */

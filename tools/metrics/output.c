@@ -12,7 +12,8 @@
 
 #include "rule.h"
 
-static void print_table(const struct value *values, int num, double time, bool again)
+static void print_table(const struct options *options, const struct value *values, int num,
+			double time, bool again)
 {
 	int i;
 
@@ -29,9 +30,9 @@ static void print_table(const struct value *values, int num, double time, bool a
 			print_wrapped(format("n/a, because %s", value->why), 13);
 			continue;
 		}
-		prefix = prefixed(&shown, &unit);
+		prefix = units(options, &shown, &unit);
 		printf("%-10s %-33s %12.*f %s%-*s%6.1f %%\n", value->scope, value->metric->name,
-		       *prefix || fabs(shown) >= 100 ? 2 : 4, shown, prefix,
+		       fabs(shown) >= 1e9 ? 0 : *prefix || fabs(shown) >= 100 ? 2 : 4, shown, prefix,
 		       (int)(11 - strlen(prefix)), unit, 100 * value->running);
 		if (value->note) {
 			printf("%13s", "");
@@ -48,21 +49,28 @@ static const char *field(const char *text)
 	return text[strcspn(text, ",\"\n")] ? format("\"%s\"", escaped(text, "\"", "\"%c")) : text;
 }
 
-static void print_csv(const struct value *values, int num, double time, bool timed, bool again)
+static void print_csv(const struct options *options, const struct value *values, int num,
+		      double time, bool again)
 {
+	struct options csv = { .units = options->units ?: "base" };
+	const char *unit, *prefix;
 	const struct value *value;
+	double shown;
 	int i;
 
 	if (!again)
-		printf("%sscope,metric,value,unit,running,note\n", timed ? "time," : "");
+		printf("%sscope,metric,value,unit,running,note\n", options->interval ? "time," : "");
 	for (i = 0; i < num; i++) {
 		value = &values[i];
+		shown = value->value;
+		unit = value->metric->unit;
+		prefix = units(&csv, &shown, &unit);
 		/* The whole time has none. */
 		if (time)
 			printf("%.9f", time);
-		printf("%s%s,%s,%s,%s,%.2f,%s\n", timed ? "," : "", value->scope,
-		       value->metric->name, value->why ? "n/a" : format("%.15g", value->value),
-		       field(value->metric->unit), 100 * value->running,
+		printf("%s%s,%s,%s,%s,%.2f,%s\n", options->interval ? "," : "", value->scope,
+		       value->metric->name, value->why ? "n/a" : format("%.15g", shown),
+		       field(format("%s%s", prefix, unit)), 100 * value->running,
 		       field(value->why ?: value->note ?: ""));
 	}
 }
@@ -83,9 +91,7 @@ static void print_json(const struct value *values, int num, double time)
 			value->why ? NULL : json_real(value->seconds)));
 	}
 	all = json_pack("{so* so}", "time", time ? json_real(time) : NULL, "values", list);
-	json_dumpf(all, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17));
-	printf("\n");
-	json_decref(all);
+	put_json(stdout, all);
 }
 
 /* One value of a family; of all families but one that is the metric. */
@@ -178,14 +184,15 @@ int output_values(struct session *session, double time)
 	int num, status = 0;
 	struct value *values = values_make(session, options, &num);
 
+	values_sort(values, num, sizeof(*values), options->sort);
 	if (options->openmetrics)
 		status = write_openmetrics(session, values, num);
 	else if (options->csv)
-		print_csv(values, num, time, options->interval, again);
+		print_csv(options, values, num, time, again);
 	else if (options->json)
 		print_json(values, num, time);
 	else
-		print_table(values, num, time, again);
+		print_table(options, values, num, time, again);
 	return status ?: output_end();
 }
 

@@ -11,16 +11,19 @@ _perf_metrics() {
 			command=--
 			break
 			;;
-		list | check | map | why | status) command=${command:-${COMP_WORDS[i]}} ;;
+		list | check | map | top | why | status | record | report | diff) command=${command:-${COMP_WORDS[i]}} ;;
 		esac
 	done
 	COMPREPLY=()
 	case $command,$3,$2 in
 	--,*) what=(-c -f) ;;
-	*,-o,* | *,--output,* | *,--openmetrics,* | *,--topology,*) ;;
+	*,-o,* | *,--output,* | *,--openmetrics,* | *,--topology,* | *,--html,*) ;;
+	report,report,[!-]* | report,report, | diff,*,[!-]* | diff,*,) ;;
 	*,-I,* | *,--interval,* | *,--interval-count,*) return ;;
+	*,--sort,*) what=(-W "name scope value") ;;
+	*,--units,*) what=(-W "auto base k M G T") ;;
 	check,*) ;;
-	why,--fail-on,* | why,*,[!-]* | why,*,)
+	*,--fail-on,* | why,*,[!-]* | why,*,)
 		what=(-W "$(perf-metrics list --rules 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_]*\).*/\1/p')
 			$([ "$3" != --fail-on ] || echo any)")
 		;;
@@ -31,7 +34,8 @@ _perf_metrics() {
 	*)
 		what=(-W "$(perf-metrics list 2>/dev/null |
 			sed -n 's/^\([a-z0-9_]*\): .*/\1/p; s/^  \([a-z0-9_]*\) .*/\1/p')
-			$([ "$COMP_CWORD" -gt 1 ] || echo list check map why status)")
+			$([ "$COMP_CWORD" -gt 1 ] || echo list check map top why status record report diff)
+			$([ "$command" != report ] || echo map why)")
 		;;
 	esac
 	mapfile -t COMPREPLY < <(compgen "${what[@]}" -- "$2")

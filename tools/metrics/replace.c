@@ -159,7 +159,7 @@ static int write_all(int fd, const char *text, size_t size)
 	return 0;
 }
 
-int replace_end(struct session *session, const char *path)
+int replace_flush(struct session *session, const char *path)
 {
 	struct target *target = &session->target;
 	bool new = target->fd < 0;
@@ -174,8 +174,22 @@ int replace_end(struct session *session, const char *path)
 		err = put_in_place(target);
 	if (new && err)
 		unlinkat(target->dir, target->new, 0);
+	free(target->text);
+	target->text = NULL;
+	if (!err) {
+		session->file = open_memstream(&target->text, &target->size);
+		return session->file ? 0 : fail(STATUS_FAILED, "no memory");
+	}
 	replace_cancel(session);
-	return err ? fail(STATUS_FAILED, "%s: %s", path, strerror(err)) : 0;
+	return fail(STATUS_FAILED, "%s: %s", path, strerror(err));
+}
+
+int replace_end(struct session *session, const char *path)
+{
+	int status = replace_flush(session, path);
+
+	replace_cancel(session);
+	return status;
 }
 
 void replace_cancel(struct session *session)

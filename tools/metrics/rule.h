@@ -82,7 +82,12 @@ json_t *rule_json(const struct rule *rule);
 
 /* ---- limit.c ---- */
 
-/* The topology file of the options, or the one beside the metric files. NULL if it is wrong. */
+/* MT/s of the memory, as the firmware says; 0 if it is unknown. */
+int dmi_speed(const struct session *session);
+/*
+ * The topology file of the options, or that of a recording, or the one beside the metric files. NULL if
+ * it is wrong.
+ */
 const struct topology *session_topology(struct session *session);
 /*
  * What a place can do at most; a cell of NULL is a package. NAN if nobody knows, and then *why
@@ -101,6 +106,10 @@ int topology_skeleton(struct session *session);
 
 /* Asks for rules by name, or for all of this machine. 0, or a status. */
 int why_ask(struct session *session, char **names, int num);
+/* Asks for all rules of the machine, of a recording those whose metrics it has. How many. */
+int why_ask_all(struct session *session);
+/* The verdicts on what was counted, worst first, and what could not be judged; a line each. */
+char **why_lines(struct session *session, int *num);
 /* Has this package no such box, or is it fused off? Then there is nothing to judge. */
 bool is_absent(const struct session *session, const struct value *value);
 /* Says what holds. */

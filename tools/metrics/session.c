@@ -18,7 +18,7 @@
 #endif
 
 /* A group may be in several files, one for each machine. */
-static int ask(struct session *session, const char *name, bool first)
+int session_ask(struct session *session, const char *name, bool first)
 {
 	bool found = false, here = false;
 	int i;
@@ -39,6 +39,33 @@ static int ask(struct session *session, const char *name, bool first)
 	return found ? 0 : unknown(session, name, first);
 }
 
+/* What top is of by itself: the metrics of a map, or else what the machine has. */
+static int ask_usual(struct session *session)
+{
+	static const char * const usual[] = { "memory_read_bandwidth", "memory_write_bandwidth",
+					      "llc_miss_rate", "qpi_utilization" };
+	bool any = false, here = false;
+	unsigned int i;
+	int m;
+
+	for (m = 0; m < session->num_metrics; m++) {
+		struct metric *metric = session->metric[m];
+
+		for (i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
+			metric->asked |= !strcmp(metric->name, usual[i]) &&
+					 machine_is(session, metric->group->machines);
+		any |= metric->asked;
+	}
+	for (m = 0; m < session->num_metrics && !any; m++) {
+		struct metric *metric = session->metric[m];
+
+		metric->asked = machine_is(session, metric->group->machines);
+		here |= metric->asked;
+	}
+	return any || here ? 0 : fail(STATUS_FAILED, "there are no metrics for this machine, which is %s",
+				      machine_name(session));
+}
+
 static int check_files(struct session *session, char **paths, int num)
 {
 	struct session installed = { .world = session->world };
@@ -47,7 +74,7 @@ static int check_files(struct session *session, char **paths, int num)
 	if (!num)
 		return fail(STATUS_USAGE, "check wants files");
 	for (i = 0; i < num; i++)
-		errors += file_read(session, paths[i]);
+		errors += file_read(session, &(struct text){ paths[i] });
 	/* Rules may be of metrics that are elsewhere. */
 	if (!errors && !rules_complete(session))
 		errors = files_read(&installed) ? 1 : 0;
@@ -59,10 +86,44 @@ static int check_files(struct session *session, char **paths, int num)
 	return errors ? STATUS_USAGE : 0;
 }
 
+output_fn *output_of(const struct options *options)
+{
+	return options->show == MAP ? map_output : options->show == WHY ? why_output :
+	       options->show == TOP ? top_output : options->show == RECORD ? record_output :
+	       output_values;
+}
+
+int output_begin(struct session *session)
+{
+	const struct options *options = &session->options;
+	const char *file = options->output ?: options->openmetrics;
+	int status = file ? replace_begin(session, file) : 0;
+
+	/* All that is printed, also of several intervals, is one file. */
+	if (!status && options->output && options->show != MAP && options->show != RECORD) {
+		session->out = stdout;
+		stdout = session->file;
+	}
+	return status;
+}
+
+int output_finish(struct session *session, int status)
+{
+	int written = 0;
+
+	if (session->out) {
+		stdout = session->out;
+		session->out = NULL;
+		if (session->results)
+			written = replace_end(session, session->options.output);
+	}
+	replace_cancel(session);
+	return status ?: written;
+}
+
 static int measure(struct session *session)
 {
 	const struct options *options = &session->options;
-	const char *file = options->map ? options->map_file : options->openmetrics;
 	int status = plan_make(session);
 
 	if (!status && !session->plan.num_counters)
@@ -74,23 +135,23 @@ static int measure(struct session *session)
 	/* What is allocated while it counts is gone after each result. */
 	if (!status && options->openmetrics && !session_topology(session))
 		status = STATUS_USAGE;
-	if (!status && file)
-		status = replace_begin(session, file);
+	status = status ?: output_begin(session);
+	if (!status && options->show == TOP)
+		status = top_begin(session);
 	if (status)
-		return status;
+		return output_finish(session, status);
 	/* What is typed is for the command if there is one. */
-	if (options->map && options->interval && !options->map_file && !options->command &&
-	    terminal_begin())
-		session->key = map_key;
-	status = count(session, options->map ? map_output : session->why ? why_output :
-		       output_values);
-	replace_cancel(session);
-	if (session->why)
+	if (options->show == MAP && options->interval && !options->output && !options->command)
+		map_begin(session);
+	status = output_finish(session, count(session, output_of(options)));
+	if (options->show == WHY)
 		status = why_status(session, status);
 	return session->any_value || status ? status : STATUS_NO_VALUE;
 }
 
-const char * const modes[] = { "metrics", "list", "map", "check", "why", "status" };
+const char * const modes[] = {
+	"metrics", "list", "map", "top", "check", "why", "status", "record", "report", "diff"
+};
 
 enum mode mode_of(const char *word)
 {
@@ -105,38 +166,55 @@ enum mode mode_of(const char *word)
 static const struct {
 	const char *name;
 	int letter;
-	enum { FLAG, NUMBER, TEXT } kind;
+	enum { FLAG, NUMBER, TEXT, WORD } kind;
 	size_t at;
 	unsigned int modes;	/* that it is for, a bit each */
 	const char *help;
 } table[] = {
 #define AT(field)	offsetof(struct options, field)
-#define VALUES		(1 << METRICS)
+#define TABLE		(1 << METRICS)
+#define VALUES		(TABLE | 1 << TOP)
 #define PICTURE		(1 << MAP)
 #define VERDICT		(1 << WHY)
+#define RECORDS		(1 << RECORD)
+#define REPORTS		(1 << REPORT)
+#define COUNTS		(VALUES | PICTURE | VERDICT | RECORDS)
+#define SCOPES		(VALUES | REPORTS | 1 << DIFF)
 #define ALL		((1 << NUM_MODES) - 1)
-	{ "interval", 'I', NUMBER, AT(interval), VALUES | PICTURE | VERDICT,
-	  "a result each N milliseconds" },
-	{ "interval-count", 0, NUMBER, AT(interval_count), VALUES | PICTURE | VERDICT, "N of them" },
-	{ "summary", 0, FLAG, AT(summary), VALUES | PICTURE | VERDICT, "and one of the whole time" },
-	{ "per-machine", 0, FLAG, AT(per_machine), VALUES, "a value for the machine: the default" },
-	{ "per-socket", 0, FLAG, AT(per_socket), VALUES, "a value for each package" },
-	{ "per-box", 0, FLAG, AT(per_box), VALUES, "a value for each box, port, core or CPU" },
-	{ "all-cpus", 'a', FLAG, AT(all_cpus), VALUES | VERDICT, "all CPUs, also of metrics of cores" },
-	{ "csv", 0, FLAG, AT(csv), VALUES, "lines: scope,metric,value,unit,running,note" },
-	{ "json", 0, FLAG, AT(json), VALUES | 1 << LIST | VERDICT | 1 << STATUS,
+	{ "interval", 'I', NUMBER, AT(interval), COUNTS | REPORTS, "a result each N milliseconds" },
+	{ "interval-count", 0, NUMBER, AT(interval_count), COUNTS, "N of them" },
+	{ "summary", 0, FLAG, AT(summary), TABLE | PICTURE | VERDICT | REPORTS,
+	  "and one of the whole time" },
+	{ "per-machine", 0, FLAG, AT(per_machine), SCOPES, "a value for the machine: the default" },
+	{ "per-socket", 0, FLAG, AT(per_socket), SCOPES, "a value for each package" },
+	{ "per-box", 0, FLAG, AT(per_box), SCOPES, "a value for each box, port, core or CPU" },
+	{ "all-cpus", 'a', FLAG, AT(all_cpus), VALUES | VERDICT | RECORDS,
+	  "all CPUs, also of metrics of cores" },
+	{ "csv", 0, FLAG, AT(csv), TABLE | REPORTS, "lines: scope,metric,value,unit,running,note" },
+	{ "json", 0, FLAG, AT(json), TABLE | REPORTS | 1 << DIFF | 1 << LIST | VERDICT | 1 << STATUS,
 	  "a line of JSON for each result" },
-	{ "openmetrics", 0, TEXT, AT(openmetrics), VALUES, "for a textfile collector; - is stdout" },
-	{ "no-gate", 0, FLAG, AT(no_gate), VALUES | PICTURE | VERDICT,
+	{ "openmetrics", 0, TEXT, AT(openmetrics), TABLE | REPORTS,
+	  "for a textfile collector; - is stdout" },
+	{ "html", 0, TEXT, AT(html), REPORTS, "a page: verdicts, lines over time, the map, a table" },
+	{ "no-gate", 0, FLAG, AT(no_gate), COUNTS,
 	  "do not stop others' counters while events are opened" },
-	{ "plan", 0, FLAG, AT(plan_only), VALUES | PICTURE | VERDICT,
+	{ "plan", 0, FLAG, AT(plan_only), COUNTS,
 	  "do not count, show what would be counted together" },
-	{ "output", 'o', TEXT, AT(map_file), PICTURE, "of a map: a picture, SVG, in place of text" },
-	{ "matrix", 0, FLAG, AT(matrix), PICTURE, "of a map: who talks to whom, too" },
-	{ "topology", 0, TEXT, AT(topology), PICTURE | VERDICT | VALUES,
+	{ "output", 'o', TEXT, AT(output), TABLE | PICTURE | VERDICT | RECORDS | REPORTS,
+	  "in place of stdout; of a map: SVG; of record: the recording" },
+	{ "sort", 0, WORD, AT(sort), VALUES | REPORTS,
+	  "by name, by scope, or the highest value first" },
+	{ "units", 0, WORD, AT(units), VALUES | REPORTS,
+	  "of rates: base (none, for scripts), k, M, G, T or auto" },
+	{ "matrix", 0, FLAG, AT(matrix), PICTURE | RECORDS | REPORTS,
+	  "of a map: who talks to whom, too" },
+	{ "host", 0, FLAG, AT(host), PICTURE | REPORTS,
+	  "of a map: the name of the machine in its title" },
+	{ "topology", 0, TEXT, AT(topology), COUNTS | REPORTS,
 	  "where links lead, and what is the limit of a place" },
 	{ "topology", 0, FLAG, AT(skeleton), 1 << STATUS, "print a topology file to be filled in" },
-	{ "fail-on", 0, TEXT, AT(fail_on), VERDICT, "status 4 if one of these rules holds, or any" },
+	{ "fail-on", 0, WORD, AT(fail_on), VERDICT | REPORTS,
+	  "status 4 if one of these rules holds, or any" },
 	{ "rules", 0, FLAG, AT(rules), 1 << LIST, "the rules of perf metrics why" },
 	{ "help", 'h', FLAG, AT(help), ALL, "after one of these words: the options that it has" },
 	{ "version", 0, FLAG, AT(version), ALL, "of perf metrics" },
@@ -146,14 +224,18 @@ static const struct {
 
 static void print_usage(FILE *f, unsigned int modes)
 {
-	static const char * const values[] = { "", " N", " FILE" };
+	static const char * const values[] = { "", " N", " FILE", " WORD" };
 	unsigned int i;
 
 	fputs("usage: perf metrics status [--topology]\n"
 	      "       perf metrics why [RULE...] [--fail-on RULE] [OPTION...] [-- COMMAND...]\n"
 	      "       perf metrics list [NAME...] [--rules] [--json]\n"
 	      "       perf metrics NAME... [OPTION...] [-- COMMAND...]\n"
+	      "       perf metrics top [NAME...] [OPTION...]\n"
 	      "       perf metrics map [-I N] [-o FILE.svg] [--matrix] [--topology FILE] [-- COMMAND...]\n"
+	      "       perf metrics record -o FILE [-I N] [NAME...] [-- COMMAND...]\n"
+	      "       perf metrics report FILE [NAME... | map | why [RULE...]] [OPTION...]\n"
+	      "       perf metrics diff FILE FILE [NAME...] [OPTION...]\n"
 	      "       perf metrics check FILE...\n\n"
 	      "NAME is a group or a metric of \"perf metrics list\". They are computed of all packages\n"
 	      "while COMMAND runs, or until Ctrl-C.\n\n", f);
@@ -181,6 +263,12 @@ static bool shadowed(unsigned int i, enum mode mode)
 	return false;
 }
 
+static bool is_table(const struct options *options)
+{
+	return (options->show == METRICS || options->show == TOP) && !options->openmetrics &&
+	       !options->html;
+}
+
 /* Fills in the options. 0, a status, or -1 if that was all. */
 static int options_read(struct options *options, int argc, char **argv)
 {
@@ -188,7 +276,7 @@ static int options_read(struct options *options, int argc, char **argv)
 	unsigned int i, given = 0;
 	enum mode mode;
 	void *field;
-	int option;
+	int option, rest;
 	char *end;
 	long value;
 
@@ -210,9 +298,9 @@ static int options_read(struct options *options, int argc, char **argv)
 		field = (char *)options + table[i].at;
 		if (table[i].kind == FLAG) {
 			*(bool *)field = true;
-		} else if (table[i].kind == TEXT) {
+		} else if (table[i].kind != NUMBER) {
 			*(const char **)field = optarg;
-			if (!*optarg)
+			if (table[i].kind == TEXT && !*optarg)
 				return fail(STATUS_USAGE, "--%s wants a file", table[i].name);
 		} else {
 			*(int *)field = value = strtol(optarg, &end, 10);
@@ -238,26 +326,58 @@ static int options_read(struct options *options, int argc, char **argv)
 			return fail(STATUS_USAGE, "--%s is not for perf metrics%s%s", table[i].name,
 				    mode ? " " : " NAME", mode ? modes[mode] : "");
 	}
-	options->map = mode == MAP;
-	if (!options->per_socket && !options->per_box)
-		options->per_machine = true;
+	options->mode = options->show = mode;
+	rest = optind + 1;
+	if (mode == REPORT) {
+		options->show = optind + 2 < argc ? mode_of(argv[optind + 2]) : METRICS;
+		if (options->show != MAP && options->show != WHY)
+			options->show = METRICS;
+		rest += options->show ? 2 : 1;
+	}
+	if (mode == RECORD && !options->output)
+		return fail(STATUS_USAGE, "record wants -o FILE");
+	if (mode == RECORD || mode == TOP)
+		options->interval = options->interval ?: 1000;
+	options->summary |= mode == RECORD;
+	if (!options->per_socket && !options->per_box && !options->per_machine)
+		*(mode == TOP ? &options->per_socket : &options->per_machine) = true;
 	if ((options->interval_count || options->summary) && !options->interval)
 		return fail(STATUS_USAGE, "--interval-count and --summary want -I");
-	if (options->plan_only + !!options->openmetrics + options->csv + options->json > 1)
-		return fail(STATUS_USAGE,
+	if (options->plan_only + !!options->openmetrics + options->csv + !!options->html +
+	    (mode == REPORT && options->show) +
+	    (options->json && (mode != REPORT || options->show != WHY)) > 1)
+		return fail(STATUS_USAGE, mode == REPORT ?
+			    "only one of --csv, --json, --openmetrics, --html, map and why can be had" :
 			    "only one of --csv, --json, --openmetrics and --plan can be had");
-	if (mode == STATUS && optind + 1 < argc)
-		return fail(STATUS_USAGE, "status is of the machine, so '%s' is too much",
-			    argv[optind + 1]);
-	if (options->map && optind + 1 < argc)
+	if (options->html && options->interval)
+		return fail(STATUS_USAGE, "a page has all intervals, so -I is too much");
+	if ((options->units && (options->json || !is_table(options))) ||
+	    (options->sort && !is_table(options)))
+		return fail(STATUS_USAGE, "--sort and --units are for tables and CSV%s",
+			    options->json ? "; JSON has base units" : "");
+	if (options->output && (options->openmetrics || options->html))
+		return fail(STATUS_USAGE, "--%s names its file, so -o is too much",
+			    options->html ? "html" : "openmetrics");
+	if (mode == TOP && options->command)
+		return fail(STATUS_USAGE, "top takes no command: it has the whole terminal; "
+			    "see perf metrics NAME -I 1000 -- COMMAND");
+	if (options->show != MAP && (options->host || (options->matrix && mode == REPORT &&
+						       !options->html)))
+		return fail(STATUS_USAGE, "--matrix and --host are for perf metrics report FILE map");
+	if (options->fail_on && options->show != WHY)
+		return fail(STATUS_USAGE, "--fail-on is for perf metrics report FILE why");
+	if (mode == STATUS && rest < argc)
+		return fail(STATUS_USAGE, "status is of the machine, so '%s' is too much", argv[rest]);
+	if (options->show == MAP && rest < argc)
 		return fail(STATUS_USAGE, "a map is always of the same metrics, so '%s' is too much",
-			    argv[optind + 1]);
-	return 0;
+			    argv[rest]);
+	return sort_check(options);
 }
 
 static int run(struct session *session, int argc, char **argv)
 {
-	int status, machine, args, i;
+	int status, machine, args, first, i;
+	enum mode mode;
 
 	/* What follows "--" is none of ours. */
 	for (args = 1; args < argc && strcmp(argv[args], "--"); args++)
@@ -271,24 +391,33 @@ static int run(struct session *session, int argc, char **argv)
 	status = options_read(&session->options, args, argv);
 	if (status)
 		return status < 0 ? 0 : status;
-	if (!strcmp(argv[optind], "check"))
-		return check_files(session, argv + optind + 1, args - optind - 1);
+	mode = session->options.mode;
+	first = optind + !!mode;
+	if (mode == CHECK)
+		return check_files(session, argv + first, args - first);
+	if (mode == REPORT)
+		return report(session, argv + first, args - first);
+	if (mode == DIFF)
+		return diff(session, argv + first, args - first);
 	machine = machine_read(session);
 	status = files_read(session);
-	if (!strcmp(argv[optind], "status"))
+	if (mode == STATUS)
 		return status_show(session, status);
-	if (!strcmp(argv[optind], "list"))
-		return list(session, argv + optind + 1, args - optind - 1) ?: status;
+	if (mode == LIST)
+		return list(session, argv + first, args - first) ?: status;
 	status = status ?: machine;
 	if (status)
 		return status;
-	session->why = !strcmp(argv[optind], "why");
-	if (session->options.map)
+	if (mode == MAP)
 		status = map_ask(session);
-	else if (session->why)
-		status = why_ask(session, argv + optind + 1, args - optind - 1);
-	for (i = optind; i < args && !session->options.map && !session->why && !status; i++)
-		status = ask(session, argv[i], i == optind);
+	if (mode == WHY)
+		status = why_ask(session, argv + first, args - first);
+	for (i = first; i < args && mode != MAP && mode != WHY && !status; i++)
+		status = session_ask(session, argv[i], mode == METRICS && i == first);
+	if (!status && mode == RECORD)
+		status = record_ask(session, i > first);
+	if (!status && mode == TOP && first == args)
+		status = ask_usual(session);
 	return status ?: measure(session);
 }
 

@@ -293,16 +293,7 @@ static bool count_files(const char *dir, int *events, int *msrs)
 
 static char *proc_line(const struct session *session, const char *path)
 {
-	FILE *f = session->world->proc ? fopen(format("%s/%s", session->world->proc, path), "re") : NULL;
-	char text[100] = "";
-
-	if (!f)
-		return NULL;
-	if (!fgets(text, sizeof(text), f))
-		*text = 0;
-	fclose(f);
-	text[strcspn(text, "\n")] = 0;
-	return format("%s", text);
+	return session->world->proc ? first_line(format("%s/%s", session->world->proc, path)) : NULL;
 }
 
 static void add_others(struct status *status)
@@ -483,7 +474,7 @@ static void add_topology(struct status *status)
 {
 	struct session *session = status->session;
 	const struct topology *topology = session_topology(session);
-	char *path = file_find("topology");
+	const char *path = session->topology_file.path;
 	int links = 0, p, q;
 	struct row *row;
 
@@ -572,9 +563,7 @@ static void print_json(const struct status *status, const struct row *worst)
 						      row->next));
 	}
 	all = json_pack("{sb so}", "counting", !worst, "rows", rows);
-	json_dumpf(all, stdout, JSON_COMPACT);
-	printf("\n");
-	json_decref(all);
+	put_json(stdout, all);
 }
 
 int status_show(struct session *session, int files)

@@ -102,8 +102,8 @@ static const char *read_limit(struct topology *topology, const char *kind, const
 	double most = strtod(number, &end);
 	int package, len = 0;
 
-	if (*end || !isfinite(most) || most <= 0)
-		return format("'%s' is no limit, which is a number above 0", number);
+	if (*end || !(most > 0 && most < 1e15))
+		return format("'%s' is no limit, which is a number above 0 and below 1e15", number);
 	if (check_word(kind) || strlen(kind) >= sizeof(limit->kind))
 		return format("'%s' is no kind of limit, such as memory", kind);
 	if (*place && (sscanf(place, "S%d%n", &package, &len) != 1 || package < 0 ||
@@ -136,12 +136,12 @@ static const char *take_line(void *topology, int number, char *first, char *text
 	       "'limit memory NUMBER'";
 }
 
-int topology_read(struct topology *topology, const char *path)
+int topology_read(struct topology *topology, const struct text *file)
 {
 	int errors;
 
 	memset(topology, 0, sizeof(*topology));
-	errors = lines_read(path, take_line, topology);
-	return !errors ? 0 : fail(STATUS_USAGE, "%s: %d %s wrong", path, errors,
+	errors = lines_read(file, take_line, topology);
+	return !errors ? 0 : fail(STATUS_USAGE, "%s: %d %s wrong", file->path, errors,
 				  errors == 1 ? "line is" : "lines are");
 }

@@ -2,6 +2,8 @@
 /*
  * Memory, messages, numbers as text.
  */
+#include <ctype.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -143,22 +145,40 @@ char *escaped(const char *text, const char *what, const char *as)
 	return done;
 }
 
-void print_wrapped(const char *text, int column)
+void put_wrapped(FILE *f, const char *text, int column, int width)
 {
-	int at = column;
+	int at = column, len;
 
-	while (*text) {
-		int len = strcspn(text, " \n");
-
-		if (at > column && (at + 1 + len > WIDTH || text[-1] == '\n')) {
-			printf("\n%*s", column, "");
+	for (; *text; text += !!*text) {
+		len = strcspn(text, " \n");
+		if (at > column && (at + 1 + len > width || text[-1] == '\n')) {
+			fprintf(f, "\n%*s", column, "");
 			at = column;
 		}
 		if (at > column)
-			at += printf(" ");
-		at += printf("%.*s", len, text);
-		text += len;
-		text += !!*text;
+			at += fprintf(f, " ");
+		for (at += len; len; len--, text++)
+			fputc(*text == '\t' ? ' ' : *text, f);
 	}
-	printf("\n");
+	fprintf(f, "\n");
+}
+
+void print_wrapped(const char *text, int column)
+{
+	put_wrapped(stdout, text, column, WIDTH);
+}
+
+int control_at(const char *text)
+{
+	return text[0] == '\xc2' && (unsigned char)text[1] < 0xa0 ? 2 :
+	       *text != '\t' && iscntrl((unsigned char)*text) ? 1 : 0;
+}
+
+bool put_json(FILE *f, json_t *json)
+{
+	bool good = json && !json_dumpf(json, f, JSON_COMPACT | JSON_REAL_PRECISION(17)) &&
+		    fputc('\n', f) >= 0;
+
+	json_decref(json);
+	return good;
 }

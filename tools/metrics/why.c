@@ -72,9 +72,32 @@ static int check_fail_on(const struct session *session)
 	return 0;
 }
 
+/* A recording has some metrics, and then some rules. */
+static bool is_possible(const struct session *session, const struct rule *rule)
+{
+	int i;
+
+	for (i = 0; session->options.mode == REPORT && i < rule->num_values; i++) {
+		if (rule->value[i].metric && !plan_has(&session->plan, rule->value[i].metric))
+			return false;
+	}
+	return machine_is(session, rule->group->machines);
+}
+
+int why_ask_all(struct session *session)
+{
+	int r, asked = 0;
+
+	for (r = 0; r < session->num_rules; r++) {
+		session->rule[r]->asked = is_possible(session, session->rule[r]);
+		asked += session->rule[r]->asked;
+	}
+	return asked;
+}
+
 int why_ask(struct session *session, char **names, int num)
 {
-	int r, i, asked = 0;
+	int r, i;
 
 	for (i = 0; i < num; i++) {
 		struct rule *rule = rule_named(session, names[i]);
@@ -84,19 +107,20 @@ int why_ask(struct session *session, char **names, int num)
 				    names[i], i ? "; a command stands behind --" : "");
 		rule->asked = true;
 	}
+	if (!num && !why_ask_all(session))
+		return fail(STATUS_FAILED, session->options.mode == REPORT ?
+			    "the recording has not all metrics of any rule; without names perf metrics "
+			    "record has them" :
+			    "no rule is for this machine, which is %s: perf metrics status",
+			    machine_name(session));
 	for (r = 0; r < session->num_rules; r++) {
 		struct rule *rule = session->rule[r];
 
-		rule->asked |= !num && machine_is(session, rule->group->machines);
 		for (i = 0; rule->asked && i < rule->num_values; i++) {
 			if (rule->value[i].of != OF_LIMIT)
 				ask_metric(session, rule->value[i].metric);
 		}
-		asked += rule->asked;
 	}
-	if (!asked)
-		return fail(STATUS_FAILED, "no rule is for this machine, which is %s: "
-			    "perf metrics status", machine_name(session));
 	return session_topology(session) ? check_fail_on(session) : STATUS_USAGE;
 }
 
@@ -374,38 +398,40 @@ static void judge_all(struct result *result)
 
 /* ---- output ---- */
 
-/* All places that could not be judged for the same reason, in one sentence. */
-static void print_silent(const struct result *result)
+/* All places that could not be judged for the same reason, in one sentence: with the first. */
+static char *silent_text(const struct result *result, int i)
 {
-	int i, j;
+	const struct verdict *one = &result->verdict[i];
+	char *places = NULL;
+	int j;
+
+	for (j = 0; j < result->num && !one->judged; j++) {
+		const struct verdict *same = &result->verdict[j];
+
+		if (same->judged || same->rule != one->rule || strcmp(same->text, one->text))
+			continue;
+		if (j < i)
+			return NULL;
+		places = places ? format("%s, %s", places, same->at->scope) : same->at->scope;
+	}
+	return places ? format("%s of %s: %s", one->rule->name, places, one->text) : NULL;
+}
+
+/* What there is to say if no rule holds, or NULL. */
+static const char *nothing_text(const struct result *result)
+{
+	int i;
 
 	for (i = 0; i < result->num; i++) {
-		const struct verdict *one = &result->verdict[i];
-		char *places = one->at->scope;
-
-		if (one->judged)
-			continue;
-		for (j = 0; j < i; j++) {
-			if (!result->verdict[j].judged && result->verdict[j].rule == one->rule &&
-			    !strcmp(result->verdict[j].text, one->text))
-				break;
-		}
-		if (j < i)
-			continue;
-		for (j = i + 1; j < result->num; j++) {
-			const struct verdict *same = &result->verdict[j];
-
-			if (!same->judged && same->rule == one->rule && !strcmp(same->text, one->text))
-				places = format("%s, %s", places, same->at->scope);
-		}
-		printf("not judged: ");
-		print_wrapped(format("%s of %s: %s", one->rule->name, places, one->text), 12);
+		if (result->verdict[i].holds)
+			return NULL;
 	}
+	return result->judged ? "nothing is near a limit" : "nothing could be judged";
 }
 
 static void print_text(const struct result *result, double time)
 {
-	bool any = false;
+	char *silent;
 	int i, j;
 
 	if (time)
@@ -415,7 +441,6 @@ static void print_text(const struct result *result, double time)
 
 		if (!verdict->holds)
 			continue;
-		any = true;
 		print_wrapped(verdict->text, 0);
 		/* What is to be known of a rule is said once. */
 		for (j = 0; j < i && result->verdict[j].rule != verdict->rule; j++)
@@ -429,11 +454,15 @@ static void print_text(const struct result *result, double time)
 		if (verdict->rule->page)
 			printf("    see: %s\n", verdict->rule->page);
 	}
-	if (!any && result->judged)
-		printf("nothing is near a limit\n");
-	if (!result->judged)
-		printf("nothing could be judged\n");
-	print_silent(result);
+	if (nothing_text(result))
+		printf("%s\n", nothing_text(result));
+	for (i = 0; i < result->num; i++) {
+		silent = silent_text(result, i);
+		if (!silent)
+			continue;
+		printf("not judged: ");
+		print_wrapped(silent, 12);
+	}
 }
 
 static json_t *values_json(const struct verdict *verdict)
@@ -468,9 +497,7 @@ static void print_json(const struct result *result, double time)
 	}
 	all = json_pack("{so* si so so}", "time", time ? json_real(time) : NULL, "judged",
 			result->judged, "verdicts", found, "not_judged", silent);
-	json_dumpf(all, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17));
-	printf("\n");
-	json_decref(all);
+	put_json(stdout, all);
 }
 
 /* Is the rule one of --fail-on? */
@@ -485,15 +512,41 @@ static bool fails_on(const struct session *session, const struct rule *rule, boo
 	return false;
 }
 
-int why_output(struct session *session, double time)
+static struct result judge_now(struct session *session)
 {
 	struct options all = { .per_box = true, .per_socket = true };
 	struct result result = { .session = session };
+
+	result.values = values_make(session, &all, &result.num_values);
+	judge_all(&result);
+	return result;
+}
+
+char **why_lines(struct session *session, int *num)
+{
+	struct result result = judge_now(session);
+	char **lines = NULL;
+	int i;
+
+	*num = 0;
+	for (i = 0; i < result.num && result.verdict[i].holds; i++)
+		*append(lines, *num) = result.verdict[i].text;
+	if (nothing_text(&result))
+		*append(lines, *num) = format("%s", nothing_text(&result));
+	for (i = 0; i < result.num; i++) {
+		if (silent_text(&result, i))
+			*append(lines, *num) = format("not judged: %s", silent_text(&result, i));
+	}
+	return lines;
+}
+
+int why_output(struct session *session, double time)
+{
+	struct result result;
 	int i;
 
 	session->results++;
-	result.values = values_make(session, &all, &result.num_values);
-	judge_all(&result);
+	result = judge_now(session);
 	session->any_value = session->any_value && (result.judged || session->judged);
 	session->judged |= result.judged > 0;
 	for (i = 0; i < result.num; i++) {

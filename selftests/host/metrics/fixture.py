@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Worlds for perf metrics: a sysfs and a perf in a directory."""
+import math
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -28,6 +30,28 @@ def write(path, text):
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, 'w', encoding='utf-8') as f:
         f.write(text)
+
+
+def read(path):
+    """A file, or None."""
+    try:
+        with open(path, encoding='utf-8') as f:
+            return f.read()
+    except OSError:
+        return None
+
+
+def ended(done, status, text='', where='stderr', lines=math.inf):
+    """What is wrong with how a program has ended; an error has so many lines at most."""
+    said = getattr(done, where)
+    if re.search('AddressSanitizer|runtime error', done.stderr):
+        yield done.stderr[-2000:]
+    if done.returncode != status:
+        yield f'{done.args[1:]}: status {done.returncode}, not {status}: {done.stderr[-500:]}'
+    if not re.search(text, said):
+        yield f'{done.args[1:]}: it does not say {text!r} but {said[-500:]!r}'
+    if status and text and len(said.splitlines()) > lines:
+        yield f'{done.args[1:]}: more than {lines} lines: {said}'
 
 
 class World:
@@ -97,7 +121,7 @@ class World:
 
 def build(target='all'):
     """The program; what is wrong with it."""
-    packages = 'build-essential libmuparser-dev libjansson-dev' + (' clang' if target == 'fuzz' else '')
+    packages = 'build-essential libmuparser-dev libjansson-dev libncurses-dev' + (' clang' if target == 'fuzz' else '')
     done = subprocess.run(['bash', '-c', f'. {TOP}/tools/lib/common.sh && need_packages {packages} && '
                            f'mkdir -p {BUILD} && flock {BUILD} make -s -C {HERE} OUTPUT={BUILD} {target}'], text=True, capture_output=True, check=False)
     return done.stderr.splitlines() + done.stdout.splitlines() if done.returncode else []

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What perf-metrics reads from outside, to be fuzzed: FUZZ_KIND says what, a metric file (m), a
- * topology file (t), or what perf prints (p). It is read by the program itself in the world of
+ * topology file (t), what perf prints (p), or a recording (r). It is read by the program itself in the world of
  * $FAKE, whose perf prints the file $FAKE/stream.
  */
 #include <errno.h>
@@ -55,13 +55,13 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	return dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO) < 0;
 }
 
-static void read_file(const uint8_t *data, size_t size)
+static void read_metrics(const uint8_t *data, size_t size)
 {
 	struct session session = {};
 	int num;
 
 	put(in_dir("fuzz.metric"), data, size);
-	file_read(&session, in_dir("fuzz.metric"));
+	file_read(&session, &(struct text){ in_dir("fuzz.metric") });
 	session.options.json = true;
 	list(&session, NULL, 0);
 	session.options.json = false;
@@ -74,7 +74,7 @@ static void read_topology(const uint8_t *data, size_t size)
 	struct topology topology;
 
 	put(in_dir("fuzz.topology"), data, size);
-	topology_read(&topology, in_dir("fuzz.topology"));
+	topology_read(&topology, &(struct text){ in_dir("fuzz.topology") });
 }
 
 static void read_stream(const uint8_t *data, size_t size)
@@ -90,12 +90,31 @@ static void read_stream(const uint8_t *data, size_t size)
 	session_run(&world, 7, args);
 }
 
+static void read_record(const uint8_t *data, size_t size)
+{
+	static const struct world world = { "/nowhere", "/nowhere", "/nowhere" };
+	char *args[] = { "perf-metrics", "report", in_dir("fuzz.record"), "--per-box", "-I", "1000",
+			 "--summary", NULL };
+
+	put(in_dir("fuzz.record"), data, size);
+	session_run(&world, 7, args);
+	args[3] = "--html";
+	args[4] = "/dev/null";
+	args[5] = NULL;
+	session_run(&world, 5, args);
+	args[3] = "why";
+	args[4] = "--json";
+	session_run(&world, 5, args);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (kind == 'm')
-		read_file(data, size);
+		read_metrics(data, size);
 	else if (kind == 't')
 		read_topology(data, size);
+	else if (kind == 'r')
+		read_record(data, size);
 	else
 		read_stream(data, size);
 	free_from(NULL);

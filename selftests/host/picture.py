@@ -1,0 +1,265 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""The picture of perf metrics map, of 1 to 8 packages: no two texts overlap, nothing is outside of
+the canvas, each arrow has its percentage, bars and colours are those of the counts.
+
+All is computed from the SVG itself, with the widths of DejaVu Sans, which it asks for.
+"""
+import math
+import os
+import random
+import re
+import sys
+import xml.etree.ElementTree as tree
+
+HOST = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [f'{HOST}/../lib', f'{HOST}/metrics']
+sys.dont_write_bytecode = True
+import fixture
+from fixture import World, write
+from ktap import Ktap
+
+ktap = Ktap()
+SVG = '{http://www.w3.org/2000/svg}'
+# Advance widths of " " to "~" in thousandths of the size, plain and bold; of the arrow it is 838.
+WIDTHS = [[int(n) for n in text.split()] for text in (
+    '318 401 460 838 636 950 780 275 390 390 500 838 318 361 318 337 636 636 636 636 636 636 636 636 636 636 337 337 '
+    '838 838 838 531 1000 684 686 698 770 632 575 775 752 295 295 656 557 863 748 787 603 787 695 635 611 732 684 989 '
+    '685 611 685 390 337 390 838 500 500 613 635 550 635 615 352 635 634 278 278 579 278 974 634 612 635 635 411 521 '
+    '392 634 592 818 592 592 525 636 337 636 838',
+    '348 456 521 838 696 1002 872 306 457 457 523 838 380 415 380 365 696 696 696 696 696 696 696 696 696 696 400 400 '
+    '838 838 838 580 1000 774 762 734 830 683 683 821 837 372 372 775 637 995 837 850 733 850 770 720 682 812 774 1103 '
+    '771 724 725 457 365 457 838 500 500 675 716 593 716 678 435 716 712 343 343 665 343 1042 712 687 716 716 493 595 '
+    '478 712 652 924 645 652 582 712 365 712 838')]
+LIMIT_MEMORY, LIMIT_QPI = 34.2e9, 12.81e9
+# Counts of one second by a seed; a link is as full as it says, and each R-Box has half of it.
+COUNTS = '''
+import zlib
+def share(*what):
+    return zlib.crc32(repr((SEED, what)).encode()) / 2 ** 32
+def count(pmu, terms, cpu):
+    if pmu == 'xeon7500_package':
+        return SECONDS * 1e9
+    if 'reads' in terms or 'imt' in terms:
+        return share(pmu, cpu) * MOST * 34.2e9 / 2 / 64
+    port = re.search('qpi[0-3]', terms)
+    if port:
+        return 0.8e9 * (1 - share(port[0], cpu) if 'idle' in terms else 1)
+    return share(pmu, cpu) * 10 ** DIGITS
+ready()
+until_told()
+say(lines(count, running=lambda pmu, cpu: RUNNING))
+'''
+
+
+def overlap(a, b, more=0.0):
+    """Of two boxes, as (left, top, right, bottom)."""
+    return min(a[2], b[2]) - max(a[0], b[0]) > more and min(a[3], b[3]) - max(a[1], b[1]) > more
+
+
+def inside(a, b):
+    """Is the first one in the other?"""
+    return a[0] >= b[0] and a[1] >= b[1] and a[2] <= b[2] and a[3] <= b[3]
+
+
+class Picture:
+    """What is in it, in the canvas's own coordinates."""
+
+    def __init__(self, text):
+        root = tree.fromstring(text)
+        self.size = 0, 0, float(root.get('width')), float(root.get('height'))
+        self.texts, self.rects, self.paths, self.arrows = [], [], [], []
+        self.walk(root, 0, 0, None)
+
+    def walk(self, node, x, y, title):
+        """All below a node."""
+        moved = re.match(r'translate\(([-0-9.]+),([-0-9.]+)\)', node.get('transform', ''))
+        if moved:
+            x, y = x + float(moved[1]), y + float(moved[2])
+        said = node.find(SVG + 'title')
+        if node.tag == SVG + 'g' and said is not None:
+            title = said.text
+        for child in node:
+            if child.tag in (SVG + 'defs', SVG + 'style'):
+                continue
+            if child.tag == SVG + 'text' and child.text:
+                size, bold = float(child.get('font-size')), child.get('font-weight') == 'bold'
+                width = sum(838 if ord(c) > 126 else WIDTHS[bold][ord(c) - 32] for c in child.text) * size / 1000
+                left = x + float(child.get('x')) - width * {'middle': 0.5, 'end': 1}.get(child.get('text-anchor'), 0)
+                base = y + float(child.get('y'))
+                self.texts.append(((left, base - 0.76 * size, left + width, base + 0.2 * size), child.text))
+            elif child.tag == SVG + 'rect' and child.get('x'):
+                left, top = x + float(child.get('x')), y + float(child.get('y'))
+                self.rects.append(((left, top, left + float(child.get('width')), top + float(child.get('height'))), child))
+            elif child.tag == SVG + 'path':
+                numbers = [float(n) for n in re.findall(r'-?[0-9.]+', child.get('d'))]
+                if 'h' in child.get('d') or 'v' in child.get('d'):
+                    points = [(x + numbers[0], y + numbers[1])]
+                else:
+                    points = [(x + px, y + py) for px, py in zip(numbers[::2], numbers[1::2])]
+                self.paths.append((points, child))
+                if child.get('d').endswith('Z'):
+                    self.arrows.append((points[0], title, child))
+            self.walk(child, x, y, title)
+
+    def wrong(self, packages):
+        """What is not as it has to be."""
+        boxes = [box for box, rect in self.rects if rect.get('rx')]
+        if len(boxes) != packages:
+            yield f'{len(boxes)} packages'
+        for i, (box, text) in enumerate(self.texts):
+            if not inside(box, self.size):
+                yield f'{text!r} at {box} is outside of {self.size}'
+            for other, what in self.texts[i + 1:]:
+                if overlap(box, other):
+                    yield f'{text!r} at {box} and {what!r} at {other}'
+            for package in boxes:
+                if overlap(box, package) and not inside(box, package):
+                    yield f'{text!r} at {box} is half in {package}'
+            # Texts are in a cell or beside it.
+            for cell, rect in self.rects:
+                if not rect.get('rx') and overlap(box, cell, 1) and not box[0] >= cell[0] - 4 <= box[2] <= cell[2] + 4:
+                    yield f'{text!r} at {box} and a cell at {cell}'
+        for box, rect in self.rects:
+            if not inside(box, self.size):
+                yield f'a rectangle at {box} is outside of {self.size}'
+        for points, path in self.paths:
+            if any(not inside((px, py, px, py), self.size) for px, py in points):
+                yield f'{path.get("d")} is outside'
+        yield from self.wrong_arrows(packages)
+
+    def wrong_arrows(self, packages):
+        """Each has its own number, near to it."""
+        if len(self.arrows) != 4 * packages:
+            yield f'{len(self.arrows)} arrows'
+        taken = set()
+        for tip, title, arrow in self.arrows:
+            full = re.search(r', ([0-9.]+) % full', title)
+            said = {f'{mark}{float(full[1]):.0f} %' for mark in ('', '~', '!')} | {
+                f'{mark}{math.floor(float(full[1]) + d):.0f} %' for mark in ('', '~', '!') for d in (0, 1)
+            } if full else {'-', 'n/a'}
+            near = sorted((math.dist(tip, ((box[0] + box[2]) / 2, (box[1] + box[3]) / 2)), i)
+                          for i, (box, text) in enumerate(self.texts)
+                          if re.search('|'.join(re.escape(s) for s in said) if full else r'(^| )(-|n/a)$', text)
+                          and not any(inside(box, b) for b, r in self.rects if r.get('rx')))
+            near = [i for distance, i in near if distance < 75 and i not in taken]
+            if not near:
+                yield f'no {said} at the arrow of {title}'
+            else:
+                taken.add(near[0])
+            grey = arrow.get('fill') == '#98a2ab'
+            # By what is shown, which of 59.5 is either.
+            if full and full[1] != '59.5' and grey != (float(full[1]) < 59.5):
+                yield f'{title} is {arrow.get("fill")}'
+
+    def busiest(self):
+        """Titles of links, by how full they are."""
+        found = [(float(m[2]), m[1]) for _, title, _ in self.arrows
+                 for m in [re.match(r'(S\d qpi\d → \S+): .*, ([0-9.]+) % full', title)] if m]
+        return sorted(found, key=lambda one: -one[0])
+
+
+def draw(world, seed, *args, most=1.0, digits=7, running=100.0):
+    """A picture of the world's."""
+    world.play(f'SEED, MOST, DIGITS, RUNNING = {seed}, {most}, {digits}, {running}\n{COUNTS}')
+    path = f'{world.dir}/map.svg'
+    done = world.run('map', '-o', path, *args, '--', 'true')
+    if done.returncode or done.stderr:
+        raise ValueError(f'{done.args[1:]}: {done.returncode}, {done.stderr[-1000:]}')
+    with open(path, encoding='utf-8') as f:
+        return Picture(f.read())
+
+
+def topology(name):
+    """The option for one of ours."""
+    return ['--topology', f'{fixture.TOP}/metrics/{name}.topology'] if name else []
+
+
+def layouts():
+    """Of 1 to 8 packages, with each topology and without one."""
+    seed = random.randrange(1 << 32)
+    print(f'# seed {seed}')
+    dice = random.Random(seed)
+    for packages in range(1, 9):
+        bad = []
+        boxes = [(box, i, p) for box, num in fixture.BOXES.items() for i in range(num) for p in range(packages)]
+        for name in None, 'two', 'four', 'eight', 'long':
+            absent = set(dice.sample(boxes, 5)) if name == 'four' else ()
+            world = World(packages, absent=absent)
+            write(f'{world.dir}/long', ''.join(f'link S{p}.qpi{i} HUBNR{p}{i}\n' for p in range(8) for i in range(4)))
+            args = ['--topology', f'{world.dir}/long'] if name == 'long' else topology(name)
+            for more in {'most': 1.0}, {'most': 30.0, 'digits': 12}, {'digits': 3, 'running': 50.0}:
+                try:
+                    picture = draw(world, dice.randrange(1 << 30), '--host', *args, **more)
+                    bad += [f'{name} {more}: {b}' for b in picture.wrong(packages)]
+                except ValueError as error:
+                    bad.append(f'{name} {more}: {error}')
+            world.end()
+        ktap.result(f'the layout of {packages} package{"s" * (packages > 1)}', bad[:20])
+
+
+def list_and_title():
+    """The five busiest links in their order; time, duration, and the host only if it is wanted."""
+    world, bad = World(4), []
+    for seed in range(5):
+        picture = draw(world, seed, *topology('four'))
+        wanted = [link for _, link in picture.busiest()[:5]]
+        at = {text: box for box, text in picture.texts if re.match(r'S\d qpi\d → ', text)}
+        got = sorted((text for text in at), key=lambda text: at[text][1])
+        if got != wanted:
+            bad.append(f'{got} and not {wanted}')
+    ktap.result('the five busiest links', bad)
+    os.environ['SOURCE_DATE_EPOCH'], os.environ['TZ'] = '1764189261', 'UTC'
+    for args in [], ['--host']:
+        said = [text for _, text in draw(world, 1, *args).texts]
+        host = os.uname().nodename[:40]
+        wanted = [f'perf metrics map: {host}' if args else 'perf metrics map', '2025-11-26 20:34:21 +0000, 1.000 s counted']
+        ktap.result(f'the title {" ".join(args)}', [] if said[:2] == wanted and (args or not any(host in t for t in said))
+                    else [said[:2]])
+    del os.environ['SOURCE_DATE_EPOCH'], os.environ['TZ']
+    world.end()
+
+
+def limits():
+    """A mark is where the limit is, and bars and widths are shares of it, also of one in the topology file."""
+    world = World(2)
+    write(f'{world.dir}/t', 'link S0.qpi0 S1.qpi0\nlimit memory 17.1e9\nlimit qpi 6.405e9\n')
+    for name, args, scale in (('metric file', [], 1), ('topology file', ['--topology', f'{world.dir}/t'], 2)):
+        bad = []
+        picture = draw(world, 7, *args, most=0.5)
+        marks = [points[0] for points, path in picture.paths if re.search(' v18', path.get('d')) and points[0][1] < 300]
+        for mark in marks:
+            bar = [(box, rect.get('fill')) for box, rect in picture.rects if box[0] < mark[0] < box[0] + 125 and
+                   abs(box[1] - mark[1] - 3) < 0.1]
+            empty = [box for box, fill in bar if fill == '#ffffff'][0]
+            texts = {text: box for box, text in picture.texts if abs(box[2] - empty[2]) < 0.1 and 0 < box[1] - empty[1] < 45}
+            for colour, (text, _) in zip(('#5b8fd0', '#c78a3c'), sorted(texts.items(), key=lambda t: t[1][1])):
+                box = [box for box, fill in bar if fill == colour][0]
+                share = (box[2] - box[0]) / (mark[0] - empty[0])
+                number = float(re.search('[0-9.]+', text)[0]) * {'k': 1e3, 'M': 1e6, 'G': 1e9}[text.split()[-1][0]]
+                if abs(share - min(number / LIMIT_MEMORY * scale, 124 / 110)) > 0.01 and box[2] < empty[2] - 0.1:
+                    bad.append(f'{text} is {share}')
+        if len(marks) != 4:
+            bad.append(f'{len(marks)} marks')
+        for _, title, arrow in picture.arrows:
+            sent = re.search(r'!?([0-9.]+) ([kMG])B/s', title)
+            number = float(sent[1]) * {'k': 1e3, 'M': 1e6, 'G': 1e9}[sent[2]]
+            width = [float(path.get('stroke-width')) for _, path in picture.paths
+                     if path.get('stroke') == arrow.get('fill') and path.get('fill') == 'none']
+            if not any(abs(w - 1.5 - 14.5 * min(number * scale / LIMIT_QPI, 1)) < 0.11 for w in width):
+                bad.append(f'{title}: {width}')
+        ktap.result(f'limits of the {name}', bad)
+    for text in 'limit memory 0', 'limit memory x', 'limit memory 1e9 M0', 'limit qpi 1e9\nlimit qpi 1e9', 'limit qpi 1e99':
+        write(f'{world.dir}/t', text + '\n')
+        done = world.run('map', '--topology', f'{world.dir}/t', '--', 'true')
+        ktap.result(f'refused: {text!r}', [] if done.returncode == 2 and f't:{text.count(chr(10)) + 1}: ' in done.stderr
+                    else [done.returncode, done.stderr])
+    world.end()
+
+
+ktap.result('it is built', fixture.build())
+if not ktap.bad:
+    layouts()
+    list_and_title()
+    limits()
+sys.exit(ktap.end())

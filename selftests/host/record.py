@@ -1,0 +1,567 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""perf metrics record, report and diff, in a world of the test.
+
+What is recorded is reported as it was live, byte for byte, without the machine, its perf and its
+metric files. A recording that was cut ends there, a damaged one is refused in one line. diff finds
+what was planted and is silent where nothing was; its p is that of closed forms. A page has one
+script, whatever the command is named.
+"""
+import base64
+import csv
+import functools
+import hashlib
+import html.parser
+import io
+import json
+import math
+import os
+import random
+import re
+import resource
+import shutil
+import signal
+import sys
+import time
+
+HOST = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [f'{HOST}/../lib', f'{HOST}/metrics']
+sys.dont_write_bytecode = True
+import fixture
+from fixture import World, read, write
+from ktap import Ktap
+
+TOP = fixture.TOP
+ktap = Ktap()
+ended = functools.partial(fixture.ended, lines=1)
+MAP = 'llc_miss_rate', 'memory_read_bandwidth', 'memory_write_bandwidth', 'qpi_outgoing_bandwidth', 'qpi_utilization'
+# Counts that differ, some n/a, some counted for a part of the time; then those of the whole time.
+STREAM = '''
+import random
+# By what is counted and not by when perf was asked for it: a recording counts more than a map.
+def drawn(*key):
+    return random.Random(repr((NOW, *key)))
+def count(p, t, c):
+    r = drawn(p, t, c)
+    if 'package' in p:
+        return N * 1e9
+    if 'null_idle' in t:
+        return count_of(p, t, c) * r.uniform(0.1, 0.7)
+    return '<not counted>' if p == 'xeon7500_cbox_3' and r.random() < 0.6 else count_of(p, t, c) * r.uniform(0.5, 2)
+def of(p, c):
+    return drawn(p, c).choice((1, 1, 0.37))
+def all_of(n, **more):
+    global N, NOW
+    N, NOW = n, more.get('interval', 0)
+    say(lines(count, lambda p, c: n * of(p, c), lambda p, c: 100 * of(p, c), **more))
+ready()
+for i in range(1, 6):
+    all_of(0.25, interval=i / 4 + 0.000123456)
+all_of(1.25)
+'''
+# Where the core counts, too; and what JSON and HTML have other characters for.
+ODD = '''group odd
+help Odd <names> & "quotes"
+metric per_cpu
+	help <b>bold</b> & "quoted" \\ </script><script>alert(1)</script>
+	unit <x>
+	scope cpu
+	event i cpu/instructions/
+	event c cpu/cpu-cycles/
+	formula i / c
+metric ratio
+	unit 1/s
+	event i cpu/instructions/
+	formula i / seconds
+'''
+
+
+def record(world, path, *args, status=0, **more):
+    """perf metrics record of 250 ms; what is wrong with that."""
+    return list(ended(world.run('record', '-o', path, '-I', '250', *args, **more), status))
+
+
+# ---- live and reported ----
+
+def elsewhere(**more):
+    """A world without machine, perf and metric files, where only recordings are."""
+    other = World(driver=False, model='06_9e')
+    os.unlink(f'{other.dir}/perf')
+    shutil.rmtree(other.devices)
+    return other, {'PERF_METRICS_PATH': '/nowhere', **more}.items()
+
+
+def equal():
+    """Report and live, with the same stream of perf."""
+    forms = [], ['--csv'], ['--json'], ['--openmetrics', '-'], ['--csv', '--per-socket'], ['--json', '--per-box'], \
+        ['--per-machine', '--per-socket', '--per-box'], ['--csv', '--sort', 'value', '--units', 'M']
+    whole = STREAM.replace('    all_of(0.25', '    (lambda *a, **k: None)(0.25')
+    for name, make, ask, env in (
+            ('two packages', {}, MAP, {}),
+            ('a package', {'packages': 1}, MAP, {}),
+            ('four packages without some boxes', {'packages': 4, 'absent': {('mbox', 1, 2), ('rbox', 0, 1)}}, MAP, {}),
+            ('passes', {}, ('qpi', 'memory', 'llc', 'load_share_l1_hit'), {}),
+            ('cores and a command', {'model': '06_5c'}, ('odd',), {'PERF_METRICS_PATH': None}),
+    ):
+        world = World(**make)
+        write(f'{world.dir}/odd/odd.metric', ODD)
+        if env:
+            env = {'PERF_METRICS_PATH': f'{world.dir}/odd'}
+        other, nothing = elsewhere()
+        path = f'{other.dir}/r'
+        for words in [['--', 'true']] + ([['-a', '--', 'true'], []] if env else []):
+            world.play(STREAM + ('' if words else 'os._exit(0)\n'))
+            bad = record(world, path, *ask, *words, env=env.items(), status=0)
+            for form in forms:
+                live = world.run(*ask, '-I', '250', '--summary', *form, *words, env=env.items())
+                said = other.run('report', path, '-I', '250', '--summary', *form, env=nothing)
+                if (live.stdout, live.returncode) != (said.stdout, said.returncode) or len(live.stdout) < 100:
+                    bad.append(f'{form}: live\n{live.stdout}{live.stderr}reported\n{said.stdout}{said.stderr}')
+            file = f'{other.dir}/out'
+            bad += ended(other.run('report', path, '-I', '250', '-o', file, '--csv', env=nothing), 0)
+            if not read(file) or read(file) != other.run('report', path, '-I', '250', '--csv', env=nothing).stdout:
+                bad.append(f'-o: {read(file)}')
+            world.play(whole + ('' if words else 'os._exit(0)\n'))
+            live = world.run(*ask, '--per-box', *words, env=env.items())
+            said = other.run('report', path, '--per-box', env=nothing)
+            world.play(STREAM)
+            if live.stdout.count('\n') < 2 or (ask == MAP and live.stdout != said.stdout):
+                bad.append(f'the whole: live\n{live.stdout}{live.stderr}reported\n{said.stdout}{said.stderr}')
+            ktap.result(f'equal to live: {name}{" " + " ".join(words) if env else ""}', bad)
+        world.end()
+        other.end()
+
+
+def maps():
+    """The map of a recording is that of the machine, with the topology of the time."""
+    for packages, topology in (2, 'two'), (4, 'four'), (8, 'eight'):
+        world = World(packages=packages)
+        for field in 'match_mc', 'mask_mc', 'match_dnid', 'mask_dnid':
+            for i in 0, 1:
+                write(f'{world.devices}/xeon7500_rbox_{i}/format/{field}', 'config1:0-7\n')
+                write(f'{world.devices}/xeon7500_rbox_{i}/events/xbar_mm', 'event=0x20\n')
+        other, nothing = elsewhere()
+        path, topology = f'{other.dir}/r', f'{TOP}/metrics/{topology}.topology'
+        os.environ['SOURCE_DATE_EPOCH'] = '1764189261'
+        world.play(STREAM)
+        bad = []
+        for form in [], ['-o', f'{other.dir}/m.svg'], ['--matrix'], ['--matrix', '-o', f'{other.dir}/m.svg']:
+            bad += record(world, path, '--topology', topology, *[word for word in form if word == '--matrix'], '--', 'true')
+            live = world.run('map', '-I', '250', '--summary', '--topology', topology, *form, '--', 'true')
+            live = read(form[-1]) if '-o' in form else live.stdout
+            said = other.run('report', path, 'map', '-I', '250', '--summary', *form, env=nothing)
+            said = read(form[-1]) if '-o' in form else said.stdout
+            bad += [] if live == said and len(live) > 1000 else [f'{form}: live\n{live}\nreported\n{said}']
+            bad += [] if ('ome requests/s' in said) == ('--matrix' in form) else [f'{form}: {said}']
+        del os.environ['SOURCE_DATE_EPOCH']
+        lines = [json.loads(line) for line in read(path).splitlines()]
+        when = time.strftime('%F %T +0000', time.gmtime(lines[0]['start'] + lines[-2]['time']))
+        said = other.run('report', path, 'map', '--host', env=[*nothing, ('TZ', 'UTC')]).stdout
+        bad += [] if f'{os.uname().nodename}  {when}' in said.replace('\n', '  ') else [f'{when}: {said}']
+        page = f'{other.dir}/p.html'
+        bad += ended(other.run('report', path, '--matrix', '--html', page, env=nothing), 0)
+        bad += [] if 'Who talks to whom' in read(page) else ['the page has no matrix']
+        said = other.run('report', path, 'map', '--topology', '/nowhere', env=nothing)
+        bad += ended(said, 2, '')
+        ktap.result(f'the map of {packages} packages', bad)
+        world.end()
+        other.end()
+    world = World()
+    bad = record(world, f'{world.dir}/r', 'memory', '--', 'true')
+    bad += ended(world.run('report', f'{world.dir}/r', 'map'), 2, 'has no .*, which the map is of')
+    bad += ended(world.run('report', f'{world.dir}/r', 'map', 'memory'), 2, "so 'memory' is too much")
+    ktap.result('no map of a recording that has not all of it', bad)
+    world.end()
+
+
+def together():
+    """Longer intervals, and a recording without end, are what perf would have counted: integers add up exactly."""
+    world = World()
+    counts = [[r.randrange(1, 1 << 40) for r in [random.Random(i)] for _ in range(6)] for i in range(200)]
+
+    def play(groups, more=''):
+        world.play(f'COUNTS = {counts!r}\nseen = {{}}\ndef count(p, t, c):\n    if "package" in p:\n        return len(GROUP) * 25e7\n'
+                   '    i = seen.setdefault((p, t, c), len(seen))\n    return sum(COUNTS[i][n] for n in GROUP)\n'
+                   f'ready()\nfor GROUP in {groups!r}:\n    say(lines(count, lambda p, c: len(GROUP) / 4, '
+                   f'interval=(GROUP[-1] + 1) / 4))\n{more}')
+    play([[n] for n in range(6)], 'os._exit(0)\n')
+    bad = record(world, f'{world.dir}/r', 'memory', 'llc_miss_rate', status=0)
+    for ms, groups in (500, [[0, 1], [2, 3], [4, 5]]), (1000, [[0, 1, 2, 3], [4, 5]]):
+        play(groups, 'os._exit(0)\n')
+        live = world.run('memory', 'llc_miss_rate', '-I', str(ms), '--json', '--per-box')
+        said = world.run('report', f'{world.dir}/r', '-I', str(ms), '--json', '--per-box')
+        bad += [] if live.stdout == said.stdout and live.stdout else [live.stdout, said.stdout]
+    play([list(range(6))], 'os._exit(0)\n')
+    live = world.run('memory', 'llc_miss_rate', '-I', '1500', '--csv').stdout
+    said = world.run('report', f'{world.dir}/r', '--csv').stdout
+    if re.sub('(?m)^(1.5[0-9]*|time),', '', live) != said:
+        bad += [live, said]
+    bad += ended(world.run('report', f'{world.dir}/r', '-I', '300'), 2, 'is no multiple', lines=2)
+    ktap.result('intervals together', bad)
+    world.end()
+
+
+# ---- a recording that ends ----
+
+def cut():
+    """At each byte: what is whole is there, and it is said that there is no more."""
+    world = World()
+    world.play(STREAM)
+    path, short = f'{world.dir}/r', f'{world.dir}/short'
+    bad = record(world, path, 'memory_read_bandwidth', '--', 'true')
+    with open(path, 'rb') as f:
+        data = f.read()
+    whole = world.run('report', path, '-I', '250', '--csv').stdout.splitlines()
+    ends = [i + 1 for i, byte in enumerate(data) if byte == 10]
+    for at in sorted({*range(1, ends[0], 997), *ends, *[e - 1 for e in ends], *range(ends[-3], ends[-2], 7)}):
+        with open(short, 'wb') as f:
+            f.write(data[:at])
+        said = world.run('report', short, '-I', '250', '--csv')
+        lines = sum(e <= at for e in ends) - 1
+        if lines < 1:
+            bad += list(ended(said, 2, 'this is no recording|nothing was recorded'))
+        elif at < len(data):
+            bad += list(ended(said, 0, f'ends (in a line|without its last line) after {min(lines, 5)} whole interval'))
+            bad += [] if said.stdout.splitlines() == whole[:1 + min(lines, 5)] else [said.stdout]
+    ktap.result('cut at any byte', bad)
+    for name, more in ('zeros', b'\0' * 500), ('half a line', b'{"time":'):
+        with open(short, 'wb') as f:
+            f.write(data[:ends[3]] + more)
+        said = world.run('report', short, '-I', '250', '--csv')
+        ktap.result(f'cut, and then {name}', list(ended(said, 0, 'in a line after 3 whole')) +
+                    ([] if said.stdout.splitlines() == whole[:4] else [said.stdout]))
+    world.end()
+
+
+def killed():
+    """By signals, by a full disk; and while it goes on."""
+    world = World()
+    path = f'{world.dir}/r'
+    for sig, wanted, status in ((signal.SIGKILL, 'without its last line after 3 whole', 0), (signal.SIGINT, r'\A\Z', 0),
+                                (signal.SIGTERM, r'\A\Z', 0)):
+        world.play(f'ready()\nfor i in 1, 2, 3:\n    say(lines(interval=i / 4))\nopen("{world.dir}/on", "w")\nuntil_told()\n'
+                   'sys.stderr = open(os.devnull, "w")\nsay(lines(interval=0.9))\nsay(lines())\n')
+        child = world.start('record', '-o', path, '-I', '250', 'memory')
+        end = time.monotonic() + 60
+        while time.monotonic() < end and (not os.path.exists(f'{world.dir}/on') or (read(path) or '').count('\n') < 4):
+            time.sleep(0.01)
+        os.unlink(f'{world.dir}/on')
+        bad = list(ended(world.run('report', path), 0, 'without its last line after 3 whole intervals'))
+        child.send_signal(sig)
+        bad += [] if child.wait() == -sig else [f'status {child.returncode}']
+        said = world.run('report', path, '-I', '250', '--csv')
+        bad += list(ended(said, status, wanted))
+        if len(set(re.findall(r'(?m)^[\d.]+', said.stdout))) != (3 if sig == signal.SIGKILL else 4):
+            bad.append(said.stdout)
+        ktap.result(f'{sig.name}', bad)
+        os.unlink(path)
+    world.play(STREAM)
+    bad = record(world, path, 'memory', '--', 'true')
+    size = os.path.getsize(path)
+
+    def no_room():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size - 600, size - 600))
+    bad += record(world, path, 'memory', '--', 'true', status=3, preexec_fn=no_room)
+    bad += ended(world.run('report', path), 0, 'in a line after')
+    ktap.result('a disk that is full in the middle', bad)
+    write(path, 'old')
+    bad = record(world, path, 'memory', '--', 'true', status=3, env={'FAKE_ERRNO': '*:13'}.items())
+    world.play('sys.exit(5)\n')
+    bad += record(world, path, 'memory', '--', 'true', status=3)
+    bad += [] if read(path) == 'old' else ['the old file is gone']
+    os.symlink(path, f'{world.dir}/link')
+    world.play(STREAM)
+    bad += record(world, f'{world.dir}/link', 'memory', '--', 'true', status=3)
+    ktap.result('the old recording stays where nothing is counted', bad + ([] if read(path) == 'old' else ['it is gone']))
+    world.end()
+
+
+def damaged():
+    """One line of what is wrong, and no output."""
+    world = World()
+    world.play(STREAM)
+    path, other = f'{world.dir}/r', f'{world.dir}/other'
+    bad = record(world, path, 'memory', 'llc_miss_rate', '--', 'true')
+    lines = [json.loads(line) for line in read(path).splitlines()]
+
+    def changed(line, change):
+        new = json.loads(json.dumps(lines))
+        change(new[line])
+        return ''.join(json.dumps(one) + '\n' for one in new)
+
+    def to(*keys, value):
+        def change(one):
+            for key in keys[:-1]:
+                one = one[key]
+            one[keys[-1]] = value
+        return change
+
+    first = 'counters', 0
+    cases = {
+        'a newer format': (changed(0, to('perf_metrics_record', value=2)), r'its format is 2, .* up to 1: take a newer'),
+        'no format': (changed(0, to('perf_metrics_record', value='x')), 'this is no recording'),
+        'another file': (ODD, 'this is no recording'),
+        'nothing': ('', 'this is no recording'),
+        'a header alone': (json.dumps(lines[0]) + '\n', 'nothing was recorded'),
+        'too many CPUs': (changed(0, to('machine', 'package', value=[0] * 10000)), 'r:1: .* its CPUs'),
+        'a package that is none': (changed(0, to('machine', 'package', value=[0, 999])), 'r:1: .* its packages'),
+        'no machine': (changed(0, to('machine', value=7)), 'r:1: .* its machine'),
+        'a counter of no PMU': (changed(0, to(*first, 'pmu', value='x')), 'r:1: .* PMU of a counter'),
+        'a metric of no counter': (changed(0, to('metrics', 0, 'cells', 0, 'events', 0, 0, 0, value=999)),
+                                   'r:1: .* counters of a metric'),
+        'a metric that is not there': (changed(0, to('metrics', 0, 'name', value='x')), 'r:1: .* no file of it has'),
+        'a metric without places': (changed(0, to('metrics', 0, 'cells', value=[])), 'r:1: .* places of a metric'),
+        'no interval': (changed(0, to('interval', value=0)), 'r:1: .* first line'),
+        'a colour for the terminal': (changed(0, to('machine', 'name', value='\033[31m')), 'this is no recording'),
+        'a negative count': (changed(2, to('counts', 1, 0, value=[-1.0, 1.0, 1.0])), 'r:3: .*this line'),
+        'a share above 1': (changed(2, to('counts', 1, 0, value=[1.0, 1.0, 7.0])), 'r:3: .*this line'),
+        'too few counters': (changed(3, to('counts', value=[])), 'r:4: .*this line'),
+        'too many counters': (changed(3, lambda one: one['counts'].append([])), 'r:4: .*this line'),
+        'too many readings': (changed(3, to('counts', 0, value=[None] * 50)), 'r:4: .*this line'),
+        'time that goes back': (changed(4, to('time', value=0.1)), 'r:5: .*this line'),
+        'two bad lines': (read(path).replace('{"time":0.75', '{"time":-1.0').replace('{"time":1.0', '{"time":,'), 'r:4: .*this line'),
+        'no JSON in the middle': (read(path).replace('{"time":0.75', '{"time":,0.75'), 'r:4: .*this line'),
+        'more after the end': (read(path) + read(path).splitlines()[-1] + '\n', 'r:8: .*this line'),
+    }
+    for name, (text, wanted) in cases.items():
+        write(other.replace('other', 'r'), text)
+        said = world.run('report', path)
+        ktap.result(f'refused: {name}', bad + list(ended(said, 2, wanted)) + ([said.stdout] if said.stdout else []))
+        bad = []
+    seed = random.randrange(1 << 32)
+    print(f'# seed {seed}')
+    draw = random.Random(seed)
+    good = ''.join(json.dumps(one) + '\n' for one in lines).encode()
+    for _ in range(60):
+        data = bytearray(good)
+        for _ in range(draw.choice((1, 3, 30))):
+            at = draw.randrange(len(data))
+            data[at:at + draw.choice((0, 1, 5))] = draw.choice((b'', b'0', b'9', b'[', b'"', b'null', bytes([draw.randrange(256)])))
+        with open(path, 'wb') as f:
+            f.write(data)
+        said = world.run('report', path, '--per-box', '--csv')
+        if said.returncode not in (0, 1, 2) or 'Sanitizer' in said.stderr or 'runtime error' in said.stderr:
+            bad.append(f'{said.returncode} {said.stderr[-1500:]}')
+    ktap.result('random damage', bad)
+    world.end()
+
+
+# ---- diff ----
+
+PLAIN = 'group g\nmetric m\n\tevent a xeon7500_wbox/uncore_clock/\n\tformula a\n'
+
+
+class Values:
+    """Recordings of a metric that has these values."""
+
+    def __init__(self):
+        self.world = World(packages=1)
+        write(f'{self.world.dir}/m/m.metric', PLAIN)
+        self.env = {'PERF_METRICS_PATH': f'{self.world.dir}/m'}.items()
+        self.world.play('ready()\nsay(lines(interval=1))\nos._exit(0)\n')
+        self.bad = record(self.world, f'{self.world.dir}/template', 'm', env=self.env)
+        self.header = json.loads(read(f'{self.world.dir}/template').splitlines()[0])
+
+    def put(self, name, values, change=lambda header: None):
+        """A recording, and where it is."""
+        header = json.loads(json.dumps(self.header))
+        header['interval'] = 1000
+        change(header)
+        path = f'{self.world.dir}/{name}'
+        with open(path, 'w', encoding='utf-8') as f:
+            for line in [header] + [{'time': i + 1.0, 'counts': [[[value, 1.0, 1.0] if value >= 0 else 'not now']]}
+                                    for i, value in enumerate(values)] + [{'time': None, 'counts': [[[sum(
+                                        map(abs, values)), float(len(values)), 1.0]]]}]:
+                f.write(json.dumps(line) + '\n')
+        return path
+
+    def diff(self, a, b, *args):
+        """What it says."""
+        return self.world.run('diff', a, b, *args, env={'PERF_METRICS_PATH': '/nowhere'}.items())
+
+    def judge(self, a, b):
+        """Of two lists."""
+        return json.loads(self.diff(self.put('a', a), self.put('b', b), '--json').stdout)['changes'][0]
+
+
+def diffs():
+    """What was planted is found, and nothing else."""
+    values = Values()
+    ktap.result('a template', values.bad)
+    draw = random.Random(1)
+    base = [draw.gauss(1000, 30) for _ in range(60)]
+    for name, by, verdict in (('+20 %', 1.2, 'changed'), ('-20 %', 0.8, 'changed'), ('+1 %', 1.01, 'within the spread'),
+                              ('-1 %', 0.99, 'within the spread')):
+        got = values.judge(base, [by * draw.gauss(1000, 30) for _ in range(60)])
+        ktap.result(f'{name} is {verdict}', [] if got['verdict'] == verdict and
+                    abs(got['change'] + 1 - by) < 0.02 else [got])
+    said = values.diff(values.put('a', base), values.put('b', base))
+    ktap.result('equal runs', [] if said.returncode == 0 and 'Nothing has changed: 0 within the spread, 1 equal' in
+                said.stdout and 'scope' not in said.stdout else [said.stdout])
+    # Two of each: Student's distribution of 2 degrees of freedom; three: of 4; one side without spread: of 1.
+    bad = []
+    for distance in 1.5, 3, 10, 100, 1e4:
+        for pair in ([999, 1001], [1000 + distance] * 2), ([1000 + distance] * 2, [999, 1001]):
+            got = values.judge(*pair)
+            bad += [] if abs(got['p'] / (1 - 2 / math.pi * math.atan(distance)) - 1) < 1e-6 else [(distance, got['p'])]
+        got = values.judge([999, 1001], [999 + distance, 1001 + distance])
+        t = distance / math.sqrt(2 * 2 / 2)
+        bad += [] if abs(got['p'] / (1 - t / math.sqrt(2 + t * t)) - 1) < 1e-6 else [(distance, got['p'])]
+        got = values.judge([999, 1001, 1000], [999 + distance, 1001 + distance, 1000 + distance])
+        t = distance / math.sqrt(2 * 1 / 3)
+        s = t / math.sqrt(1 + t * t / 4)
+        wanted = 1 - 3 / 4 * s * (1 - s * s / 12)
+        bad += [] if abs(got['p'] / wanted - 1) < 1e-5 or wanted < 1e-9 else [(distance, got['p'], wanted)]
+    ktap.result('p is that of closed forms', bad)
+    # Of many: the normal distribution; 1, -1, ... keeps the mean, and there is no correlation.
+    got = values.judge([1000 + (-1) ** i for i in range(400)], [1000.15 + 100 * (-1) ** i for i in range(400)])
+    got = values.judge([1000 + 20 * (-1) ** i for i in range(400)], [1004 + 20 * (-1) ** i for i in range(400)])
+    wanted = math.erfc(4 / math.sqrt(2 * 400 / 399 * 400 / 400) / math.sqrt(2))
+    ktap.result('p of many intervals', [] if abs(got['p'] / wanted - 1) < 1e-6 else [got, wanted])
+    # A drift is one sample, however many intervals it has.
+    got = values.judge([1000 + i for i in range(50)], [1010 + i for i in range(50)])
+    ktap.result('a drift is no change', [] if got['verdict'] == 'within the spread' else [got])
+    draw, false = random.Random(3), 0
+    for _ in range(100):
+        false += values.judge(*[[draw.gauss(1000, 50) for _ in range(draw.randrange(2, 30))] for _ in range(2)]
+                              )['verdict'] == 'changed'
+    ktap.result('a hundred equal pairs', [] if false <= 5 else [f'{false} are said to have changed'])
+    got = values.judge([1000], [1500])
+    ktap.result('one interval has no spread', [] if got['verdict'] == 'no spread is known' else [got])
+    got = values.judge([-1, -1], [1000, 1001])
+    said = values.diff(values.put('a', [-1, -1]), values.put('b', [1000, 1001]))
+    ktap.result('n/a on one side', [] if got['verdict'] == 'n/a' and said.returncode == 1 and
+                'n/a in A, because not now' in said.stdout else [got, said.stdout])
+    for name, change, wanted, status in (
+            ('another formula', lambda h: h['files'][0].update(text=PLAIN.replace('formula a', 'formula a + 1')),
+             'm is defined otherwise in .*/b: it is left out', 1),
+            ('another machine', lambda h: h['machine'].update(name='Xeon E7'), 'they differ in the machine: Xeon 7500 and Xeon E7', 0),
+            ('another kernel', lambda h: h['machine'].update(kernel='1.0'), 'they differ in the kernel: .* and 1.0', 0),
+            ('another interval', lambda h: h.update(interval=900), 'they differ in the interval, ms: 1000 and 900', 0)):
+        said = values.diff(values.put('a', base), values.put('b', [1.2 * one for one in base], change))
+        ktap.result(f'diff: {name}', list(ended(said, status, wanted, lines=2)))
+    said = values.diff(values.put('a', base), f'{values.world.dir}/b', '--per-socket')
+    ktap.result('diff of a package', list(ended(said, 0, 'interval')) + ([] if re.search(r'(?m)^S0 +m ', said.stdout) else [said.stdout]))
+    said = values.diff(values.put('a', base), values.put('b', base, lambda h: h['metrics'].pop()))
+    ktap.result('diff of recordings that have nothing in common', ended(
+        said, 1, r'(?s)1 values are in one of the two alone.*no value that both have', lines=3))
+    said = values.diff(values.put('a', base), '/nowhere/b')
+    ktap.result('diff of no file', list(ended(said, 2, '/nowhere/b: No such file')))
+    values.world.end()
+
+
+# ---- the page ----
+
+class Page(html.parser.HTMLParser):
+    """Its scripts, table, and what it would fetch."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.scripts, self.cells, self.links, self.policy, self.tag, self.style = [], [], [], '', None, ''
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tag = tag
+        attrs = dict(attrs)
+        self.links += [(tag, key, attrs[key]) for key in attrs if key in ('src', 'href', 'style') or key.startswith('on')]
+        if tag == 'script':
+            self.scripts.append((attrs, ''))
+        if tag == 'tr':
+            self.cells.append([])
+        if tag == 'meta' and 'http-equiv' in attrs:
+            self.policy = attrs['content']
+
+    def handle_data(self, data):
+        if self.tag == 'script':
+            self.scripts[-1] = self.scripts[-1][0], self.scripts[-1][1] + data
+        if self.tag == 'style':
+            self.style += data
+        if self.tag == 'td' and self.cells:
+            self.cells[-1].append(data)
+
+    def handle_endtag(self, tag):
+        self.tag = None
+
+
+def sha(text):
+    """As a policy has it."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def pages():
+    """One file, whatever is in the recording."""
+    world = World()
+    write(f'{world.dir}/odd/odd.metric', ODD)
+    world.play(STREAM)
+    path, page = f'{world.dir}/r', f'{world.dir}/p.html'
+    names = '</script><script>alert(1)</script>', '<!--<script>', '"\'><img src=x onerror=alert(1)>', '\udcff\x1b[31m'
+    bad = record(world, path, *MAP, 'odd', '--topology', f'{TOP}/metrics/two.topology', '--', 'true', *names,
+                 env={'PERF_METRICS_PATH': f'{TOP}/metrics:{world.dir}/odd'}.items())
+    bad += ended(world.run('report', path, '--html', page), 0)
+    got = Page(read(page))
+    bad += [f'it has {link}' for link in got.links]
+    if [attrs.get('type') for attrs, _ in got.scripts] != ['application/json', None]:
+        bad.append(f'scripts: {[attrs for attrs, _ in got.scripts]}')
+    wanted = f"default-src 'none'; style-src {sha(got.style)} {sha(read(f'{TOP}/tools/metrics/map.css'))}; script-src {sha(got.scripts[-1][1])}; "
+    bad += [] if got.policy.startswith(wanted) else [got.policy, wanted]
+    ktap.result('a page has one script, and asks for nothing', bad)
+    bad = [name for name in ('alert(1)</script>', '<!--<script>', '"\'><img') if name in read(page).split('<style>')[0] or
+           name in got.scripts[0][1]]
+    ktap.result('names of the command are text', bad)
+    data = json.loads(got.scripts[0][1])
+    live = list(csv.DictReader(io.StringIO(world.run('report', path, '-I', '250', '--per-socket', '--csv').stdout)))
+    bad = []
+    for row in live:
+        one = [series for metric in data['metrics'] if metric['name'] == row['metric'] for series in metric['series']
+               if series['scope'] == row['scope']]
+        at = min(range(len(data['times'])), key=lambda i: abs(data['times'][i] - float(row['time'])))
+        value = one[0]['values'][at] if len(one) == 1 else 'missing'
+        wanted = None if row['value'] == 'n/a' else float(row['value'])
+        if value != wanted and (None in (value, wanted) or value == 'missing' or abs(value / wanted - 1) > 1e-8):
+            bad.append((row, value))
+    some = {row['value'] == 'n/a' for row in live}
+    ktap.result('its lines are the values of the intervals', bad + ([] if len(live) > 50 and len(some) == 2 else [live]))
+    whole = list(csv.DictReader(io.StringIO(world.run('report', path, '--per-machine', '--per-socket', '--csv').stdout)))
+    table = {(cells[0], cells[1]): cells for cells in got.cells if len(cells) > 2}
+    bad = [(row, table.get((row['scope'], row['metric']))) for row in whole
+           if (row['value'] == 'n/a') != (table.get((row['scope'], row['metric']), [''] * 3)[2] == 'n/a')]
+    some = {row['value'] == 'n/a' for row in whole}
+    ktap.result('its table has each value', bad + ([] if len(whole) == len(table) and len(some) == 2 else [whole, table]))
+    bad = []
+    if [one['time'] for one in data['maps']][:1] != [0] or len(data['maps']) != 6:
+        bad.append([one['time'] for one in data['maps']])
+    world.run('report', path, 'map', '-o', f'{world.dir}/m.svg')
+    bad += [] if data['maps'][0]['svg'] == read(f'{world.dir}/m.svg') else ['the map of the whole is another']
+    ktap.result('its maps', bad)
+    world.end()
+
+
+def usage():
+    """What a new user sees."""
+    world = World()
+    for args, text in ((['record', 'memory'], 'record wants -o FILE'), (['report'], 'report wants a file'),
+                       (['diff', 'a'], 'diff wants two files'), (['report', '/nowhere/r'], '/nowhere/r: No such file'),
+                       (['report', '/'], '/: this is no file'), (['report', 'r', '--matrix'], 'are for perf metrics report FILE map'),
+                       (['report', 'r', '--html', 'x', '--csv'], 'only one of .*--html'),
+                       (['report', 'r', '--html', 'x', '-I', '1000'], '-I is too much'),
+                       (['record', '-o', 'r', '--csv', 'memory'], '--csv is not for perf metrics record'),
+                       (['record', '-o', 'r', 'memroy'], 'did you mean memory')):
+        ktap.result(' '.join(args), ended(world.run(*args), 2, rf'\Aperf metrics: .*{text}.*\n\Z'))
+    world.play(STREAM)
+    done = world.run('record', '-o', '-', '-I', '250', 'memory', '--', 'true')
+    bad = list(ended(done, 0)) + record(world, f'{world.dir}/r', 'memory', '--', 'true')
+    bad += [] if done.stdout.splitlines()[1:] == read(f'{world.dir}/r').splitlines()[1:] else [done.stdout[-500:]]
+    ktap.result('record to a pipe', bad)
+    ktap.result('record to no place', ended(world.run('record', '-o', '/nowhere/x', 'memory', '--', 'true'), 3, '/nowhere/x: '))
+    world.end()
+    world = World(model='06_9e')
+    ktap.result('record without names where there is no map', ended(world.run('record', '-o', 'r'), 2, 'wants the names of metrics'))
+    world.end()
+
+
+ktap.result('it is built', fixture.build())
+if not ktap.bad:
+    for test in equal, maps, together, cut, killed, damaged, diffs, pages, usage:
+        test()
+sys.exit(ktap.end())

@@ -1,0 +1,441 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""perf metrics top and the live map on a terminal of the test, which pyte emulates.
+
+What is on the screen is what was planted, at each width, before and after a resize; and the
+terminal is as it was, however the program ends.
+"""
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+
+HOST = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [f'{HOST}/../lib', f'{HOST}/metrics']
+sys.dont_write_bytecode = True
+import fixture
+from fixture import World, write
+from ktap import Ktap
+
+ktap = Ktap()
+PROGRAM = f'{fixture.BUILD}/perf-metrics'
+# An interval for each file "step", of a second. S0 reads 8 GB/s more in each, S1 has 62 GB/s, which
+# is 91 % of two M-Boxes; qpi0 is full to 60 %, qpi1 to 10 %, the rest idle.
+STEPS = '''
+def count_at(i):
+    def count(pmu, terms, cpu):
+        if pmu == 'xeon7500_package':
+            return SECONDS * 1e9
+        if 'reads' in terms:
+            return (4e9 * i if cpu < 2 else 31e9) / 64
+        if 'llc_misses' in terms:
+            return 1e6 * (1 + int(pmu[-1]) + cpu)
+        idle = {'qpi0': 0.4, 'qpi1': 0.9}.get(terms[-4:], 1)
+        return 4e8 * (idle if 'idle' in terms else 1) if 'qpi' in terms else 1e6
+    return count
+ready()
+i = 0
+while not told:
+    if os.path.exists(f'{WORLD}/step{i + 1}'):
+        i += 1
+        say(lines(count_at(i), interval=i))
+    time.sleep(0.01)
+'''
+
+
+class Terminal:
+    """A program on a terminal of its own."""
+
+    def __init__(self, world, args, columns, rows=24, **env):
+        self.screen = pyte.Screen(columns, rows)
+        self.stream = pyte.ByteStream(self.screen)
+        self.world, self.out, self.steps = world, b'', 0
+        self.end, self.terminal = pty.openpty()
+        self.size(columns, rows)
+        self.before = termios.tcgetattr(self.terminal)
+        env = world.env(**{'TERM': 'linux', 'LC_ALL': 'C.UTF-8', **env})
+        for name in [n for n in env if n in ('NO_COLOR', 'COLUMNS', 'LINES') and not env[n]]:
+            del env[name]
+        self.child = subprocess.Popen(args, env=env, stdin=self.terminal, stdout=self.terminal,
+                                      stderr=self.terminal, start_new_session=True,
+                                      preexec_fn=self.own)
+
+    @staticmethod
+    def own():
+        """The child has the terminal, and SIGHUP as it usually is, also below nohup."""
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+    def size(self, columns, rows):
+        """The terminal has another size, and tells so."""
+        self.screen.resize(rows, columns)
+        fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, struct.pack('HHHH', rows, columns, 0, 0))
+
+    def keys(self, text):
+        """They are typed."""
+        os.write(self.end, text.encode())
+
+    def step(self):
+        """An interval more."""
+        self.steps += 1
+        write(f'{self.world.dir}/step{self.steps}', '')
+
+    def text(self):
+        """What is on the screen."""
+        return '\n'.join(line.rstrip() for line in self.screen.display)
+
+    def take(self, seconds):
+        """What comes until then; false at the end."""
+        if not select.select([self.end], [], [], seconds)[0]:
+            return True
+        try:
+            got = os.read(self.end, 65536)
+        except OSError:
+            got = b''
+        self.out += got
+        self.stream.feed(got)
+        return bool(got)
+
+    def until(self, wanted, seconds=30):
+        """The screen is so; what is wrong otherwise."""
+        end = time.monotonic() + seconds
+        while not re.search(wanted, self.text(), re.S):
+            ended = self.child.poll() is not None
+            self.take(0.1)
+            if (time.monotonic() > end or ended) and not re.search(wanted, self.text(), re.S):
+                return [f'no {wanted!r} on {self.screen.columns} columns:\n{self.text()}']
+        return []
+
+    def prompt(self):
+        """The shell wants a command."""
+        end = time.monotonic() + 30
+        while not self.out.endswith(b'ready> '):
+            if time.monotonic() > end:
+                return [f'no prompt:\n{self.text()}']
+            self.take(0.1)
+        return []
+
+    def left(self, status, wanted=''):
+        """It ends, and what is wrong with what it leaves behind."""
+        end = time.monotonic() + 30
+        while self.child.poll() is None and time.monotonic() < end:
+            self.take(0.05)
+        while select.select([self.end], [], [], 0.1)[0] and self.take(0):
+            pass
+        bad = []
+        if self.child.poll() != status:
+            bad.append(f'status {self.child.poll()}, not {status}')
+        self.child.kill()
+        after = termios.tcgetattr(self.terminal)
+        if after != self.before:
+            bad.append(f'the terminal was {self.before} and is {after}')
+        said = self.out.decode(errors='replace')
+        if 'Sanitizer' in said or 'runtime error' in said:
+            bad.append(said[-3000:])
+        if b'\033[?25l' in self.out and self.out.rfind(b'\033[?25h') < self.out.rfind(b'\033[?25l'):
+            bad.append('there is no cursor')
+        if not re.search(wanted, said[max(said.rfind('\033[?25h'), 0):], re.S):
+            bad.append(f'no {wanted!r} after the screen: {said[-500:]!r}')
+        os.close(self.end)
+        os.close(self.terminal)
+        for step in range(1, self.steps + 1):
+            os.unlink(f'{self.world.dir}/step{step}')
+        return bad
+
+
+def top(world, columns, *args, rows=24, **env):
+    """perf metrics top, on a terminal."""
+    return Terminal(world, [PROGRAM, 'top', *args], columns, rows, **env)
+
+
+def line(terminal, wanted):
+    """Numbers of the lines that have this."""
+    return [i for i, text in enumerate(terminal.text().split('\n')) if re.search(wanted, text)]
+
+
+# ---- top ----
+
+READ = {
+    # Names have lines of their own.
+    40: (r'memory_read_bandwidth\nS0 +8\.00 GB/s +12 % █',
+         r'S1 +62\.00 GB/s +91 % █'),
+    80: (r'S0 +memory_read_bandwidth +8\.00 GB/s +12 % +100\.0 % █', r'S1 +memory_read_bandwidth +62\.00 GB/s +91 % +100\.0 % █'),
+    200: (r'S0 +memory_read_bandwidth +8\.00 GB/s +12 % +100\.0 % +8\.00 GB/s +8\.00 GB/s █',
+          r'S1 +memory_read_bandwidth +62\.00 GB/s +91 % +100\.0 % +62\.00 GB/s +62\.00 GB/s █'),
+}
+USUAL = 'memory_read_bandwidth', 'llc_miss_rate', 'qpi_utilization'
+
+
+def widths():
+    """Each value is there, whatever the width, and after each resize."""
+    world = World()
+    world.play(STEPS)
+    for columns, wanted in READ.items():
+        t = top(world, columns, *USUAL)
+        t.step()
+        bad = [b for text in wanted for b in t.until(text)]
+        if not re.search(r'PAUSED|q quit', t.screen.display[-1]):
+            bad.append(f'no help in the last line: {t.screen.display[-1]}')
+        for other, texts in READ.items():
+            t.size(other, 24)
+            bad += [f'resized from {columns}: {b}' for text in texts for b in t.until(text)]
+        t.keys('\x03')
+        ktap.result(f'top on {columns} columns, resized, and Ctrl-C', bad + t.left(0))
+    t = top(world, 80, 'memory_read_bandwidth', rows=4)
+    t.step()
+    bad = t.until(r'S0 .* 8\.00 GB') or t.size(80, 1) or t.size(3, 2) or t.size(80, 24) or t.until('S1 .*q quit')
+    t.keys('q')
+    ktap.result('top on a screen of 4 lines, of one, and of 3 columns', bad + t.left(0))
+    world.end()
+
+
+def trends():
+    """What was before, from 0 to the highest; the lowest and highest of it."""
+    world = World()
+    world.play(STEPS)
+    for name, env, wanted in (('in UTF-8', {}, '▃▅▆█'), ('in ASCII', {'LC_ALL': 'C'}, '-=+#')):
+        t = top(world, 120, 'memory_read_bandwidth', **env)
+        for _ in range(4):
+            t.step()
+        bad = t.until(f'S0 .*{re.escape(wanted)}\n')
+        if env and any(b > 126 for b in t.out):
+            bad.append(f'{t.out}')
+        t.keys('q')
+        ktap.result(f'a trend {name}', bad + t.left(0))
+    world.end()
+
+
+def colours():
+    """From 60 % of a limit on, and from 90 %; without colours it is seen as well."""
+    world = World()
+    world.play(STEPS)
+    for name, env, (plain, warm, hot) in (
+            ('colours', {}, (('default', False), ('brown', False), ('red', False))),
+            ('no colours with NO_COLOR', {'NO_COLOR': '1'}, (('default', False), ('default', False), ('default', True))),
+            ('no colours on a vt100', {'TERM': 'vt100'}, (('default', False), ('default', False), ('default', True)))):
+        t = top(world, 100, 'memory_read_bandwidth', 'qpi_utilization', '--per-box', **env)
+        t.step()
+        bad = t.until(r'S1/mbox_0 .*31\.00 GB/s') or t.until(r'S1/qpi3 .*0\.00 %')
+        for row, value, look in ((r'S0/mbox_0 ', '4.00', plain), (r'S0/qpi0 ', '60.00', warm), (r'S1/mbox_0 ', '31.00', hot)):
+            for at in line(t, row)[:1]:
+                cell = t.screen.buffer[at][t.screen.display[at].index(value)]
+                if (cell.fg, cell.reverse) != look:
+                    bad.append(f'{value} is {cell}, not {look}')
+        if env and re.search(rb'\033\[(\d+;)*3[0-7](;\d+)*m', t.out):
+            bad.append('there are colours')
+        t.keys('q')
+        ktap.result(name, bad + t.left(0))
+    world.end()
+
+
+def keys():
+    """A pause stops what is shown and not what is counted; sort and scroll."""
+    world = World()
+    world.play(STEPS)
+    t = top(world, 80, 'memory_read_bandwidth')
+    t.step()
+    bad = t.until(r'S0 .* 8\.00 GB/s')
+    t.keys('p')
+    bad += t.until('PAUSED 1.000 s')
+    t.step()
+    t.step()
+    bad += t.until(r' 8\.00 GB/s.*PAUSED 1\.000 s, now 3\.000 s')
+    t.size(40, 24)
+    bad += t.until(r'read_bandwidth\nS0 +8\.00 GB/s.*PAUSED 1\.000 s, now 3\.000 s')
+    t.keys('p')
+    bad += t.until(r'3\.000 s.* 24\.00 GB/s.*q quit')
+    t.keys('q')
+    ktap.result('a pause', bad + t.left(0))
+    t = top(world, 80, 'memory_read_bandwidth')
+    t.step()
+    bad = t.until(r'\nS0 .*\nS1 ')
+    for key, wanted in (('v', r'\nS1 .*\nS0 '), ('r', r'\nS0 .*\nS1 '), ('n', r'\nS1 .*\nS0 '), ('r', r'\nS0 .*\nS1 ')):
+        t.keys(key)
+        bad += t.until(wanted)
+    t.keys('q')
+    ktap.result('sorted by keys', bad + t.left(0))
+    t = top(world, 80, 'llc_miss_rate', '--per-box', rows=12)
+    t.step()
+    bad = t.until(r'S0/cbox_0 +llc[^\n]*M/s.*S1/cbox_0 .*lines 1 to 9 of 16')
+    for key, wanted in (('j', 'S0/cbox_1 '), ('G', 'S0/cbox_7 .*S1/cbox_7 '), ('g', 'S0/cbox_0 '),
+                        ('\033[B', 'S0/cbox_1 '), ('\033[6~', 'S0/cbox_7 '), ('\033[5~', 'S0/cbox_0 ')):
+        t.keys(key)
+        bad += t.until(rf'scope[^\n]*\n{wanted}')
+    t.keys('q')
+    ktap.result('scrolled', bad + t.left(0))
+    world.end()
+
+
+# ---- how it ends ----
+
+def ends(name, args):
+    """The terminal is as it was."""
+    world = World()
+    world.play(STEPS)
+    for how, act, status in (('q', lambda t: t.keys('q'), 0), ('Ctrl-C', lambda t: t.keys('\x03'), 0),
+                             ('SIGTERM', lambda t: t.child.terminate(), -signal.SIGTERM),
+                             ('SIGINT', lambda t: t.child.send_signal(signal.SIGINT), -signal.SIGINT),
+                             ('SIGHUP', lambda t: t.child.send_signal(signal.SIGHUP), -signal.SIGHUP)):
+        t = Terminal(world, [PROGRAM, *args], 80)
+        t.step()
+        bad = t.until('1.000 s')
+        act(t)
+        ktap.result(f'{name} ends by {how}', bad + t.left(status))
+    for how, text, wanted in (
+            ('at once', 'sys.stderr.write("Error: perf says why\\n")\nsys.exit(5)\n', 'perf says why.*status is 5'),
+            ('in the middle', 'ready()\nsay(lines(interval=1))\nsys.stderr.write("it is so\\n")\nos._exit(7)\n',
+             'it is so.*in the middle'),
+            ('by a signal', 'ready()\nsay(lines(interval=1))\nos.kill(os.getpid(), 9)\n', 'in the middle')):
+        world.play(text)
+        ktap.result(f'{name}: perf dies {how}', Terminal(world, [PROGRAM, *args], 80).left(3, wanted))
+    world.play(STEPS)
+    # A shell does what Ctrl-Z and fg want.
+    t = Terminal(world, ['bash', '--norc', '--noprofile', '-i'], 80, PS1='ready> ', INPUTRC='/dev/null')
+    bad = t.prompt()
+    t.keys('stty -g; ' + ' '.join([PROGRAM, *args]) + '\r')
+    t.step()
+    bad += t.until('1.000 s.*q quit')
+    t.keys('\x1a')
+    bad += t.until('Stopped') + t.prompt()
+    first = re.findall(rb'[0-9a-f]+(?::[0-9a-f]+){30,}', t.out)
+    t.keys('stty -g\r')
+    t.step()
+    bad += t.until('([0-9a-f]+:){30}') + t.prompt()
+    stopped = re.findall(rb'[0-9a-f]+(?::[0-9a-f]+){30,}', t.out)
+    t.keys('fg\r')
+    bad += t.until('2.000 s.*q quit')
+    t.keys('\x03')
+    bad += t.prompt()
+    t.keys('stty -g\r')
+    bad += t.until('([0-9a-f]+:){30}') + t.prompt()
+    last = re.findall(rb'[0-9a-f]+(?::[0-9a-f]+){30,}', t.out)
+    if len(first) != 1 or set(first + stopped + last) != set(first) or not len(first) < len(stopped) < len(last):
+        bad.append(f'the terminal was {first}, {stopped} while it was stopped, {last}')
+    t.keys('exit\r')
+    ktap.result(f'{name}: Ctrl-Z, fg and Ctrl-C', bad + t.left(0))
+    world.end()
+
+
+def nowhere():
+    """One line where there is no terminal, or one without a screen."""
+    world = World()
+    for name, args, text in (('a pipe', [], 'stdin and stdout are no terminal'),
+                             ('a pipe and a command', ['--', 'true'], 'top takes no command')):
+        done = world.run('top', *args, stdin=subprocess.DEVNULL)
+        ktap.result(f'top in {name}', [] if done.returncode == 2 and not done.stdout and
+                    re.fullmatch(f'perf metrics: .*{text}.*\n', done.stderr) else [done])
+    other = World(model='06_9e')
+    ktap.result('top on a machine that nobody has metrics for', Terminal(other, [PROGRAM, 'top'], 80).left(
+        3, 'no metrics for this machine, which is Some CPU'))
+    other.end()
+    for term in 'dumb', 'no-such-terminal':
+        t = top(world, 80, TERM=term)
+        ktap.result(f'top on {term}', t.left(2, f'TERM={term} .*perf metrics NAME -I 1000'))
+    world.end()
+
+
+# ---- the live map ----
+
+MAP = {
+    40: r'^perf metrics map.*\nC [^\n]{17} C [^\n]*\nM0 r +4.00G .*\nq0>\?   ####... 60%<? q0>\?',
+    80: r'^perf metrics map.*1\.000 s\nBusiest link: S0 qpi0 > \?, 60 % full.*\nM0 r 4\.00G [^\n]* M0 r 31\.0G .*\nq0>\?       #{10}\.{6} 60%',
+    200: r'^perf metrics map.*1\.000 s\n.*\nM0 r 4\.00G [^\n]* M0 r 31\.0G .*\nq0>\?       #{16}\.{11} 60%',
+}
+
+
+def maps():
+    """The map is as wide as the screen, and what is hot has its colour."""
+    world = World()
+    world.play(STEPS)
+    for columns, wanted in MAP.items():
+        t = Terminal(world, [PROGRAM, 'map', '-I', '1000'], columns)
+        t.step()
+        bad = t.until(wanted)
+        for other, text in MAP.items():
+            t.size(other, 24)
+            bad += [f'resized from {columns}: {b}' for b in t.until(text)]
+        t.keys('\x03')
+        ktap.result(f'the live map on {columns} columns, resized, and Ctrl-C', bad + t.left(0))
+    t = Terminal(world, [PROGRAM, 'map', '-I', '1000'], 80)
+    t.step()
+    bad = t.until(MAP[80])
+    for wanted, at, fg in (('M0 r', 45, 'red'), ('q0>', 2, 'brown'), ('q1>', 2, 'default')):
+        for row in line(t, f'^{wanted}')[:1]:
+            if t.screen.buffer[row][at].fg != fg:
+                bad.append(f'{wanted} is {t.screen.buffer[row][at]}')
+    t.keys(' ')
+    bad += t.until('PAUSED 1.000 s')
+    t.step()
+    bad += t.until(r'M0 r 4\.00G.*now 2\.000 s')
+    t.keys(' ')
+    bad += t.until(r'M0 r 8\.00G.*q quit')
+    t.keys('q')
+    ktap.result('the live map in colours, and a pause', bad + t.left(0))
+    world.end()
+
+
+def limits():
+    """Those of rules, of one place too, are what top and the map have as 100 %; of several places they add up."""
+    world = World()
+    world.play(STEPS)
+    file = f'{world.dir}/t'
+    write(file, 'limit memory 62e9\nlimit memory 32e9 S1/mbox_1\n')
+    for name, args, columns, texts in (
+            ('top of boxes', ['top', 'memory_bandwidth', '--per-box'], 100, (r'S1/mbox_0 .* 31\.06 GB/s +50 %', r'S1/mbox_1 .* 31\.06 GB/s +97 %')),
+            ('top of packages', ['top', 'memory_bandwidth'], 100, (r'S0 .* 8\.13 GB/s +7 %', r'S1 .* 62\.13 GB/s +66 %')),
+            ('the map', ['map', '-I', '1000'], 200, (r'M0 r 31\.0G w[^\n]*\| *50%', r'M1 r 31\.0G w[^\n]*\| *97%', r'\| is the limit'))):
+        t = Terminal(world, [PROGRAM, *args, '--topology', file], columns)
+        t.step()
+        bad = [b for text in texts for b in t.until(text)]
+        t.keys('q')
+        ktap.result(f'limits of places: {name}', bad + t.left(0))
+    world.end()
+
+
+def fails():
+    """What is said while the map is on a terminal is there after it."""
+    world = World()
+    for name, text, wanted in (
+            ('fails', 'sys.stderr.write("Error: perf says why\\n")\nsys.exit(5)\n', 'perf says why.*status is 5'),
+            ('fails in the middle', 'ready()\nsay(lines(interval=1))\nos._exit(7)\n', 'in the middle'),
+            ('never begins', 'while True:\n    signal.pause()\n', 'did not begin, and was killed')):
+        world.play(text)
+        t = Terminal(world, [PROGRAM, 'map', '-I', '1000'], 80, FAKE_PATIENCE='300' if 'never' in name else '20000')
+        ktap.result(f'on a terminal perf {name}', t.left(3, wanted))
+    world.play('ready()\nfor i in 1, 2, 3:\n    say(lines(lambda *a: "<not counted>", interval=i / 4))\nuntil_told()\n')
+    t = Terminal(world, [PROGRAM, 'map', '-I', '250'], 80)
+    bad = t.until('C misses')
+    t.keys('q')
+    bad += t.left(1, r'\A(?!.*(S0/mbox_0 memory_read_bandwidth: n/a).*\1).*S0/mbox_0 memory_read_bandwidth: n/a')
+    ktap.result('a map without values says why, once', bad)
+    os.unlink(f'{world.dir}/perf')
+    t = Terminal(world, [PROGRAM, 'map', '-I', '1000'], 80)
+    ktap.result('on a terminal perf is not there', t.left(3, 'install linux-perf'))
+    world.end()
+
+
+need = subprocess.run(['bash', '-c', f'. {fixture.TOP}/tools/lib/common.sh && need_packages python3-pyte'], text=True,
+                      capture_output=True, check=False)
+ktap.result('it is built', fixture.build() + (need.stderr.splitlines() if need.returncode else []))
+if not ktap.bad:
+    # Also for a Python that is not Debian's.
+    sys.path.append('/usr/lib/python3/dist-packages')
+    import pyte
+    widths()
+    trends()
+    colours()
+    keys()
+    ends('top', ['top', *USUAL])
+    ends('the live map', ['map', '-I', '1000'])
+    nowhere()
+    maps()
+    limits()
+    fails()
+sys.exit(ktap.end())

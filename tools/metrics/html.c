@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A page of a recording that needs nothing else: page.css and page.js are in it, the table is, and
+ * the data of lines and maps is there as JSON. What comes from the recording is text, whatever it
+ * has in it: it is escaped, and the policy of the page lets no script run but page.js.
+ */
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "rule.h"
+#include "page.h"
+
+#define MOST_POINTS	1000	/* of a line; more than that have no room */
+#define MOST_MAPS	60
+
+struct page {
+	struct record *record;
+	struct options options;	/* for machine and packages */
+	struct value *value;	/* of the lines: which ones there are */
+	int num;
+	json_t **line;		/* of each of them */
+	json_t *times, *maps;
+	double *low, *high;	/* of each line */
+};
+
+static const char *safe(const char *text)
+{
+	return escaped(text, "<>&\"'", "&#%d;");
+}
+
+/* Nothing in it ends the element that it is in. */
+static int put_piece(const char *text, size_t size, void *f)
+{
+	for (; size; size--, text++)
+		fprintf(f, *text == '<' ? "\\u003c" : "%c", *text);
+	return 0;
+}
+
+static json_t *real(double value)
+{
+	return isfinite(value) ? json_real(value) : json_null();
+}
+
+/* ---- what is read ---- */
+
+static int add_points(struct session *session, double time, void *data)
+{
+	struct page *page = data;
+	struct value *values;
+	int num, i;
+
+	values = values_make(session, &page->options, &num);
+	json_array_append_new(page->times, json_real(time));
+	for (i = 0; i < num; i++) {
+		json_array_append_new(page->line[i], real(values[i].why ? NAN : values[i].value));
+		if (values[i].why)
+			continue;
+		page->low[i] = fmin(page->low[i], values[i].value);
+		page->high[i] = fmax(page->high[i], values[i].value);
+	}
+	return 0;
+}
+
+static int add_map(struct session *session, double time, void *data)
+{
+	struct page *page = data;
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	map_make(session, time);
+	map_svg(f, session->map);
+	fclose(f);
+	json_array_append_new(page->maps, json_pack("{sf ss}", "time", time, "svg", text));
+	free(text);
+	return 0;
+}
+
+/* Has the recording all that the map is of? */
+static bool has_map(struct session *session)
+{
+	int i;
+
+	if (!machine_is(session, "06_2e 06_2f") || session->packages > MAP_PACKAGES)
+		return false;
+	for (i = 0; i < session->num_metrics; i++)
+		session->metric[i]->asked = false;
+	if (map_ask(session))
+		return false;
+	for (i = 0; i < session->num_metrics; i++) {
+		if (session->metric[i]->asked && !plan_has(&session->plan, session->metric[i])) {
+			if (session->options.matrix)
+				warn("no map: there is no %s", session->metric[i]->name);
+			return false;
+		}
+	}
+	return true;
+}
+
+static int together(const struct record *record, int most)
+{
+	return (record->intervals + most - 1) / most ?: 1;
+}
+
+/* ---- what is written ---- */
+
+static void put_fact(FILE *f, const char *name, const char *text)
+{
+	if (*text)
+		fprintf(f, "<div><dt>%s</dt><dd>%s</dd></div>\n", name, safe(text));
+}
+
+static char *absent(const struct session *session)
+{
+	char *text = "";
+	int i, p;
+
+	for (i = 0; i < session->num_pmus; i++) {
+		for (p = 0; p < session->packages && !session->pmu[i].core; p++) {
+			if (session->online[p] && session->pmu[i].cpu[p] < 0)
+				text = format("%s%s%s on S%d", text, *text ? ", " : "",
+					      session->pmu[i].name, p);
+		}
+	}
+	return text;
+}
+
+static const char *text_of(const struct record *record, const char *key)
+{
+	const json_t *machine = json_object_get(record->header, "machine");
+
+	return json_string_value(json_object_get(machine, key)) ?: "";
+}
+
+static void put_facts(FILE *f, const struct record *record)
+{
+	const struct session *session = record->session;
+	time_t start = json_real_value(json_object_get(record->header, "start"));
+	json_t *command = json_object_get(record->header, "command"), *word;
+	char *text = "", when[40] = "";
+	int packages = 0, i;
+	struct tm tm;
+	size_t at;
+
+	json_array_foreach(command, at, word)
+		text = format("%s%s%s", text, at ? " " : "", json_string_value(word) ?: "");
+	if (gmtime_r(&start, &tm))
+		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S UTC", &tm);
+	for (i = 0; i < session->packages; i++)
+		packages += session->online[i];
+	fprintf(f, "<dl class=\"card\">\n");
+	put_fact(f, "Command", *text ? text : "none: the whole machine");
+	put_fact(f, "Recorded", when);
+	put_fact(f, "Duration", format("%.3f s, %d %s of %d ms", record->end, record->intervals,
+				       record->intervals == 1 ? "interval" : "intervals",
+				       (int)json_integer_value(json_object_get(record->header,
+									       "interval"))));
+	put_fact(f, "Host", text_of(record, "host"));
+	put_fact(f, "Machine", format("%s, %d %s, %d CPUs", machine_name(session), packages,
+				      packages == 1 ? "package" : "packages", session->cpus));
+	put_fact(f, "Kernel", text_of(record, "kernel"));
+	put_fact(f, "Module", text_of(record, "module"));
+	put_fact(f, "Absent boxes", absent(session));
+	fprintf(f, "</dl>\n");
+}
+
+static char *shown(double value, const char *unit)
+{
+	const char *prefix = prefixed(&value, &unit);
+
+	return format("%.*f %s%s", *prefix || fabs(value) >= 100 ? 2 : 4, value, prefix, unit);
+}
+
+static void put_number(FILE *f, double value, const char *text)
+{
+	fprintf(f, "<td class=\"n\" data-v=\"%.17g\">%s</td>", value, safe(text));
+}
+
+/* With the lowest and the highest interval. */
+static void put_row(FILE *f, const struct page *page, const struct value *value, int i)
+{
+	static const char none[] = "<td class=\"n\" data-v=\"\">n/a</td>";
+	const char *unit = value->metric->unit;
+
+	fprintf(f, "<tr><td>%s</td><td>%s</td>", safe(value->scope), safe(value->metric->name));
+	if (value->why)
+		fprintf(f, "%s", none);
+	else
+		put_number(f, value->value, shown(value->value, unit));
+	if (isfinite(page->low[i])) {
+		put_number(f, page->low[i], shown(page->low[i], unit));
+		put_number(f, page->high[i], shown(page->high[i], unit));
+	} else {
+		fprintf(f, "%s%s", none, none);
+	}
+	put_number(f, value->running, format("%.1f %%", 100 * value->running));
+	fprintf(f, "<td class=\"note\">%s%s</td></tr>\n", value->why ? "n/a, because " : "",
+		safe(value->why ?: value->note ?: ""));
+}
+
+/* What is to be seen at once: the values of the machine, and sentences about them. */
+static int put_summary(struct session *session, double time, void *data)
+{
+	struct page *page = data;
+	FILE *f = session->file;
+	struct value *values;
+	char **lines;
+	int num, i;
+
+	(void)time;
+	values = values_make(session, &page->options, &num);
+	fprintf(f, "<h2>Summary</h2>\n<dl class=\"card\" id=\"summary\">\n");
+	for (i = 0; i < num; i++) {
+		if (values[i].package < 0)
+			put_fact(f, values[i].metric->name, values[i].why ? "n/a" :
+				 shown(values[i].value, values[i].metric->unit));
+	}
+	fprintf(f, "</dl>\n");
+	if (!why_ask_all(session))
+		return 0;
+	fprintf(f, "<h2>Verdict</h2>\n<ul class=\"card\" id=\"verdict\">\n");
+	lines = why_lines(session, &num);
+	for (i = 0; i < num; i++)
+		fprintf(f, "<li>%s</li>\n", safe(lines[i]));
+	fprintf(f, "</ul>\n");
+	return 0;
+}
+
+static int put_table(struct session *session, double time, void *data)
+{
+	static const struct { const char *name, *of; } columns[] = {
+		{ "scope", "" }, { "metric", "" }, { "value", " class=\"n\"" },
+		{ "lowest", " class=\"n\"" }, { "highest", " class=\"n\"" },
+		{ "counted", " class=\"n\"" }, { "note", "" },
+	};
+	struct page *page = data;
+	FILE *f = session->file;
+	struct value *values;
+	unsigned int c;
+	int num, i;
+
+	(void)time;
+	values = values_make(session, &page->options, &num);
+	fprintf(f, "<h2>Values of the whole time</h2>\n<div class=\"card wide\">"
+		"<table id=\"values\"><thead><tr>");
+	for (c = 0; c < sizeof(columns) / sizeof(columns[0]); c++)
+		fprintf(f, "<th%s><button type=\"button\">%s</button></th>", columns[c].of,
+			columns[c].name);
+	fprintf(f, "</tr></thead>\n<tbody>\n");
+	for (i = 0; i < num; i++)
+		put_row(f, page, &values[i], i);
+	fprintf(f, "</tbody></table></div>\n<p class=\"quiet\">lowest, highest: of an interval; "
+		"counted: share of the time</p>\n");
+	return 0;
+}
+
+static json_t *metrics_json(const struct page *page)
+{
+	json_t *metrics = json_array(), *series = NULL;
+	const struct metric *last = NULL;
+	int i;
+
+	for (i = 0; i < page->num; i++) {
+		const struct metric *metric = page->value[i].metric;
+
+		/* Packages have lines, and the machine where there are none. */
+		if (page->value[i].package < 0 && i + 1 < page->num &&
+		    page->value[i + 1].metric == metric) {
+			json_decref(page->line[i]);
+			continue;
+		}
+		if (metric != last) {
+			series = json_array();
+			last = metric;
+			json_array_append_new(metrics, json_pack(
+				"{ss ss ss so}", "name", metric->name, "help", metric->help,
+				"unit", metric->unit, "series", series));
+		}
+		json_array_append_new(series, json_pack("{ss so}", "scope", page->value[i].scope,
+							"values", page->line[i]));
+	}
+	return metrics;
+}
+
+static int read_page(struct page *page)
+{
+	struct record *record = page->record;
+	struct session *session = record->session;
+	int i;
+
+	page->options = (struct options){ .per_machine = true, .per_socket = true };
+	page->times = json_array();
+	page->maps = json_array();
+	page->value = values_make(session, &page->options, &page->num);
+	page->line = allocate(page->num * sizeof(*page->line));
+	page->low = allocate(page->num * sizeof(*page->low));
+	page->high = allocate(page->num * sizeof(*page->high));
+	for (i = 0; i < page->num; i++) {
+		page->line[i] = json_array();
+		page->low[i] = INFINITY;
+		page->high[i] = -INFINITY;
+	}
+	return record_each(record, together(record, MOST_POINTS), add_points, page) ?:
+	       !has_map(session) ? 0 : record_each(record, 0, add_map, page) ?:
+	       record_each(record, together(record, MOST_MAPS), add_map, page);
+}
+
+int html(struct record *record)
+{
+	struct session *session = record->session;
+	const char *path = session->options.html;
+	struct page page = { .record = record };
+	int status = replace_begin(session, path);
+	FILE *f = session->file;
+	json_t *data;
+
+	if (status || (status = read_page(&page)))
+		return status;
+	fprintf(f, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+		"style-src '" PAGE_CSS_HASH "' '" MAP_CSS_HASH "'; script-src '" PAGE_JS_HASH "'; base-uri 'none'; "
+		"form-action 'none'\">\n"
+		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+		"<title>perf metrics: %s</title>\n<style>%s</style>\n</head>\n<body>\n"
+		"<h1>perf metrics</h1>\n", safe(text_of(record, "host")), page_css);
+	if (!record->whole)
+		fprintf(f, "<p class=\"card warn\">The recording has no end: this is of its %d "
+			"whole intervals.</p>\n", record->intervals);
+	put_facts(f, record);
+	record_each(record, 0, put_summary, &page);
+	fprintf(f, "<h2>Over time</h2>\n<div id=\"charts\"></div>\n");
+	if (json_array_size(page.maps))
+		fprintf(f, "<h2>Map</h2>\n<div class=\"card\"><div class=\"slide\">"
+			"<label for=\"time\">Time</label>"
+			"<input type=\"range\" id=\"time\" min=\"0\" max=\"%d\" value=\"0\">"
+			"<output id=\"when\" for=\"time\"></output></div>\n"
+			"<div id=\"map\" class=\"wide\"></div></div>\n",
+			(int)json_array_size(page.maps) - 1);
+	record_each(record, 0, put_table, &page);
+	fprintf(f, "<noscript><p class=\"card warn\">Lines and map are drawn by a script.</p>"
+		"</noscript>\n<script type=\"application/json\" id=\"data\">");
+	data = json_pack("{so so so}", "times", page.times, "metrics", metrics_json(&page), "maps",
+			 page.maps);
+	json_dump_callback(data, put_piece, f, JSON_COMPACT | JSON_REAL_PRECISION(9));
+	json_decref(data);
+	fprintf(f, "</script>\n<script>%s</script>\n</body>\n</html>\n", page_js);
+	return replace_end(session, path);
+}

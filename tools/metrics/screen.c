@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The terminal as a screen: a view writes text, of which here becomes what is seen, with
+ * scrolling, a pause and a line of help. ncurses knows the terminals.
+ *
+ * Ctrl-C and Ctrl-Z are keys: as signals they would end or stop perf(1), which waits for us,
+ * before us. perf stat is in a process group of its own and goes on counting meanwhile.
+ */
+#include <fcntl.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <ncurses.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <wchar.h>
+
+#include "screen.h"
+
+static bool ours, utf8, colours, paused;
+static int top;			/* the first line below the head that is shown */
+static int page;		/* so many are */
+static double now, shown;	/* when the newest result was, and the one that is shown */
+/* Where what is said meanwhile is kept, also by perf, for the screen would take it along */
+static int said = -1, err = -1;
+static off_t told;
+
+enum style style_of(double share)
+{
+	return share >= 0.9 ? STYLE_HOT : share >= 0.6 ? STYLE_WARM : STYLE_PLAIN;
+}
+
+bool screen_is_utf8(void)
+{
+	return utf8;
+}
+
+/* ---- what is seen ---- */
+
+/* Without colours, what is hot is seen all the same. */
+static void set_style(enum style style)
+{
+	static const attr_t attributes[STYLES] = {
+		[STYLE_HEAD] = A_BOLD, [STYLE_WARM] = A_BOLD, [STYLE_HOT] = A_REVERSE,
+		[STYLE_ODD] = A_REVERSE | A_BOLD,
+	};
+
+	if (colours && style > STYLE_HEAD)
+		attr_set(style == STYLE_HOT || style == STYLE_ODD ? A_BOLD : A_NORMAL, style, NULL);
+	else
+		attr_set(attributes[style], 0, NULL);
+}
+
+/* Puts a line where it belongs, without what has no room; returns what is behind it. */
+static const char *put_line(int row, const char *text)
+{
+	int column = 0, len, width;
+	wchar_t wide[2] = {};
+
+	move(row, 0);
+	set_style(STYLE_PLAIN);
+	for (; *text && *text != '\n'; text += len) {
+		len = 1;
+		if (*text > 0 && *text < STYLES) {
+			set_style(*text);
+			continue;
+		}
+		len = mbtowc(wide, text, MB_CUR_MAX);
+		if (len < 1) {
+			/* A locale that does not have it */
+			for (len = 1; (text[len] & 0xc0) == 0x80; len++)
+				;
+			wide[0] = '?';
+		}
+		width = wcwidth(wide[0]);
+		if (width < 0 || column + width > COLS)
+			continue;
+		column += width;
+		addwstr(wide);
+	}
+	set_style(STYLE_PLAIN);
+	clrtoeol();
+	return text + !!*text;
+}
+
+static void put_help(const struct view *view, int lines)
+{
+	char *text = paused ? format("PAUSED %.3f s, now %.3f s: p goes on", shown, now) :
+		     format("q quit  p pause  %s", view->keys);
+
+	if (lines > page && COLS >= 72)
+		text = format("%-*s lines %d to %d of %d", COLS - 26, text, top + 1, top + page, lines);
+	move(LINES - 1, 0);
+	attr_set(A_REVERSE, 0, NULL);
+	/* The last column of the last line scrolls some terminals. */
+	printw("%-*.*s", COLS - 1, COLS - 1, text);
+}
+
+static void redraw(struct session *session)
+{
+	const struct view *view = session->view;
+	const void *before = mark();
+	int row = 0, lines = -view->head, line;
+	char *drawn = NULL;
+	const char *text;
+	size_t size;
+	FILE *f = open_memstream(&drawn, &size);
+
+	view->draw(session, f, LINES - 1, COLS);
+	fclose(f);
+	for (text = drawn; *text; text++)
+		lines += *text == '\n';
+	page = LINES - 1 - view->head > 0 ? LINES - 1 - view->head : 0;
+	top = top > lines - page ? lines - page : top;
+	top = top < 0 ? 0 : top;
+	for (text = drawn, line = 0; row < LINES - 1; line++) {
+		if (!*text || line < view->head || line >= view->head + top)
+			text = put_line(row++, text);
+		else
+			text += strcspn(text, "\n") + 1;
+	}
+	put_help(view, lines);
+	refresh();
+	free(drawn);
+	free_from(before);
+}
+
+void screen_update(struct session *session, double time)
+{
+	now = time;
+	/* Nothing more once it has been given back. */
+	if (!ours)
+		return;
+	if (!paused) {
+		shown = now;
+		session->view->keep(session);
+	}
+	redraw(session);
+}
+
+/* ---- the terminal ---- */
+
+void screen_end(void)
+{
+	char text[1024];
+	ssize_t len;
+
+	if (ours) {
+		ours = false;
+		endwin();
+		dup2(err, STDERR_FILENO);
+	}
+	/* perf, which has the old stderr, may say more until it has ended. */
+	while ((len = pread(said, text, sizeof(text), told)) > 0 && write(err, text, len) == len)
+		told += len;
+}
+
+/* Its size as it is now; what terminfo or the environment has may be of another day. */
+static void fit(void)
+{
+	struct winsize size;
+
+	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_row && size.ws_col)
+		resizeterm(size.ws_row, size.ws_col);
+}
+
+static void set_up(void)
+{
+	static const short pairs[STYLES] = {
+		[STYLE_QUIET] = COLOR_CYAN, [STYLE_WARM] = COLOR_YELLOW, [STYLE_HOT] = COLOR_RED,
+		[STYLE_ODD] = COLOR_MAGENTA,
+	};
+	int i;
+
+	raw();
+	noecho();
+	keypad(stdscr, true);
+	nodelay(stdscr, true);
+	set_escdelay(25);
+	curs_set(0);
+	/* https://no-color.org: any text but an empty one */
+	colours = has_colors() && !*(getenv("NO_COLOR") ?: "");
+	if (colours) {
+		start_color();
+		use_default_colors();
+		for (i = STYLE_QUIET; i < STYLES; i++)
+			init_pair(i, pairs[i], -1);
+	}
+	fit();
+}
+
+const char *screen_begin(struct session *session)
+{
+	const char *type = getenv("TERM") ?: "";
+	void (*stops)(int sig);
+	bool known;
+
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+		return "stdin and stdout are no terminal";
+	setlocale(LC_CTYPE, "");
+	utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
+	fflush(stdout);
+	/* ncurses leaves it alone then; otherwise what is pending would be lost in each refresh. */
+	stops = signal(SIGTSTP, SIG_IGN);
+	known = newterm(NULL, stdout, stdin);
+	signal(SIGTSTP, stops);
+	if (!known)
+		return format("the terminal TERM=%s is not known", type);
+	if (!tigetstr("cup")) {
+		endwin();
+		return format("the terminal TERM=%s has no screen", type);
+	}
+	err = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	said = memfd_create("stderr", MFD_CLOEXEC);
+	dup2(said, STDERR_FILENO);
+	ours = true;
+	atexit(screen_end);
+	set_up();
+	session->view->keep(session);
+	redraw(session);
+	return NULL;
+}
+
+/* Until somebody brings us to the foreground again, the terminal is as it was. */
+static void stop(struct session *session)
+{
+	sigset_t tstp, before;
+
+	endwin();
+	sigemptyset(&tstp);
+	sigaddset(&tstp, SIGTSTP);
+	raise(SIGTSTP);
+	sigprocmask(SIG_UNBLOCK, &tstp, &before);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	reset_prog_mode();
+	fit();
+	clearok(curscr, true);
+	redraw(session);
+}
+
+bool screen_signal(struct session *session, int sig)
+{
+	if (!ours || (sig != SIGWINCH && sig != SIGTSTP && sig != SIGCONT))
+		return sig == SIGWINCH || sig == SIGCONT;
+	if (sig == SIGTSTP) {
+		stop(session);
+		return true;
+	}
+	if (sig == SIGCONT)
+		reset_prog_mode();
+	fit();
+	clearok(curscr, true);
+	redraw(session);
+	return true;
+}
+
+static void take_key(struct session *session, int key)
+{
+	switch (key) {
+	case 'p':
+	case ' ':
+		paused = !paused;
+		if (!paused)
+			screen_update(session, now);
+		break;
+	case KEY_UP:
+	case 'k':
+		top--;
+		break;
+	case KEY_DOWN:
+	case 'j':
+		top++;
+		break;
+	case KEY_PPAGE:
+		top -= page;
+		break;
+	case KEY_NPAGE:
+		top += page;
+		break;
+	case KEY_HOME:
+	case 'g':
+		top = 0;
+		break;
+	case KEY_END:
+	case 'G':
+		top = INT_MAX / 2;
+		break;
+	case CTRL('L'):
+		clearok(curscr, true);
+		break;
+	default:
+		if (session->view->key)
+			session->view->key(session, key);
+	}
+}
+
+bool screen_keys(struct session *session)
+{
+	int key;
+
+	while (ours && (key = getch()) != ERR) {
+		if (key == 'q' || key == CTRL('C')) {
+			screen_end();
+			return true;
+		}
+		if (key == CTRL('Z') || key == KEY_SUSPEND)
+			kill(0, SIGTSTP);
+		else
+			take_key(session, key);
+	}
+	if (ours)
+		redraw(session);
+	return false;
+}
