@@ -82,7 +82,7 @@ def cases(world, names, draw, packages, number):
                          '--', 'true')
         holds = {}
         for package, one in enumerate(planted):
-            holds.update(verdicts.oracle(*one, package)[0])
+            holds.update(verdicts.oracle(*one, package, packages)[0])
         yield case(f'traffic {i} on {packages}', series(done.stdout), holds), done.stdout
 
 

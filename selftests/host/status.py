@@ -161,7 +161,8 @@ def skeleton():
     ktap.result('a skeleton has each link', [] if done.returncode == 0 and len(links) == 14 and 'S3.qpi2' not in links
                 else [done.returncode, text])
     for name, filled in (('as it is', text), ('filled in', re.sub(r'^#(link S\d.qpi\d) \?$', r'\1 IOH0',
-                                                                  re.sub(r'^#(node|limit)', r'\1', text, flags=re.M),
+                                                                  re.sub(r'^#(node|limit)', r'\1', text, flags=re.M)
+                                                                  .replace('memory ?\n', 'memory 1.6e10\n'),
                                                                   flags=re.M))):
         write(f'{world.dir}/t', filled)
         done = world.run('map', '--topology', f'{world.dir}/t', '--', 'true')

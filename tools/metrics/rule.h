@@ -61,6 +61,7 @@ struct rule {
 	} also[MAX_ALSO];
 	int num_also;
 	char *says, *doubt, *page;
+	int packages;			/* on fewer of them it cannot hold */
 	double var[MAX_RULE_VALUES];
 	bool asked;
 };
@@ -85,8 +86,9 @@ json_t *rule_json(const struct rule *rule);
 /* The topology file of the options, or the one beside the metric files. NULL if it is wrong. */
 const struct topology *session_topology(struct session *session);
 /*
- * What a place can do at most; a cell of NULL is a package. NAN if nobody knows, and then *why
- * says how to tell it; else *why says who knows.
+ * What a place can do at most; a cell of NULL is a package. NAN if it is not known. *why is NULL
+ * for a limit of the topology file; otherwise it says how to give one, and a number that is not
+ * NAN is a bound that the real limit does not reach.
  */
 double limit_of(struct session *session, const char *kind, int package, const char *cell,
 		char **why);
