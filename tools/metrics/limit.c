@@ -20,10 +20,14 @@ const struct topology *session_topology(struct session *session)
 {
 	const char *path = session->options.topology ?: file_find("topology");
 
+	struct topology *topology;
+
 	if (session->topology)
 		return session->topology;
-	session->topology = allocate(sizeof(*session->topology));
-	return path && topology_read(session->topology, path) ? NULL : session->topology;
+	topology = allocate(sizeof(*topology));
+	if (!path || !topology_read(topology, path))
+		session->topology = topology;
+	return session->topology;
 }
 
 /* ---- DMI ---- */
