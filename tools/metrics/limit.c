@@ -65,7 +65,7 @@ static unsigned int dmi_speed(const struct session *session)
 		if (entry[0] == 17 && len >= 0x17 && word_at(entry + 0xc)) {
 			speed = len >= 0x22 ? word_at(entry + 0x20) : 0;
 			speed = speed ?: word_at(entry + 0x15);
-			/* Before SMBIOS 2.7 this is the speed of the DIMM, also where it runs slower. */
+			/* Before SMBIOS 2.7 this is the speed of the DIMM, which may run slower. */
 			speed = speed > MAX_SPEED ? MAX_SPEED : speed;
 			least = speed && (!least || speed < least) ? speed : least;
 		}
@@ -208,10 +208,11 @@ int topology_skeleton(struct session *session)
 		if (session->online[p])
 			printf("#node %d S%d\n", p, p);
 	}
-	printf("#\n# What a memory controller can move at most, in bytes per second: the largest value that\n"
+	printf("#\n# What a memory controller can move at most, in bytes per second. Measure it with a\n"
+	       "# program such as STREAM on all CPUs; it is the largest value of\n"
 	       "#\tperf metrics memory_bandwidth --per-box -- COMMAND\n"
-	       "# has of a program such as STREAM on all CPUs. The rate of its channels, %.3g GB/s%s,\n"
-	       "# is no such limit: no program reaches it. One controller alone: limit memory ? S0/mbox_0\n"
+	       "# No program reaches the rate of the channels, %.3g GB/s%s. One controller alone:\n"
+	       "#\tlimit memory NUMBER S0/mbox_0\n"
 	       "#limit memory ?\n", CHANNELS * 8e-3 * (speed ?: MAX_SPEED), speed ? "" : " at most");
 	return 0;
 }

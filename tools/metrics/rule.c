@@ -269,7 +269,7 @@ int rule_make(struct session *session, struct group *group, const char *path,
 
 /* ---- the metrics of rules ---- */
 
-static const struct metric *find(const struct session *session, const char *name)
+static struct metric *find(const struct session *session, const char *name)
 {
 	int i;
 
@@ -392,6 +392,7 @@ json_t *rule_json(const struct rule *rule)
 	}
 	return json_pack("{ss ss ss? ss si so ss ss ss ss? ss?}", "rule", rule->name, "group",
 			 rule->group->name, "machine", rule->group->machines, "help", rule->help,
-			 "packages", rule->packages, "values", values, "if", rule->when.text, "share", rule->share.text,
+			 "packages", rule->packages, "values", values, "if", rule->when.text,
+			 "share", rule->share.text,
 			 "says", rule->says, "doubt", rule->doubt, "page", rule->page);
 }

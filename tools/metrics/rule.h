@@ -49,7 +49,7 @@ struct rule {
 		char *name;
 		enum rule_of of;
 		char *text;			/* the name of the metric or limit */
-		const struct metric *metric;	/* NULL for a limit */
+		struct metric *metric;		/* NULL for a limit */
 	} value[MAX_RULE_VALUES];
 	int num_values;
 	struct formula when, share;

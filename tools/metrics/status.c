@@ -60,25 +60,32 @@ static char *plural(int num, const char *what)
 
 /* ---- the machine ---- */
 
+static int metrics_here(const struct session *session)
+{
+	int num = 0, i;
+
+	for (i = 0; i < session->num_metrics; i++)
+		num += machine_is(session, session->metric[i]->group->machines);
+	return num;
+}
+
 static bool add_cpu(struct status *status)
 {
 	const struct session *session = status->session;
 	const char *module = machine_module(session);
-	int packages = 0, cpus = 0, i, metrics = 0;
+	int packages = 0, cpus = 0, i;
 	struct row *row;
 
 	for (i = 0; i < session->packages; i++)
 		packages += session->online[i];
 	for (i = 0; i < session->cpus; i++)
 		cpus += session->package_of[i] >= 0;
-	for (i = 0; i < session->num_metrics; i++)
-		metrics += machine_is(session, session->metric[i]->group->machines);
 	row = row_add(status, "CPU", format("%s%s%s (%s): %s, %s", machine_name(session),
 					    module && *session->model_name ? ", " : "",
 					    module ? session->model_name : "",
 					    *session->model ? session->model : "unknown model",
 					    plural(packages, "package"), plural(cpus, "CPU")));
-	if (!module && !metrics)
+	if (!module && !metrics_here(session))
 		blocks(row, NULL, false);
 	if (row->level == BLOCKS)
 		row->text = format("%s. No metric and no module is for this CPU: those are for Xeon "
@@ -419,7 +426,7 @@ static void add_perf(struct status *status)
 		return;
 	}
 	if (strncmp(version, "perf version ", 13)) {
-		blocks(row_add(status, "perf", format("the program perf is another one, which says '%s'",
+		blocks(row_add(status, "perf", format("another program is named perf and says '%s'",
 						      version)), "apt install linux-perf", true);
 		return;
 	}
@@ -566,18 +573,17 @@ static void add_topology(struct status *status)
 static void add_files(struct status *status, int files)
 {
 	const struct session *session = status->session;
-	int metrics = 0, rules = 0, i;
+	int rules = 0, i;
 
 	if (files) {
 		blocks(row_add(status, "metrics", "the metric files are wrong, see above"),
 		       "perf metrics check FILE", false);
 		return;
 	}
-	for (i = 0; i < session->num_metrics; i++)
-		metrics += machine_is(session, session->metric[i]->group->machines);
 	for (i = 0; i < session->num_rules; i++)
 		rules += machine_is(session, session->rule[i]->group->machines);
-	row_add(status, "metrics", format("%s and %s for this machine", plural(metrics, "metric"),
+	row_add(status, "metrics", format("%s and %s for this machine",
+					  plural(metrics_here(session), "metric"),
 					  plural(rules, "rule")));
 }
 
@@ -602,7 +608,7 @@ static void print_rows(const struct status *status, const struct row *worst)
 		       row->name);
 		print_wrapped(row->text, 13);
 		if (row->next && row != worst)
-			print_commands(row->root ? "\t\tas root: " : "\t\t", row->next);
+			print_commands(format("%13s%s", "", row->root ? "as root: " : ""), row->next);
 	}
 	printf("\n");
 	if (!worst) {

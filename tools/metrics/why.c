@@ -39,14 +39,6 @@ struct result {
 
 /* ---- what is asked for ---- */
 
-static void ask_metric(struct session *session, const struct metric *metric)
-{
-	int i;
-
-	for (i = 0; i < session->num_metrics; i++)
-		session->metric[i]->asked |= session->metric[i] == metric;
-}
-
 static struct rule *rule_named(const struct session *session, const char *name)
 {
 	int r;
@@ -92,7 +84,7 @@ int why_ask(struct session *session, char **names, int num)
 		rule->asked |= !num && machine_is(session, rule->group->machines);
 		for (i = 0; rule->asked && i < rule->num_values; i++) {
 			if (rule->value[i].of != OF_LIMIT)
-				ask_metric(session, rule->value[i].metric);
+				rule->value[i].metric->asked = true;
 		}
 		asked += rule->asked;
 	}
