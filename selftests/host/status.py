@@ -9,6 +9,7 @@ TIER: quick
 import json
 import os
 import re
+import subprocess
 import sys
 
 HOST = os.path.dirname(os.path.abspath(__file__))
@@ -21,6 +22,7 @@ from ktap import Ktap
 TOP = fixture.TOP
 PERF = 'if "--version" in sys.argv:\n    say(["perf version 6.1.170"])\n    sys.exit(0)\n'
 GOLDMONT = ['offcore_outstanding.demand_data_rd', 'offcore_requests.demand_data_rd']
+SAID = []       # lines of JSON
 ktap = Ktap()
 
 
@@ -39,7 +41,9 @@ def world_of(perf=PERF, caps=True, **more):
 
 def process(world, pid, name, *files):
     """A program that has these open."""
-    write(f'{world.dir}/proc/{pid}/comm', name + '\n')
+    os.makedirs(f'{world.dir}/proc/{pid}', exist_ok=True)
+    with open(f'{world.dir}/proc/{pid}/comm', 'wb') as f:
+        f.write(name.encode('utf-8', 'surrogateescape') + b'\n')
     os.makedirs(f'{world.dir}/proc/{pid}/fd')
     for i, to in enumerate(files):
         os.symlink(to, f'{world.dir}/proc/{pid}/fd/{i}')
@@ -47,7 +51,11 @@ def process(world, pid, name, *files):
 
 def case(name, world, status, said, command=('memory',), **env):
     """What status says, in words and as JSON; and that counting agrees with it."""
-    done = world.run('status', env=env.items())
+    try:
+        done = world.run('status', env=env.items())
+    except subprocess.TimeoutExpired as hang:
+        ktap.result(name, [hang])
+        return
     flat = ' '.join(done.stdout.split())
     bad = [] if done.returncode == status else [f'status {done.returncode}, not {status}: {done.stderr}']
     bad += [f'it does not say {text!r}' for text in said if not re.search(text, flat)]
@@ -55,6 +63,7 @@ def case(name, world, status, said, command=('memory',), **env):
     if done.stdout.count('\n') > 24:
         bad.append(f'{done.stdout.count(chr(10))} lines are more than a screen')
     answer = json.loads(world.run('status', '--json', env=env.items()).stdout or '{}')
+    SAID.append(answer)
     levels = [row['level'] for row in answer.get('rows', [])]
     if answer.get('counting') != (status == 0) or ('blocks' in levels) == (status == 0):
         bad.append(f'JSON: {answer}')
@@ -71,7 +80,7 @@ def fine():
         r'CPU Xeon 7500, Some CPU @ 3 GHz \(06_2e\): 2 packages, 4 CPUs', 'xeon7500_uncore is loaded',
         'boxes S0, S1: U-Box, C-Box 0-7, S-Box 0-1, B-Box 0-1, M-Box 0-1, R-Box 0-1, W-Box ',
         'PMI proved', 'no register was changed', 'perf version 6.1.170', r'may count \(perf_event_paranoid is 0\)',
-        r'Counting will work. Next: perf metrics why -- sleep 1\Z', 'perf metrics|no file says where links lead'])
+        r'Counting will work. Next: perf metrics why -- sleep 1\Z', r'no file says where links lead and what memory can move perf metrics status --topology >topology'])
     for pmi, text in (('untested', 'not tested yet'), ('no', 'not proved'), ('off', 'pmi=off'), ('odd', 'PMI odd')):
         world = world_of()
         write(f'{world.devices}/xeon7500_package/caps/pmi', pmi + '\n')
@@ -93,15 +102,38 @@ def fine():
     world = world_of()
     for pid in range(100, 110):
         process(world, pid, f'p{pid}', 'anon_inode:[perf_event]')
-    case('ten others count', world, 0, ['1 events.* and 6 more'])
+    process(world, 111, 'likwid', '/dev/cpu/0/msr', 'anon_inode:[perf_event]', 'anon_inode:[perf_event]')
+    case('ten others count, and one that has MSRs is told first', world, 0, [
+        r'in use likwid \(pid 111\): 2 events, and MSRs, p\d+ \(pid \d+\): 1 event, .*: 1 event and 7 more'])
+    world = world_of()
+    process(world, 4711, '\udcff\x1b[31mevil', 'anon_inode:[perf_event]')
+    case('a name that is no text', world, 0, [r'in use \?\?\[31mevil \(pid 4711\): 1 event'])
+    ktap.result('a name that is no text is in JSON', [] if any(row['name'] == 'in use' and row['text'].startswith('??[31mevil')
+                for row in SAID[-1]['rows']) else SAID[-1:])
+    world = world_of()
+    hide = f'{world.dir}/proc/1'
+    process(world, 1, 'init')
+    os.chmod(f'{hide}/fd', 0)
+    if not os.access(f'{hide}/fd', os.R_OK):
+        case('a process of another user', world, 0, ['no other process of this user has counters open. Of other users'])
+    else:
+        # Root reads it nevertheless: as another user.
+        os.chmod(world.dir, 0o755)
+        done = subprocess.run([f'{fixture.BUILD}/perf-metrics', 'status'], env=world.env(), text=True, capture_output=True,
+                              user=65534, check=False)
+        flat = ' '.join(done.stdout.split())
+        ktap.result('a process of another user', [] if 'no other process of this user has counters open. Of other users' in
+                    flat else [done.stdout, done.stderr])
+        world.end()
     case('old modules have no caps', world_of(caps=False), 0, ['Counting will work'])
     world = world_of()
     write(f'{world.dir}/files/topology', 'link S0.qpi0 S1.qpi0\nnode 0 S0\nlimit memory 3e10\n')
-    case('a topology file', world, 0, ['files/topology: 2 ends of links, 1 nodes, 1 limits'],
+    case('a topology file', world, 0, ['files/topology: 2 ends of links, 1 node, 1 limit '],
          PERF_METRICS_PATH=f'{TOP}/metrics:{world.dir}/files')
     world = world_of()
     write(f'{world.dir}/files/topology', 'link S0.qpi0\n')
-    case('a wrong topology file', world, 0, ['files/topology is wrong'],
+    case('a wrong topology file', world, 0, [r'files/topology is wrong.*: why, map and --openmetrics do not count with it',
+         r'Next: perf metrics status --topology >topology\Z'],
          PERF_METRICS_PATH=f'{TOP}/metrics:{world.dir}/files')
 
 
@@ -124,9 +156,15 @@ def blocked():
     case('no counter', world_of(), 3, [r'cannot be opened: No such device'], FAKE_ERRNO='*:19')
     world = world_of()
     os.unlink(f'{world.dir}/perf')
-    case('no perf', world, 3, ['perf it is not there.*Next, as root: apt install linux-perf'])
-    case('a perf that does not run', world_of(perf='sys.exit(2)\n'), 3, ['it does not say its version'])
-    case('a perf that hangs', world_of(perf='while True:\n    signal.pause()\n'), 3, ['it does not say its version'],
+    case('no perf', world, 3, ['Counting will not work: the program perf is not there.*Next, as root: apt install linux-perf'])
+    case('a perf that says its version and hangs', world_of(perf=PERF.replace('sys.exit(0)', 'time.sleep(1000)')), 0,
+         ['perf version 6.1.170'], FAKE_PATIENCE='300')
+    case('another program perf', world_of(perf='print("hello")\nsys.exit(0)\n'), 3, [
+        "another program is named perf and says 'hello'.*Next, as root: apt install linux-perf"])
+    case('the module has no box', world_of(driver=False, modules=('xeon7500_uncore',)), 3, [
+        r'the module is loaded, but no box is in sysfs.*Next, as root: dmesg'])
+    case('a perf that does not run', world_of(perf='sys.exit(2)\n'), 3, ['does not say its version'])
+    case('a perf that hangs', world_of(perf='while True:\n    signal.pause()\n'), 3, ['does not say its version'],
          FAKE_PATIENCE='300')
     world = world_of()
     write(f'{world.dir}/files/x.metric', 'group g\nmetric m\nformula\n')
@@ -148,6 +186,13 @@ def cores():
     write(f'{world.dir}/proc/sys/kernel/nmi_watchdog', '1\n')
     case('Goldmont', world, 0, [r'CPU Goldmont, Some CPU', 'enforce on, data_src off', 'the NMI watchdog holds a counter',
                                 'Next: perf metrics why -- COMMAND'], ('offcore_latency_demand_data_rd',))
+    world = world_of(model='06_2a')
+    write(f'{world.dir}/proc/sys/kernel/nmi_watchdog', '1\n')
+    case('Sandy Bridge without the module, whose metrics have raw events', world, 0, [
+        'intel_core_ext is not loaded; the metrics of this machine do without as root: modprobe intel_core_ext',
+        'holds a counter of each core as root: sysctl kernel.nmi_watchdog=0'], ('snb_offcore_latency_demand_data_rd',))
+    case('Sandy Bridge without permission', world_of(model='06_2a'), 3, ['no permission to count'],
+         ('snb_offcore_latency_demand_data_rd',), FAKE_ERRNO='*:13')
     case('Goldmont without the module', world_of(model='06_5c'), 3, ['modprobe intel_core_ext'],
          ('offcore_latency_demand_data_rd',))
 
@@ -161,7 +206,8 @@ def skeleton():
     ktap.result('a skeleton has each link', [] if done.returncode == 0 and len(links) == 14 and 'S3.qpi2' not in links
                 else [done.returncode, text])
     for name, filled in (('as it is', text), ('filled in', re.sub(r'^#(link S\d.qpi\d) \?$', r'\1 IOH0',
-                                                                  re.sub(r'^#(node|limit)', r'\1', text, flags=re.M),
+                                                                  re.sub(r'^#(node|limit)', r'\1', text, flags=re.M)
+                                                                  .replace('memory ?\n', 'memory 1.6e10\n'),
                                                                   flags=re.M))):
         write(f'{world.dir}/t', filled)
         done = world.run('map', '--topology', f'{world.dir}/t', '--', 'true')

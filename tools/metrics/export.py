@@ -156,63 +156,87 @@ def vector(rule, value):
     return f'({first["family"]} * 0 + on ({on}) group_left () {text})'
 
 
-def promql(rule, text):
-    """An expression of muParser. A comparison is a filter, so it can have nothing around it."""
+def words_of(rule, text):
+    """The values that an expression has."""
+    words = set(re.findall(r'(?<![\w.])[A-Za-z_]\w*', text))
+    return [value for value in rule['values'] if value['name'] in words]
+
+
+def promql(rule, text, condition):
+    """An expression of muParser. A comparison is a filter, so it can have nothing around it, and in
+    a share it would drop the place. A number alone is no vector."""
     names = {value['name']: value for value in rule['values']}
 
     def one(match):
         if match.group() in names:
             return vector(rule, names[match.group()])
-        if match.group() in ('and', 'or'):
+        if match.group() in ('and', 'or', 'clamp_max', 'clamp_min'):
             return match.group()
         raise Unsaid(match.group())
     if re.search(r'[?^!](?!=)', text):
         raise Unsaid(text)
-    pieces = re.split(r'&&|\|\|', text)
+    pieces = re.split(r'&&|\|\|', text) if condition else [text]
     for piece in pieces:
         # Brackets may be around conditions, and around what is compared.
         while piece.count('(') > piece.count(')') and piece.strip().startswith('('):
             piece = piece.strip()[1:]
         while piece.count('(') < piece.count(')') and piece.strip().endswith(')'):
             piece = piece.strip()[:-1]
-        if len(re.findall('[<>!=]=|[<>]', piece)) > 1 or piece.count('(') != piece.count(')') or \
-                re.search(r'\([^()]*[<>=]', piece) or len(pieces) > 1 and not re.search('[<>=]', piece):
+        if len(re.findall('[<>!=]=|[<>]|&&|[|][|]', piece)) != condition or piece.count('(') != piece.count(')') or \
+                re.search(r'\([^()]*[<>=]', piece) or not words_of(rule, piece):
             raise Unsaid(text)
-    # The greater one of two is where it is greater, or else the other one.
-    text = re.sub(r'\b(max|min)\((\w+), (\w+)\)',
+    # The greater one of two is where it is greater, or else the other one; of a number it is a clamp.
+    text = re.sub(r'\b(max|min)\(([a-z_]\w*), ([a-z_]\w*)\)',
                   lambda m: f'({m[2]} {"><"[m[1] == "min"]} {m[3]} or {m[3]})', text)
+    text = re.sub(r'\b(max|min)\(((?:[^(),]|\([^()]*\))+), ([\d.]+)\)',
+                  lambda m: f'clamp_{"max" if m[1] == "min" else "min"}({m[2]}, {m[3]})' if words_of(rule, m[2]) else m[0],
+                  text)
     text = text.replace('&&', 'and').replace('||', 'or')
     return re.sub(r'(?<![\w.])[A-Za-z_]\w*', one, text)
 
 
 def marks(rule):
     """Where a value that the condition has is not one to judge by."""
-    words = set(re.findall(r'[A-Za-z_]\w*', rule['if'] + ' ' + rule['share']))
-    for value in rule['values']:
-        if value['name'] in words and value['of'] != 'limit':
+    for value in words_of(rule, rule['if'] + ' ' + rule['share']):
+        if value['of'] != 'limit':
             on = PLACE if value['cells'] == rule['values'][0]['cells'] and value['of'] == 'here' else PACKAGE
             for mark in 'not_plausible', 'multiplexed', 'not_available':
                 yield f' unless on ({on}) perf_metrics_{mark}{{metric="{value["metric"]}"}}'
 
 
+def alert(rule):
+    """The expression of an alert. Its value is the share, in percent. What is far above its limit
+    has a wrong limit, and why does not judge it."""
+    first, share = rule['values'][0], rule['share']
+    if not words_of(rule, share):
+        share = f'{first["name"]} * 0 + {share}'
+    limited = any(value['of'] == 'limit' for value in words_of(rule, share))
+    text = f'(100 * ({promql(rule, share, False)}){" <= 105" * limited}) and ({promql(rule, rule["if"], True)})'
+    if rule['packages']:
+        # Of a package whose value is n/a there are other series.
+        text += f' and on (instance, job) (count by (instance, job) (count by ({PACKAGE}) ' \
+                f'({{__name__=~"perf_metrics_.+", socket!=""}})) >= {rule["packages"]})'
+    return text + ''.join(dict.fromkeys(marks(rule)))
+
+
 def alerts(rules):
-    """The value of an alert is the share, in percent."""
+    """An alert of each rule that PromQL can say."""
     left_out, texts = [], []
     for rule in rules:
         if '06_2e' not in (rule['machine'] or '').split():
             continue
         try:
-            expression = f'(100 * ({promql(rule, rule["share"])})) and ({promql(rule, rule["if"])})'
+            expression = alert(rule)
         except Unsaid as why:
-            left_out.append(f'# Not {rule["rule"]}: PromQL has no {why} of another place.')
+            left_out.append(f'# Not {rule["rule"]}: PromQL cannot say "{why}" here.')
             continue
         place = 'S{{ $labels.socket }}' + (' {{ $labels.box }}' if rule['values'][0]['cells'] else '')
         name = 'PerfMetrics' + ''.join(word.capitalize() for word in rule['rule'].split('_'))
         page = f'\n          page: {json.dumps(rule["page"])}' if rule['page'] else ''
-        summary = f'{{{{ $labels.instance }}}} {place}: {rule["help"]} ({{{{ printf "%.0f" $value }}}} %)'
+        summary = f'{{{{ $labels.instance }}}} {place}: {rule["help"]} (severity {{{{ printf "%.0f" $value }}}} of 100)'
         texts.append(f"""
       - alert: {name}
-        expr: {json.dumps(expression + ''.join(dict.fromkeys(marks(rule))))}
+        expr: {json.dumps(expression)}
         for: 5m
         labels: {{ severity: warning, rule: {rule['rule']} }}
         annotations:

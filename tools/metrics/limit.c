@@ -9,20 +9,27 @@
 
 #include "rule.h"
 
-/* An M-Box has four channels of DDR3, 8 bytes wide, behind its two memory buffers. */
+/*
+ * An M-Box has four channels of DDR3, 8 bytes wide, behind its two memory buffers, which do not run
+ * faster than DDR3-1066.
+ */
 #define CHANNELS	4
+#define MAX_SPEED	1066
 
 const struct topology *session_topology(struct session *session)
 {
 	struct text *file = &session->topology_file;
+	struct topology *topology;
 
 	if (session->topology)
 		return session->topology;
 	/* A recording has its own, and that of the machine it is looked at on is another one. */
 	if (session->options.topology || session->options.mode != REPORT)
 		*file = (struct text){ session->options.topology ?: file_find("topology") };
-	session->topology = allocate(sizeof(*session->topology));
-	return file->path && topology_read(session->topology, file) ? NULL : session->topology;
+	topology = allocate(sizeof(*topology));
+	if (!file->path || !topology_read(topology, file))
+		session->topology = topology;
+	return session->topology;
 }
 
 /* ---- DMI ---- */
@@ -38,8 +45,9 @@ static int word_at(const uint8_t *at)
 }
 
 /*
- * The slowest memory device that is populated is the one by which all run. A structure has a type,
- * a length, its fields, and strings up to two zeros.
+ * The MT/s that no memory device exceeds: those of the slowest one that is populated and says its
+ * speed, by which all run. 0 if none says it. A structure has a type, a length, its fields, and
+ * strings up to two zeros.
  */
 int dmi_speed(const struct session *session)
 {
@@ -59,10 +67,9 @@ int dmi_speed(const struct session *session)
 		if (entry[0] == 17 && len >= 0x17 && word_at(entry + 0xc)) {
 			speed = len >= 0x22 ? word_at(entry + 0x20) : 0;
 			speed = speed ?: word_at(entry + 0x15);
-			/* One that does not say could be slower. */
-			if (!speed)
-				return 0;
-			least = !least || speed < least ? speed : least;
+			/* Before SMBIOS 2.7 this is the speed of the DIMM, which may run slower. */
+			speed = speed > MAX_SPEED ? MAX_SPEED : speed;
+			least = speed && (!least || speed < least) ? speed : least;
 		}
 		for (next = at + len; next + 1 < size && (table[next] || table[next + 1]); next++)
 			;
@@ -77,25 +84,28 @@ double limit_of(struct session *session, const char *kind, int package, const ch
 	const struct topology *topology = session_topology(session);
 	const char *places[] = { cell ? format("S%d/%s", package, cell) : "", format("S%d", package),
 				 "" };
-	unsigned int p;
+	const char *path = session->topology_file.path;
 	int speed = strcmp(kind, "memory") ? 0 : session->memory_speed;
+	unsigned int p;
+	char *how;
 
+	*why = NULL;
 	for (p = 0; topology && p < sizeof(places) / sizeof(places[0]); p++) {
 		double most = topology_limit(topology, kind, places[p]);
 
-		if (most) {
-			*why = "the topology file";
+		if (most)
 			return most;
-		}
 	}
-	*why = speed ? format("%d channels of the %d MT/s that the firmware says", CHANNELS, speed) :
-	       format("the limit '%s' is not known here. Write a line 'limit %s NUMBER' into the "
-		      "topology file: perf metrics status --topology prints one%s", kind, kind,
-		      strcmp(kind, "memory") || session->options.mode == REPORT ||
-		      access(dmi_path(session), F_OK) ||
-		      !access(dmi_path(session), R_OK) ? "" :
-		      "; or run as root, who may read the speed of the memory");
-	return speed ? CHANNELS * 8e6 * speed : NAN;
+	how = path ? format("Write a line 'limit %s NUMBER' into the topology file, %s", kind, path) :
+	      format("Write a line 'limit %s NUMBER' into the topology file: perf metrics status "
+		     "--topology prints one", kind);
+	if (speed) {
+		*why = format("only the rate of its channels is known, %.3g GB/s, which no program "
+			      "reaches. Measure what memory can move. %s", CHANNELS * 8e-3 * speed, how);
+		return CHANNELS * 8e6 * speed;
+	}
+	*why = format("the limit '%s' is not known here. %s", kind, how);
+	return NAN;
 }
 
 /* ---- for Prometheus ---- */
@@ -199,14 +209,11 @@ int topology_skeleton(struct session *session)
 		if (session->online[p])
 			printf("#node %d S%d\n", p, p);
 	}
-	printf("#\n# What a memory controller can move at most, in bytes per second: channels that have\n"
-	       "# DIMMs (up to %d) x 8 x transfers per second. A measured maximum is better, such as\n"
-	       "# that of STREAM. One controller alone: limit memory NUMBER S0/mbox_0\n", CHANNELS);
-	if (speed)
-		printf("# The firmware says %d MT/s.\n", speed);
-	else
-		printf("# The speed of the memory is not known; root can read it, or dmidecode -t 17.\n"
-		       "# With four channels of DDR3-1066 this would be\n");
-	printf("#limit memory %.4g\n", CHANNELS * 8e6 * (speed ?: 1066));
+	printf("#\n# What a memory controller can move at most, in bytes per second. Measure it with a\n"
+	       "# program such as STREAM on all CPUs; it is the largest value of\n"
+	       "#\tperf metrics memory_bandwidth --per-box -- COMMAND\n"
+	       "# No program reaches the rate of the channels, %.3g GB/s%s. One controller alone:\n"
+	       "#\tlimit memory NUMBER S0/mbox_0\n"
+	       "#limit memory ?\n", CHANNELS * 8e-3 * (speed ?: MAX_SPEED), speed ? "" : " at most");
 	return 0;
 }

@@ -5,6 +5,7 @@
  *
  * Functions return what is wrong, or NULL.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "rule.h"
@@ -19,6 +20,20 @@ bool metric_has_cells(const struct metric *metric)
 	return metric->scope == SCOPE_BOX || metric->scope == SCOPE_PART;
 }
 
+/* What a sentence has of a place. */
+static const char * const places[] = { "package", "box", "link", "peer", "others" };
+
+static bool is_place(const char *name, size_t len)
+{
+	unsigned int p;
+
+	for (p = 0; p < sizeof(places) / sizeof(places[0]); p++) {
+		if (strlen(places[p]) == len && !strncmp(places[p], name, len))
+			return true;
+	}
+	return false;
+}
+
 /* A name of a variable, and what follows it. */
 static const char *add_value(struct rule *rule, char *name, enum rule_of of, char *text,
 			     const char *rest)
@@ -31,6 +46,8 @@ static const char *add_value(struct rule *rule, char *name, enum rule_of of, cha
 	if (!name || check_word(name) || !text || *rest)
 		return of == OF_LIMIT ? "a limit is NAME KIND" :
 		       "a value is NAME [mean|max|min|package|peer] METRIC";
+	if (is_place(name, strlen(name)))
+		return format("{%s} is of the place, so no value has this name", name);
 	for (i = 0; i < rule->num_values; i++) {
 		if (!strcmp(rule->value[i].name, name))
 			return format("there is a value '%s' already", name);
@@ -86,9 +103,7 @@ static const char *set_share(struct rule *rule, char *text)
 /* Each word in braces is a value, or something that a place has. */
 static const char *check_sentence(const struct rule *rule, const char *text)
 {
-	static const char * const places[] = { "package", "box", "link", "peer", "others" };
 	const char *brace, *end;
-	unsigned int p;
 	int i;
 
 	for (brace = strchr(text, '{'); brace; brace = strchr(end, '{')) {
@@ -98,10 +113,7 @@ static const char *check_sentence(const struct rule *rule, const char *text)
 		for (i = 0; i < rule->num_values && (strlen(rule->value[i].name) != len ||
 		     strncmp(rule->value[i].name, brace, len)); i++)
 			;
-		for (p = 0; p < sizeof(places) / sizeof(places[0]) &&
-		     (strlen(places[p]) != len || strncmp(places[p], brace, len)); p++)
-			;
-		if (i == rule->num_values && p == sizeof(places) / sizeof(places[0]))
+		if (i == rule->num_values && !is_place(brace, len))
 			return format("'%.*s' is no value of the rule, and none of package, box, "
 				      "link, peer, others", (int)len, brace);
 	}
@@ -138,11 +150,21 @@ static const char *set_help(struct rule *rule, char *text)
 static const char *set_page(struct rule *rule, char *text)
 {
 	rule->page = text;
-	return strpbrk(text, " \t") ? "a page is one word" : NULL;
+	return !*text || strpbrk(text, " \t") ? "a page is one word" : NULL;
+}
+
+static const char *set_packages(struct rule *rule, char *text)
+{
+	char *end;
+
+	rule->packages = strtol(text, &end, 10);
+	return *end || rule->packages < 2 ? "packages is a number from 2 on" : NULL;
 }
 
 static const char *set_doubt(struct rule *rule, char *text)
 {
+	if (!*text)
+		return "there is no doubt";
 	rule->doubt = rule->doubt ? format("%s\n%s", rule->doubt, text) : text;
 	return NULL;
 }
@@ -154,7 +176,7 @@ static const struct word {
 	bool late, repeats;
 } words[] = {
 	{ "help", set_help }, { "value", set_value, .repeats = true },
-	{ "limit", set_limit, .repeats = true }, { "page", set_page },
+	{ "limit", set_limit, .repeats = true }, { "page", set_page }, { "packages", set_packages },
 	{ "doubt", set_doubt, .repeats = true }, { "if", set_when, true },
 	{ "share", set_share, true }, { "says", set_says, true }, { "also", set_also, true, true },
 };
@@ -192,16 +214,19 @@ static const char *complete(struct session *session, struct rule *rule)
 	const char *lacks = !rule->when.text ? "if" : !rule->share.text ? "share" :
 			    !rule->says ? "says" : NULL;
 	unsigned int used = rule->used | rule->used_share;
+	char *texts = rule->says;
 	struct rule **at = NULL;
 	int i;
 
 	if (lacks)
 		return format("rule '%s' has no line '%s'", rule->name, lacks);
-	for (i = 0; i < rule->num_also; i++)
+	for (i = 0; i < rule->num_also; i++) {
 		used |= rule->also[i].used;
+		texts = format("%s%s", texts, rule->also[i].text);
+	}
 	for (i = 0; i < rule->num_values; i++) {
-		if (!(used >> i & 1) && !strstr(rule->says, format("{%s}", rule->value[i].name)))
-			return format("nothing has the value '%s'", rule->value[i].name);
+		if (!(used >> i & 1) && !strstr(texts, format("{%s}", rule->value[i].name)))
+			return format("value '%s' is not used", rule->value[i].name);
 	}
 	for (i = 0; i < session->num_rules; i++) {
 		struct rule *old = session->rule[i];
@@ -228,6 +253,8 @@ int rule_make(struct session *session, struct group *group, const char *path,
 	rule->file = format("%s", path);
 	rule->line = lines[0].number;
 	error = check_word(rule->name);
+	if (!strcmp(rule->name, "any"))
+		error = "--fail-on any is all rules, so no rule has this name";
 	if (error)
 		return bad_line(path, rule->line, error);
 	for (late = 0; late <= 1; late++) {
@@ -242,7 +269,7 @@ int rule_make(struct session *session, struct group *group, const char *path,
 
 /* ---- the metrics of rules ---- */
 
-static const struct metric *find(const struct session *session, const char *name)
+static struct metric *find(const struct session *session, const char *name)
 {
 	int i;
 
@@ -337,6 +364,7 @@ void rule_print(const struct rule *rule)
 				  value->of == OF_HERE || value->of == OF_LIMIT ? "" : " of ",
 				  value->text));
 	}
+	print_item("packages", rule->packages ? format("%d or more", rule->packages) : NULL);
 	print_item("if", rule->when.text);
 	print_item("share", rule->share.text);
 	print_item("says", rule->says);
@@ -362,8 +390,9 @@ json_t *rule_json(const struct rule *rule)
 			value->metric ? value->metric->unit : NULL, "cells",
 			value->metric && metric_has_cells(value->metric)));
 	}
-	return json_pack("{ss ss ss? ss so ss ss ss ss? ss?}", "rule", rule->name, "group",
+	return json_pack("{ss ss ss? ss si so ss ss ss ss? ss?}", "rule", rule->name, "group",
 			 rule->group->name, "machine", rule->group->machines, "help", rule->help,
-			 "values", values, "if", rule->when.text, "share", rule->share.text,
+			 "packages", rule->packages, "values", values, "if", rule->when.text,
+			 "share", rule->share.text,
 			 "says", rule->says, "doubt", rule->doubt, "page", rule->page);
 }

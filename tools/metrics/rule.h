@@ -49,7 +49,7 @@ struct rule {
 		char *name;
 		enum rule_of of;
 		char *text;			/* the name of the metric or limit */
-		const struct metric *metric;	/* NULL for a limit */
+		struct metric *metric;		/* NULL for a limit */
 	} value[MAX_RULE_VALUES];
 	int num_values;
 	struct formula when, share;
@@ -61,6 +61,7 @@ struct rule {
 	} also[MAX_ALSO];
 	int num_also;
 	char *says, *doubt, *page;
+	int packages;			/* on fewer of them it cannot hold */
 	double var[MAX_RULE_VALUES];
 	bool asked;
 };
@@ -90,8 +91,9 @@ int dmi_speed(const struct session *session);
  */
 const struct topology *session_topology(struct session *session);
 /*
- * What a place can do at most; a cell of NULL is a package. NAN if nobody knows, and then *why
- * says how to tell it; else *why says who knows.
+ * What a place can do at most; a cell of NULL is a package. NAN if it is not known. *why is NULL
+ * for a limit of the topology file; otherwise it says how to give one, and a number that is not
+ * NAN is a bound that the real limit does not reach.
  */
 double limit_of(struct session *session, const char *kind, int package, const char *cell,
 		char **why);

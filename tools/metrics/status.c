@@ -29,6 +29,7 @@ struct status {
 	struct row *row;
 	int num;
 	bool uncore;		/* of the machine's module */
+	const char *next;	/* what to do where counting will work, or NULL for why */
 };
 
 static struct row *row_add(struct status *status, const char *name, char *text)
@@ -52,27 +53,39 @@ static char *joined(const char *list, const char *item)
 	return *list ? format("%s, %s", list, item) : format("%s", item);
 }
 
+static char *plural(int num, const char *what)
+{
+	return format("%d %s%s", num, what, num == 1 ? "" : "s");
+}
+
 /* ---- the machine ---- */
+
+static int metrics_here(const struct session *session)
+{
+	int num = 0, i;
+
+	for (i = 0; i < session->num_metrics; i++)
+		num += machine_is(session, session->metric[i]->group->machines);
+	return num;
+}
 
 static bool add_cpu(struct status *status)
 {
 	const struct session *session = status->session;
 	const char *module = machine_module(session);
-	int packages = 0, cpus = 0, i, metrics = 0;
+	int packages = 0, cpus = 0, i;
 	struct row *row;
 
 	for (i = 0; i < session->packages; i++)
 		packages += session->online[i];
 	for (i = 0; i < session->cpus; i++)
 		cpus += session->package_of[i] >= 0;
-	for (i = 0; i < session->num_metrics; i++)
-		metrics += machine_is(session, session->metric[i]->group->machines);
-	row = row_add(status, "CPU", format("%s%s%s (%s): %d package%s, %d CPUs", machine_name(session),
+	row = row_add(status, "CPU", format("%s%s%s (%s): %s, %s", machine_name(session),
 					    module && *session->model_name ? ", " : "",
 					    module ? session->model_name : "",
-					    *session->model ? session->model : "unknown model", packages,
-					    packages == 1 ? "" : "s", cpus));
-	if (!module && !metrics)
+					    *session->model ? session->model : "unknown model",
+					    plural(packages, "package"), plural(cpus, "CPU")));
+	if (!module && !metrics_here(session))
 		blocks(row, NULL, false);
 	if (row->level == BLOCKS)
 		row->text = format("%s. No metric and no module is for this CPU: those are for Xeon "
@@ -103,11 +116,15 @@ static bool is_installed(const struct session *session, const char *module)
 	return found;
 }
 
+static const struct pmu *any_event(const struct status *status, char **terms);
+
+/* Returns whether its events can be looked for. */
 static bool add_module(struct status *status)
 {
 	const struct session *session = status->session;
 	const char *module = machine_module(session), *kernel;
 	struct row *row;
+	char *terms;
 
 	if (!module)
 		return true;
@@ -127,7 +144,12 @@ static bool add_module(struct status *status)
 	} else {
 		blocks(row, format("modprobe %s", module), true);
 	}
-	return false;
+	/* Of some cores the events of metrics are raw ones. */
+	if (status->uncore || !any_event(status, &terms))
+		return false;
+	row->level = NOTE;
+	row->text = format("%s; the metrics of this machine do without", row->text);
+	return true;
 }
 
 /* Numbers of a kind that are there, or are not there: "0-3, 5". */
@@ -190,7 +212,7 @@ static char *boxes_of(const struct session *session, int package)
 static void add_boxes(struct status *status)
 {
 	const struct session *session = status->session;
-	bool done[MAX_PACKAGES] = {};
+	bool done[MAX_PACKAGES] = {}, any = false;
 	int p, q;
 
 	for (p = 0; p < session->packages; p++) {
@@ -207,7 +229,12 @@ static void add_boxes(struct status *status)
 		row_add(status, "boxes", format("%s: %s", packages, boxes));
 		if (!strncmp(boxes, "none", 4))
 			status->row[status->num - 1].level = NOTE;
+		else
+			any = true;
 	}
+	if (!any)
+		blocks(row_add(status, "boxes", "the module is loaded, but no box is in sysfs"),
+		       "dmesg | grep xeon7500", true);
 }
 
 /* ---- the module ---- */
@@ -270,6 +297,8 @@ static void add_core(struct status *status)
 
 /* ---- who else counts ---- */
 
+#define SHOWN	4	/* processes */
+
 /* Events and MSR devices that a process has open. */
 static bool count_files(const char *dir, int *events, int *msrs)
 {
@@ -293,37 +322,46 @@ static bool count_files(const char *dir, int *events, int *msrs)
 
 static char *proc_line(const struct session *session, const char *path)
 {
-	return session->world->proc ? first_line(format("%s/%s", session->world->proc, path)) : NULL;
+	char *text = session->world->proc ? first_line(format("%s/%s", session->world->proc, path)) : NULL;
+	char *at;
+
+	/* A process can give itself any name. */
+	for (at = text; at && *at; at++)
+		*at = isprint((unsigned char)*at) ? *at : '?';
+	return text;
 }
 
 static void add_others(struct status *status)
 {
 	const struct session *session = status->session;
 	DIR *dir = session->world->proc ? opendir(session->world->proc) : NULL;
-	int events, msrs, hidden = 0, num = 0, more = 0;
+	int events, msrs, hidden = 0, num = 0, pass;
 	struct dirent *entry;
 	char *text = "", *what;
 
-	while (dir && (entry = readdir(dir))) {
-		if (entry->d_name[strspn(entry->d_name, "0123456789")] ||
-		    atoi(entry->d_name) == getpid())
-			continue;
-		hidden += !count_files(format("%s/%s/fd", session->world->proc, entry->d_name), &events,
-				       &msrs);
-		if (!events && !msrs)
-			continue;
-		what = !msrs ? format("%d events", events) : !events ? "MSRs, as LIKWID and PCM do" :
-		       format("%d events, and MSRs", events);
-		if (num++ < 4)
+	/* Who has MSRs open comes first: these change counters without the kernel. */
+	for (pass = 0; dir && pass < 2; pass++, rewinddir(dir)) {
+		while ((entry = readdir(dir))) {
+			if (entry->d_name[strspn(entry->d_name, "0123456789")] ||
+			    atoi(entry->d_name) == getpid())
+				continue;
+			hidden += !count_files(format("%s/%s/fd", session->world->proc,
+						      entry->d_name), &events, &msrs) && !pass;
+			if ((pass ? msrs || !events : !msrs) || num++ >= SHOWN)
+				continue;
+			what = !msrs ? plural(events, "event") : !events ?
+			       "MSRs, as LIKWID and PCM do" :
+			       format("%s, and MSRs", plural(events, "event"));
 			text = joined(text, format("%s (pid %s): %s", proc_line(session,
 				      format("%s/comm", entry->d_name)) ?: "?", entry->d_name, what));
-		else
-			more++;
+		}
 	}
 	if (dir)
 		closedir(dir);
-	row_add(status, "in use", format("%s%s%s", num ? text : "no other program has counters open",
-					 more ? format(" and %d more", more) : "",
+	row_add(status, "in use", format("%s%s%s", num ? text : hidden ?
+					 "no other process of this user has counters open" :
+					 "no other program has counters open",
+					 num > SHOWN ? format(" and %d more", num - SHOWN) : "",
 					 hidden ? ". Of other users' processes only root is told" : ""))
 		->level = num ? NOTE : FINE;
 	what = proc_line(session, "sys/kernel/nmi_watchdog");
@@ -356,11 +394,12 @@ static char *version_of(const struct session *session)
 	close(fds[1]);
 	if (pid > 0 && poll(&(struct pollfd){ fds[0], POLLIN, 0 }, 1, session->world->patience) > 0)
 		len = read(fds[0], text, sizeof(text) - 1);
-	else if (pid > 0)
-		kill(pid, SIGKILL);
 	close(fds[0]);
-	if (pid > 0)
+	/* It has said all, or ends, or hangs. */
+	if (pid > 0) {
+		kill(pid, SIGKILL);
 		waitpid(pid, &status, 0);
+	}
 	text[len < 0 ? 0 : len] = 0;
 	text[strcspn(text, "\n")] = 0;
 	errno = WIFEXITED(status) && WEXITSTATUS(status) == 127 ? ENOENT : 0;
@@ -375,9 +414,14 @@ static void add_perf(struct status *status)
 	int major = 0, minor = 0;
 
 	if (!version) {
-		blocks(row_add(status, "perf", errno == ENOENT ? "it is not there" :
-			       "it does not say its version, so it does not run"),
+		blocks(row_add(status, "perf", errno == ENOENT ? "the program perf is not there" :
+			       "the program perf does not say its version, so it does not run"),
 		       "apt install linux-perf", true);
+		return;
+	}
+	if (strncmp(version, "perf version ", 13)) {
+		blocks(row_add(status, "perf", format("another program is named perf and says '%s'",
+						      version)), "apt install linux-perf", true);
 		return;
 	}
 	if (sscanf(version, "perf version %d.%d", &major, &minor) == 2 && major < 6)
@@ -408,27 +452,44 @@ static int try_event(const struct session *session, const struct pmu *pmu, const
 	return 0;
 }
 
-/* An event of a metric of this machine that sysfs has. */
-static const struct pmu *any_event(const struct session *session, char **terms)
+/* The PMU that has this event in sysfs. */
+static const struct pmu *event_pmu(const struct session *session, const char *text, char **terms)
 {
 	struct perf_event_attr attr;
-	int m, e, p;
+	char *name = format("%s", text);
+	int p;
+
+	*terms = name + strcspn(name, "/");
+	*(*terms)++ = 0;
+	(*terms)[strlen(*terms) - 1] = 0;
+	for (p = 0; p < session->num_pmus; p++) {
+		if (!strcmp(session->pmu[p].base, name) &&
+		    !event_attr(session, &session->pmu[p], *terms, &attr))
+			return &session->pmu[p];
+	}
+	return NULL;
+}
+
+/* The first event of a metric of this machine all of whose events sysfs has. */
+static const struct pmu *any_event(const struct status *status, char **terms)
+{
+	const struct session *session = status->session;
+	const struct pmu *pmu;
+	char *others;
+	int m, e;
 
 	for (m = 0; m < session->num_metrics; m++) {
 		const struct metric *metric = session->metric[m];
 
-		for (e = 0; e < metric->num_events && machine_is(session, metric->group->machines); e++) {
-			char *name = format("%s", metric->event[e].text);
-
-			*terms = name + strcspn(name, "/");
-			*(*terms)++ = 0;
-			(*terms)[strlen(*terms) - 1] = 0;
-			for (p = 0; p < session->num_pmus && !strchr(*terms, '{'); p++) {
-				if (!strcmp(session->pmu[p].base, name) &&
-				    !event_attr(session, &session->pmu[p], *terms, &attr))
-					return &session->pmu[p];
-			}
+		if (!machine_is(session, metric->group->machines))
+			continue;
+		pmu = event_pmu(session, metric->event[0].text, terms);
+		for (e = 1; e < metric->num_events && pmu; e++) {
+			if (!event_pmu(session, metric->event[e].text, &others))
+				pmu = NULL;
 		}
+		if (pmu && pmu->core != status->uncore)
+			return pmu;
 	}
 	return NULL;
 }
@@ -442,9 +503,10 @@ static void add_permission(struct status *status)
 	char *terms, *text, *colon;
 	int all, own;
 
-	pmu = any_event(session, &terms);
+	pmu = any_event(status, &terms);
 	if (!pmu) {
-		blocks(row_add(status, "user", "no event of a metric is in sysfs"), NULL, false);
+		blocks(row_add(status, "user", "no event of a metric is in sysfs"),
+		       "perf metrics list", false);
 		return;
 	}
 	all = try_event(session, pmu, terms, false);
@@ -459,7 +521,8 @@ static void add_permission(struct status *status)
 	}
 	if (own != EACCES && own != EPERM) {
 		blocks(row_add(status, "user", format("%s/%s/ cannot be opened: %s", pmu->name, terms,
-						      strerror(own))), NULL, false);
+						      strerror(own))),
+		       own == EMFILE ? "ulimit -n 65536" : "dmesg | tail", own != EMFILE);
 		return;
 	}
 	text = permission_text(pmu);
@@ -479,7 +542,10 @@ static void add_topology(struct status *status)
 	struct row *row;
 
 	if (!topology) {
-		row_add(status, "topology", format("%s is wrong, see above", path))->level = NOTE;
+		status->next = "perf metrics status --topology >topology";
+		row = row_add(status, "topology", format("%s is wrong, see above: why, map and "
+							 "--openmetrics do not count with it", path));
+		row->level = NOTE;
 		return;
 	}
 	for (p = 0; p < MAP_PACKAGES; p++) {
@@ -487,8 +553,10 @@ static void add_topology(struct status *status)
 			links += !!*topology->link[p][q].peer;
 	}
 	if (path) {
-		row_add(status, "topology", format("%s: %d ends of links, %d nodes, %d limits", path,
-						   links, topology->nodes, topology->limits));
+		row_add(status, "topology", format("%s: %s of links, %s, %s", path,
+						   plural(links, "end"),
+						   plural(topology->nodes, "node"),
+						   plural(topology->limits, "limit")));
 		return;
 	}
 	row = row_add(status, "topology", "no file says where links lead and what memory can move");
@@ -499,28 +567,28 @@ static void add_topology(struct status *status)
 static void add_files(struct status *status, int files)
 {
 	const struct session *session = status->session;
-	int metrics = 0, rules = 0, i;
+	int rules = 0, i;
 
 	if (files) {
 		blocks(row_add(status, "metrics", "the metric files are wrong, see above"),
 		       "perf metrics check FILE", false);
 		return;
 	}
-	for (i = 0; i < session->num_metrics; i++)
-		metrics += machine_is(session, session->metric[i]->group->machines);
 	for (i = 0; i < session->num_rules; i++)
 		rules += machine_is(session, session->rule[i]->group->machines);
-	row_add(status, "metrics", format("%d metrics and %d rules for this machine", metrics, rules));
+	row_add(status, "metrics", format("%s and %s for this machine",
+					  plural(metrics_here(session), "metric"),
+					  plural(rules, "rule")));
 }
 
 /* ---- output ---- */
 
-static void print_commands(const char *next)
+static void print_commands(const char *before, const char *next)
 {
 	char *rest = format("%s", next), *line;
 
 	while ((line = strsep(&rest, "\n")))
-		printf("\t%s\n", line);
+		printf("%s%s\n", before, line);
 }
 
 static void print_rows(const struct status *status, const struct row *worst)
@@ -533,11 +601,13 @@ static void print_rows(const struct status *status, const struct row *worst)
 		printf("%c %-10s ", row->level == BLOCKS ? '!' : row->level == NOTE ? '-' : ' ',
 		       row->name);
 		print_wrapped(row->text, 13);
+		if (row->next && row != worst)
+			print_commands(format("%13s%s", "", row->root ? "as root: " : ""), row->next);
 	}
 	printf("\n");
 	if (!worst) {
 		printf("Counting will work. Next:\n");
-		print_commands(status->uncore ? "perf metrics why -- sleep 1" :
+		print_commands("\t", status->next ?: status->uncore ? "perf metrics why -- sleep 1" :
 			       "perf metrics why -- COMMAND");
 		return;
 	}
@@ -546,7 +616,7 @@ static void print_rows(const struct status *status, const struct row *worst)
 	if (!worst->next)
 		return;
 	printf("Next%s:\n", worst->root ? ", as root" : "");
-	print_commands(worst->next);
+	print_commands("\t", worst->next);
 }
 
 static void print_json(const struct status *status, const struct row *worst)

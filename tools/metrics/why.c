@@ -14,6 +14,8 @@
 
 /* What has been counted for less is multiplexed; an interval does not end for all at once. */
 #define WHOLE	0.99
+/* The share of a limit above which the limit is wrong; a measured one is not exact. */
+#define MOST	1.05
 
 struct verdict {
 	const struct rule *rule;
@@ -37,14 +39,6 @@ struct result {
 
 /* ---- what is asked for ---- */
 
-static void ask_metric(struct session *session, const struct metric *metric)
-{
-	int i;
-
-	for (i = 0; i < session->num_metrics; i++)
-		session->metric[i]->asked |= session->metric[i] == metric;
-}
-
 static struct rule *rule_named(const struct session *session, const char *name)
 {
 	int r;
@@ -59,12 +53,12 @@ static struct rule *rule_named(const struct session *session, const char *name)
 /* Each word of --fail-on is a rule that is asked for, or any. */
 static int check_fail_on(const struct session *session)
 {
-	char *rest = format("%s", session->options.fail_on ?: ""), *word;
+	char *rest = session->options.fail_on ? format("%s", session->options.fail_on) : NULL, *word;
 	const struct rule *rule;
 
 	while ((word = strsep(&rest, ","))) {
 		rule = rule_named(session, word);
-		if (*word && strcmp(word, "any") && (!rule || !rule->asked))
+		if (strcmp(word, "any") && (!rule || !rule->asked))
 			return fail(STATUS_USAGE, "--fail-on wants any, or rules with commas between "
 				    "them; '%s' is none that is judged here: perf metrics list --rules",
 				    word);
@@ -118,7 +112,7 @@ int why_ask(struct session *session, char **names, int num)
 
 		for (i = 0; rule->asked && i < rule->num_values; i++) {
 			if (rule->value[i].of != OF_LIMIT)
-				ask_metric(session, rule->value[i].metric);
+				rule->value[i].metric->asked = true;
 		}
 	}
 	return session_topology(session) ? check_fail_on(session) : STATUS_USAGE;
@@ -156,11 +150,12 @@ static char *doubt_of(const struct value *value, double *number)
 		return "there is no such value";
 	if (value->why || value->note)
 		return value->why ?: value->note;
+	if (value->running < WHOLE)
+		return format("%s was counted for %.3g %% of the time. Ask for fewer rules by name, or "
+			      "stop other counting programs: perf metrics status", value->metric->name,
+			      floor(1000 * value->running) / 10);
 	*number = value->value;
-	return value->running >= WHOLE ? NULL :
-	       format("%s was counted for %.0f %% of the time. Ask for fewer rules by name, or stop "
-		      "who else counts: perf metrics status", value->metric->name,
-		      100 * value->running);
+	return NULL;
 }
 
 bool is_absent(const struct session *session, const struct value *value)
@@ -236,7 +231,10 @@ static int peer_of(const struct result *result, const struct value *at)
 	return sscanf(peer_name(result, at), "S%d", &package) == 1 ? package : -1;
 }
 
-/* Returns why there is no such value at this place, or NULL. */
+/*
+ * Returns why there is no such value at this place, or NULL. A limit that is only a bound is a
+ * number, and has a text.
+ */
 static char *fetch(const struct result *result, const struct rule_value *from,
 		   const struct value *at, double *number)
 {
@@ -247,7 +245,7 @@ static char *fetch(const struct result *result, const struct rule_value *from,
 
 	if (from->of == OF_LIMIT) {
 		*number = limit_of(result->session, from->text, at->package, at->cell, &why);
-		return isnan(*number) ? why : NULL;
+		return why;
 	}
 	if (from->of == OF_PEER && package < 0)
 		return "no topology file says where the link leads";
@@ -308,17 +306,43 @@ static char *sentence(const struct result *result, const struct verdict *verdict
 
 /* ---- rules ---- */
 
-/* Why a formula cannot be computed, or NULL. */
-static char *missing_text(unsigned int missing, char **why, const struct formula *formula)
+/* The text of the first of these values that has one, or NULL. */
+static char *first_text(unsigned int values, char **why)
 {
 	int i;
 
 	for (i = 0; i < MAX_RULE_VALUES; i++) {
-		if (missing >> i & 1)
+		if (values >> i & 1 && why[i])
 			return why[i];
 	}
-	return isfinite(formula_value(formula)) ? NULL :
+	return NULL;
+}
+
+/* Why a formula cannot be computed, or NULL. */
+static char *missing_text(unsigned int missing, char **why, const struct formula *formula)
+{
+	return first_text(missing, why) ?: isfinite(formula_value(formula)) ? NULL :
 	       "its formula has no value for what was counted";
+}
+
+/* A share of a limit that is more than the limit tells something of the limit only. */
+static char *wrong_limit(const struct verdict *verdict)
+{
+	const struct rule *rule = verdict->rule;
+	int i;
+
+	for (i = 0; i < rule->num_values && verdict->share > MOST; i++) {
+		if (rule->value[i].of == OF_LIMIT && rule->used_share >> i & 1)
+			return format("more was counted than the limit '%s', %s, so that limit is wrong",
+				      rule->value[i].text, verdict->number[i]);
+	}
+	return NULL;
+}
+
+/* More digits than three are not known. */
+static char *short_text(double number, const char *unit)
+{
+	return number_text(strtod(format("%.2e", number), NULL), unit);
 }
 
 static void judge(struct result *result, struct rule *rule, const struct value *at)
@@ -326,29 +350,37 @@ static void judge(struct result *result, struct rule *rule, const struct value *
 	struct verdict *verdict = append(result->verdict, result->num);
 	char *why[MAX_RULE_VALUES] = {};
 	unsigned int missing = 0;
-	int i;
+	int i, packages = 0;
 
-	*verdict = (struct verdict){ .rule = rule, .at = at };
+	for (i = 0; i < result->session->packages; i++)
+		packages += result->session->online[i];
+	*verdict = (struct verdict){ rule, at, .judged = packages < rule->packages };
+	result->judged += verdict->judged;
+	if (verdict->judged)
+		return;
 	for (i = 0; i < rule->num_values; i++) {
 		const struct rule_value *from = &rule->value[i];
 		double *number = &verdict->value[i];
 
 		*number = NAN;
 		why[i] = fetch(result, from, at, number);
-		missing |= !!why[i] << i;
-		rule->var[i] = why[i] ? 0 : *number;
-		if (why[i])
-			*number = NAN;
-		else
-			verdict->number[i] = number_text(*number, from->metric ? from->metric->unit :
-							 rule->value[0].metric->unit);
+		missing |= !!isnan(*number) << i;
+		rule->var[i] = isnan(*number) ? 0 : *number;
+		if (!isnan(*number))
+			verdict->number[i] = short_text(*number, from->metric ? from->metric->unit :
+							rule->value[0].metric->unit);
 	}
 	verdict->text = missing_text(missing & rule->used, why, &rule->when);
-	/* How bad it is matters where it holds. */
-	if (!verdict->text && formula_value(&rule->when)) {
+	if (!verdict->text && !formula_value(&rule->when)) {
+		/* Below a bound a place may be at its real limit. */
+		verdict->text = first_text(rule->used, why);
+	} else if (!verdict->text) {
+		/* How bad it is matters where it holds. */
 		verdict->text = missing_text(missing & rule->used_share, why, &rule->share);
+		verdict->share = formula_value(&rule->share);
+		verdict->text = verdict->text ?: wrong_limit(verdict);
 		verdict->holds = !verdict->text;
-		verdict->share = verdict->holds ? formula_value(&rule->share) : 0;
+		verdict->share = verdict->holds ? verdict->share : 0;
 	}
 	verdict->judged = !verdict->text;
 	result->judged += verdict->judged;
@@ -426,7 +458,8 @@ static const char *nothing_text(const struct result *result)
 		if (result->verdict[i].holds)
 			return NULL;
 	}
-	return result->judged ? "nothing is near a limit" : "nothing could be judged";
+	return !result->judged ? "nothing could be judged" : result->judged == result->num ?
+	       "nothing is near a limit" : "of what was judged, nothing is near a limit";
 }
 
 static void print_text(const struct result *result, double time)
@@ -452,7 +485,9 @@ static void print_text(const struct result *result, double time)
 			print_wrapped(verdict->rule->doubt, 11);
 		}
 		if (verdict->rule->page)
-			printf("    see: %s\n", verdict->rule->page);
+			printf("    see: %s%s\n", verdict->rule->page,
+			       !strncmp(verdict->rule->page, "Documentation/", 14) ?
+			       " (package xeon7500-pmu-doc)" : "");
 	}
 	if (nothing_text(result))
 		printf("%s\n", nothing_text(result));
