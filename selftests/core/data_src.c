@@ -103,7 +103,14 @@ static bool source_is(const struct source *want, union perf_mem_data_src src)
 {
 	/* A cache that is not in the way of this core: another core's, of the same chip. */
 	bool other = want->num == PERF_MEM_LVLNUM_ANY_CACHE;
+	/* The kernel's own says which level, for perf c2c. */
+	static const struct source patched = {
+		0x20d1, L(HITM), PERF_MEM_OP_LOAD, PERF_MEM_LVL_HIT | PERF_MEM_LVL_L2,
+		PERF_MEM_LVLNUM_L2, PERF_MEM_SNOOP_HITM, 0, 0
+	};
 
+	if (other && ext_needless())
+		want = &patched;
 	return src.mem_op == want->op && src.mem_lvl == or_na(want->lvl, PERF_MEM_LVL_NA) &&
 	       src.mem_lvl_num == or_na(want->num, PERF_MEM_LVLNUM_NA) &&
 	       src.mem_snoop == or_na(want->snoop, PERF_MEM_SNOOP_NA) &&

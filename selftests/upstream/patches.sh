@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Our changes to Linux fit the source of each kernel, one by one and together, and come out as
-# patches that the kernel's own checkpatch and patch accept.
+# patches that the kernel's own checkpatch, git am and patch accept.
 #
 # KERNELS: 6.1 6.12 newest
 # TIER: soak
@@ -11,43 +11,46 @@
 set -u
 . "$(dirname "$0")/../lib/vm.sh"
 
+# Who sends them.
+export GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@example.org GIT_COMMITTER_NAME=A GIT_COMMITTER_EMAIL=a@example.org
+
 made() { "$TOP/tools/upstream" patches "$1" "$DIR/$1"; }
 
-# The sign-off is the sender's; perf's names with a hyphen are no subtraction.
+# The sign-off is the sender's; perf's names with a hyphen are no subtraction, and a
+# table of the kernel has its own style.
 checked() {
 	local f said
 	for f in "$DIR/$1"/*.patch; do
 		said=$("$source/scripts/checkpatch.pl" --strict --no-tree --terse --no-summary \
-			--ignore MISSING_SIGN_OFF "$f" | grep -v "spaces preferred around that '-'")
+			--ignore MISSING_SIGN_OFF "$f" |
+			grep -v -e "spaces preferred around that '-'" -e "space prohibited .* square bracket")
 		[ -z "$said" ] || { echo "$said"; return 1; }
 	done
 }
 
-# applies TREE PATCH...: without a line that had to be looked for elsewhere.
-applies() {
-	local tree=$1 said
-	shift
-	said=$(cat "$@" | patch -d "$tree" -p1 --no-backup-if-mismatch 2>&1) || { echo "$said"; return 1; }
-	! printf '%s\n' "$said" | grep -e fuzz -e offset
-}
-
+# tree KERNEL: what they change, as it was, in a repository.
 tree() {
 	local f
 	rm -rf "$DIR/tree"
 	sed -n 's/^+++ b.//p' "$DIR/$1"/*.patch | sort -u | while read -r f; do
 		mkdir -p "$DIR/tree/${f%/*}" && cp "$source/$f" "$DIR/tree/$f"
 	done
+	git init -q "$DIR/tree" && git -C "$DIR/tree" add . && git -C "$DIR/tree" commit -qm source
 }
 
-together() { tree "$1" && applies "$DIR/tree" "$DIR/$1"/000[1-9]*.patch "$DIR/$1"/00[1-9][0-9]*.patch; }
+# git am takes no line that is not where it should be, nor a letter.
+together() {
+	tree "$1" && git -C "$DIR/tree" am -q "$DIR/$1"/*.patch || return
+	git -C "$DIR/tree" log --reverse --format=%s | tail -n +2
+	[ "$(git -C "$DIR/tree" rev-list --count HEAD)" = "$(($(wc -l <"$TOP/Documentation/upstream/series") + 1))" ]
+}
 
-# Alone it may be further up.
+# Alone, each may be further up, but all that surrounds it has to be there.
 each() {
 	local f
 	for f in "$DIR/$1"/*.patch; do
-		case $f in */0000-*) continue ;; esac
 		tree "$1"
-		patch -d "$DIR/tree" -p1 <"$f" || return
+		patch -F0 -d "$DIR/tree" -p1 <"$f" || return
 	done
 }
 
