@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Experiments that need no interrupt. Each begins with a package where nothing is enabled and
- * ends with answer() or undetermined(); main.c then puts the registers back.
+ * Experiments that need no interrupt, and the list of all. Each begins with a package where nothing
+ * is enabled and ends with answer() or undetermined(); main.c then puts the registers back.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,7 +68,7 @@ static void s_invert(void)
 	answer(sense, "%s", text);
 }
 
-/* What event counter 0 of the W-Box counts beside the fixed one. A counter that holds 2 reads as 2. */
+/* What event counter 0 of the W-Box counts beside the fixed one. One that holds 2 reads as 2. */
 static uint64_t w_beside(uint64_t sel, unsigned long long *clocks)
 {
 	wr(W + SEL(0), 0);
@@ -766,7 +766,9 @@ static void uncore_clock(void)
 		least = low > least ? low : least;
 		most = high < most ? high : most;
 	}
-	if (!least || least > 1.01 * most)
+	if (!least)
+		undetermined("no clock: the fixed counter of the W-Box counts none");
+	if (least > 1.01 * most)
 		answer("changes", "idle and busy, clocks of one of the TSC: %.6f and %.6f", most, least);
 	if (least > most)
 		undetermined("idle and busy, clocks of one of the TSC: %.6f and %.6f", most, least);
@@ -786,8 +788,12 @@ static void m_mask_width(void)
 
 #define PMIS	(MAY_S0 | MAY_PMI_EN)
 
+#define NMIS	(MAY_S0 | MAY_PMI)
+
 /* In this order: some need to know what others have found. */
-const struct experiment count_experiments[] = {
+const struct experiment experiments[] = {
+	{ "debugctl_13", LEVEL_PMI, true, true, 0, NMIS, NULL, debugctl_13 },
+	{ "pmi_mask_0", LEVEL_PMI, true, true, 0, NMIS, "debugctl_13", pmi_mask_0 },
 	{ "c_invert", LEVEL_COUNT, true, true, 0, MAY_C0 | MAY_W, NULL, c_invert },
 	{ "s_invert", LEVEL_COUNT, true, true, 0, MAY_S0 | MAY_W, NULL, s_invert },
 	{ "w_invert", LEVEL_COUNT, true, true, 0, MAY_W, NULL, w_invert },
@@ -817,6 +823,8 @@ const struct experiment count_experiments[] = {
 	{ "w_erratum", LEVEL_COUNT, true, true, 0, PMIS | MAY_W, NULL, w_erratum },
 	{ "w_erratum_which", LEVEL_COUNT, true, true, 0, PMIS | MAY_W, NULL, w_erratum_which },
 	{ "uncore_clock", LEVEL_COUNT, true, true, 0, MAY_W, NULL, uncore_clock },
+	{ "pmi_no_debugctl", LEVEL_PMI, true, true, 0, NMIS, "debugctl_13", pmi_no_debugctl },
+	{ "pmi_core_sel", LEVEL_PMI, true, true, 0, NMIS, "debugctl_13", pmi_core_sel },
 };
 
-const unsigned int num_count_experiments = ARRAY_SIZE(count_experiments);
+const unsigned int num_experiments = ARRAY_SIZE(experiments);

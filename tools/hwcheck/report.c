@@ -32,11 +32,14 @@ void read_line(const char *path, char *to, size_t size)
 	fclose(f);
 }
 
-static FILE *create(const char *path)
+/* Nothing that was there is lost before report_write(); the journal is only added to. */
+static FILE *create(const char *path, int flags)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
+	int fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags, 0644);
+	struct stat st;
 
-	return fd < 0 ? NULL : fdopen(fd, "w");
+	errno = fd < 0 || fstat(fd, &st) ? errno : S_ISREG(st.st_mode) ? 0 : EINVAL;
+	return errno ? NULL : fdopen(fd, "w");
 }
 
 const char *report_open(const char *path)
@@ -45,12 +48,13 @@ const char *report_open(const char *path)
 	char log[256];
 
 	snprintf(log, sizeof(log), "%s.log", path);
-	report = create(path);
-	journal = report ? create(log) : NULL;
+	report = create(path, 0);
+	journal = report ? create(log, O_APPEND) : NULL;
 	tsc_begin = __rdtsc();
 	if (journal)
 		return NULL;
-	snprintf(what, sizeof(what), "%s: %s", report ? log : path, strerror(errno));
+	snprintf(what, sizeof(what), "%s: %s", report ? log : path,
+		 errno == EINVAL ? "no regular file" : strerror(errno));
 	return what;
 }
 
@@ -72,12 +76,15 @@ void say(const char *text, ...)
 	}
 }
 
-void say_now(const struct experiment *e, const char *eta)
+bool say_now(const struct experiment *e, const char *eta)
 {
-	say("# now: package %d: %s, %s", pkg->id, e->name, eta);
-	show_writes(journal, e);
-	fflush(journal);
-	fsync(fileno(journal));
+	if (e) {
+		say("# now: package %d: %s, %s", pkg->id, e->name, eta);
+		show_writes(journal, e);
+	} else {
+		say("# now: %s", eta);
+	}
+	return !fflush(journal) && !ferror(journal) && !fsync(fileno(journal));
 }
 
 static void json_string(FILE *f, const char *text)
@@ -118,7 +125,7 @@ static void cpuinfo(const char *name, char *to, size_t size)
 		fclose(f);
 }
 
-static void facts(int argc, char **argv, double seconds)
+static void facts(double seconds)
 {
 	static const struct { const char *name, *file; } files[] = {
 		{ "bios vendor", "/sys/class/dmi/id/bios_vendor" },
@@ -138,15 +145,7 @@ static void facts(int argc, char **argv, double seconds)
 
 	fact("hwcheck", HWCHECK_VERSION);
 	fact("machine", machine_e7 ? "westmereex" : "xeon7500");
-	/* Names of files are the owner's. */
-	for (i = 1; (int)i < argc; i++) {
-		if (!strncmp(argv[i], "--rep", 5)) {
-			i += !strchr(argv[i], '=');
-			continue;
-		}
-		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s", *text ? " " : "", argv[i]);
-	}
-	fact("options", text);
+	fact("options", options_given);
 	strftime(text, sizeof(text), "%Y-%m-%d %H:%M UTC", gmtime(&t));
 	fact("date", text);
 	snprintf(text, sizeof(text), "%.1f", seconds);
@@ -209,7 +208,7 @@ static const char *together(unsigned int n)
 
 static void reading(unsigned int n, const char *sep)
 {
-	const struct experiment *e = nth(n);
+	const struct experiment *e = &experiments[n];
 	const char *what = together(n), *sep_rule = "";
 	unsigned int i;
 
@@ -251,12 +250,12 @@ static void tell_owner(void)
 	unsigned int n, same = 0, asked = 0;
 	size_t i;
 
-	for (n = 0; n < num_experiments(); n++) {
+	for (n = 0; n < num_experiments; n++) {
 		const char *what = together(n);
 
-		for (i = 0; i < ARRAY_SIZE(expected) && strcmp(expected[i].name, nth(n)->name); i++)
+		for (i = 0; i < ARRAY_SIZE(expected) && strcmp(expected[i].name, experiments[n].name); i++)
 			;
-		if (!wanted(nth(n)) || i == ARRAY_SIZE(expected))
+		if (!wanted(&experiments[n]) || i == ARRAY_SIZE(expected))
 			continue;
 		asked++;
 		same += !strcmp(what, expected[i].first);
@@ -267,19 +266,19 @@ static void tell_owner(void)
 		say("# as the model in %u of %u", same, asked);
 }
 
-static void write_all(int argc, char **argv, double seconds)
+static void write_all(double seconds)
 {
 	const char *sep = "";
 	unsigned int n;
 
 	rewind(report);
 	fputs("{\n", report);
-	facts(argc, argv, seconds);
+	facts(seconds);
 	cpus();
 	registers();
 	fprintf(report, "  \"packages\": %u,\n  \"readings\": {", num_packages);
-	for (n = 0; n < num_experiments(); n++) {
-		if (!wanted(nth(n)))
+	for (n = 0; n < num_experiments; n++) {
+		if (!wanted(&experiments[n]))
 			continue;
 		reading(n, sep);
 		sep = ",";
@@ -288,11 +287,11 @@ static void write_all(int argc, char **argv, double seconds)
 }
 
 /* Called before the first experiment with 0 seconds, and in the end. */
-bool report_write(int argc, char **argv, double seconds)
+bool report_write(double seconds)
 {
-	write_all(argc, argv, seconds);
+	write_all(seconds);
 	if (fflush(report) || ftruncate(fileno(report), ftell(report)) ||
-	    (fsync(fileno(report)) && errno != EINVAL) || ferror(report)) {
+	    fsync(fileno(report)) || ferror(report)) {
 		fprintf(stderr, "hwcheck: the report: %s\n", strerror(errno));
 		return false;
 	}
