@@ -43,6 +43,7 @@
 #define S_CLOCKS		(0x62 | 255ULL << 24 | BIT_ULL(22) | BIT_ULL(20))
 #define S_INVERT		BIT_ULL(23)
 #define DEBUGCTL_UNCORE_PMI	BIT_ULL(13)
+#define POLL_US			20
 #define SETTLE_US		200	/* an NMI is there at once, if it comes */
 
 struct hwcheck_state {
@@ -184,7 +185,8 @@ static const u32 hwcheck_regs[] = { S_CTR, S_SEL, S_CTL, U_CTL };
 /* Not preempted, so that only interrupts can make it late. */
 static int hwcheck_armed(struct hwcheck_run *run, const struct cpumask *cpus)
 {
-	u64 begin = ktime_get_mono_fast_ns(), select = S_CLOCKS, old[ARRAY_SIZE(hwcheck_regs)], val = 0;
+	u64 begin = ktime_get_mono_fast_ns(), select = S_CLOCKS, val = 0;
+	u64 old[ARRAY_SIZE(hwcheck_regs)];
 	bool writes = !(run->flags & HWCHECK_DRAIN);
 	int first = run->cpu[0].cpu, err = 0;
 	unsigned int i;
@@ -205,7 +207,7 @@ static int hwcheck_armed(struct hwcheck_run *run, const struct cpumask *cpus)
 	}
 	while (writes && !err && !run->overflowed &&
 	       ktime_get_mono_fast_ns() - begin < HWCHECK_WAIT_US * NSEC_PER_USEC) {
-		udelay(20);
+		udelay(POLL_US);
 		err = hwcheck_msr(first, S_CTR, &val, false);
 		run->overflowed = !err && !(val >> 47);
 	}

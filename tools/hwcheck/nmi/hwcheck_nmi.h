@@ -15,7 +15,7 @@
 #define HWCHECK_CPUS		64
 #define HWCHECK_CLOCKS		2000
 #define HWCHECK_WAIT_US		4000	/* for the overflow */
-#define HWCHECK_LIMIT_US	10000	/* after this no NMI is claimed, and the run fails (ETIME) */
+#define HWCHECK_LIMIT_US	10000	/* then no NMI is claimed, and the run fails: ETIME */
 
 #define HWCHECK_LISTEN		1	/* IA32_DEBUGCTL bit 13 is 1 from the start */
 #define HWCHECK_LATE		2	/* it is 0, and 1 after the overflow */
