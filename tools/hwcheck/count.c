@@ -41,7 +41,8 @@ static void c_invert(void)
 		answer("below", "less than 255: %llu in %llu clocks", n, clocks);
 	if (!n && !plain && events)
 		answer("above", "more than 255: 0, at all: %llu", events);
-	undetermined("%llu in %llu clocks, without invert %llu, events %llu", n, clocks, plain, events);
+	undetermined("%llu in %llu clocks, without invert %llu, events %llu", n, clocks,
+		     plain, events);
 }
 
 /* Which comparison the S-Box makes, "below" or "above"; NULL if it is neither. */
@@ -92,8 +93,8 @@ static void w_invert(void)
 		answer("below", "less than 255: %llu in %llu clocks", n, clocks);
 	if (!n && !plain && events)
 		answer("above", "more than 255: 0, at all: %llu", events);
-	undetermined("%llu in %llu clocks, without invert %llu, cycles in turbo %llu", n, clocks, plain,
-		     events);
+	undetermined("%llu in %llu clocks, without invert %llu, cycles in turbo %llu", n, clocks,
+		     plain, events);
 }
 
 /* Overflow of counter 0 of S-Box 0 without PMI; nothing counts any more. */
@@ -327,7 +328,8 @@ static void u_codes(void)
 	val = rd(U_SEL);
 	if ((val & 0xff) != 0xdf)
 		undetermined("0x1df reads back as %#llx", (unsigned long long)val);
-	answer(val & 0x100 ? "nine" : "eight", "0x1df reads back as %#llx", (unsigned long long)val);
+	answer(val & 0x100 ? "nine" : "eight", "0x1df reads back as %#llx",
+	       (unsigned long long)val);
 }
 
 /* ---- match registers ---- */
@@ -385,7 +387,8 @@ static void b_match_parts(void)
 	if (!any)
 		undetermined("no messages");
 	if (address)
-		answer("named", "%llu messages at an address there is not, %llu in all", address, any);
+		answer("named", "%llu messages at an address there is not, %llu in all", address,
+		       any);
 	answer("all", "no messages at an address there is not, %llu in all", any);
 }
 
@@ -626,7 +629,8 @@ static bool w_written(uint32_t ctr)
 	wr(ctr, W_SOME);
 	val = rd(ctr);
 	if (val != W_SOME && val != W_SOME + W_EXCESS)
-		undetermined("MSR 0x%x: %#llx is read as %#llx", ctr, W_SOME, (unsigned long long)val);
+		undetermined("MSR 0x%x: %#llx is read as %#llx", ctr, W_SOME,
+			     (unsigned long long)val);
 	return val != W_SOME;
 }
 
@@ -769,7 +773,8 @@ static void uncore_clock(void)
 	if (!least)
 		undetermined("no clock: the fixed counter of the W-Box counts none");
 	if (least > 1.01 * most)
-		answer("changes", "idle and busy, clocks of one of the TSC: %.6f and %.6f", most, least);
+		answer("changes", "idle and busy, clocks of one of the TSC: %.6f and %.6f", most,
+		       least);
 	if (least > most)
 		undetermined("idle and busy, clocks of one of the TSC: %.6f and %.6f", most, least);
 	answer("fixed", "idle and busy, clocks of one of the TSC: %.6f to %.6f", least, most);

@@ -25,7 +25,7 @@
 static const char *saved_path = SAVED;
 static char why[512];
 
-/* One hwcheck on a machine, as long as one of its processes lives; also where /run is not shared. */
+/* One hwcheck on a machine, as long as one of its processes lives. */
 static bool lock(void)
 {
 	return !flock(open("/dev/cpu/0/msr", O_RDONLY | O_CLOEXEC), LOCK_EX | LOCK_NB);
@@ -41,8 +41,8 @@ const char *guard_begin(void)
 		return "another hwcheck runs";
 	fd = open(SAVED, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0 && errno == EEXIST && !lstat(SAVED, &st) && S_ISREG(st.st_mode))
-		return "a hwcheck was killed before it could put back what it wrote: hwcheck --restore "
-		       SAVED;
+		return "a hwcheck was killed before it could put back what it wrote: "
+		       "hwcheck --restore " SAVED;
 	if (fd >= 0) {
 		errno = posix_fallocate(fd, 0, sizeof(*file));
 		if (!errno)
@@ -142,7 +142,8 @@ const char *guard_run(double limit_s)
 			early = "the process that experiments was stopped";
 			kill(pid, SIGKILL);
 		} else if (sig > 0 && sig != SIGCHLD) {
-			snprintf(why, sizeof(why), "interrupted by signal %d (%s)", sig, strsignal(sig));
+			snprintf(why, sizeof(why), "interrupted by signal %d (%s)", sig,
+				 strsignal(sig));
 			early = why;
 		} else if (seconds() > end) {
 			early = asked ? early : "the time limit is reached (--limit)";
@@ -210,8 +211,8 @@ int restore_from(const char *path)
 		bad = "this hwcheck has not saved it, or not completely: nothing is restored. "
 		      "Remove it if it was killed before its first experiment";
 	else if (strncmp(file->boot, boot, sizeof(boot)))
-		bad = "it is of before the last start of the kernel, and nothing is restored. A reset "
-		      "of the machine clears the registers, kexec does not: reset it, then remove the file";
+		bad = "it is of before the last start of the kernel, nothing is restored. A reset "
+		      "of the machine clears the registers, kexec does not: reset it, remove this";
 	else if (!adopt(file))
 		bad = "it is of another version or machine, nothing is restored";
 	if (bad) {

@@ -100,7 +100,7 @@ int read_msr_of(int cpu, uint32_t msr, uint64_t *val);
 const char *write_refused(const struct package *p);	/* why the kernel lets none be written */
 
 unsigned int save(struct package *p);		/* how many cannot be read */
-const char *other_owner(const struct package *p);	/* what another owner has enabled, or NULL */
+const char *other_owner(const struct package *p);	/* what it has enabled, or NULL */
 /*
  * Puts back what the experiment may have written, and nothing else. Returns what could not be, or
  * NULL.
@@ -186,7 +186,7 @@ struct shared {
 	char head[32], boot[64];
 	unsigned int lines, failures, done, wanted;
 	char why[200];			/* the experiments ended early */
-	unsigned int open_package, open;	/* 1 + experiment whose registers are not restored */
+	unsigned int open_package, open;	/* 1 + experiment to be restored; 0: none */
 	struct package packages[PACKAGES_MAX];
 	struct result results[PACKAGES_MAX][EXPERIMENTS_MAX];
 };

@@ -127,8 +127,8 @@ static const char *other_driver(void)
 			return "a driver has the uncore: rmmod xeon7500_uncore first";
 		/* What is built in has no state. */
 		return access("/sys/module/intel_uncore/initstate", F_OK) ?
-		       "a driver that is built into the kernel has the uncore, so only --read works: "
-		       "start the kernel with initcall_blacklist=intel_uncore_init (3.16 and newer)" :
+		       "a driver that is built into the kernel has the uncore, only --read works: "
+		       "start it with initcall_blacklist=intel_uncore_init (3.16 and newer)" :
 		       "a driver has the uncore: rmmod intel_uncore first";
 	}
 	return NULL;
@@ -305,7 +305,8 @@ void run_all(void)
 			CPU_SET(pkg->cpu[i], &set);
 		sched_setaffinity(0, sizeof(set), &set);
 		if (level == LEVEL_PMI)
-			say("# now: package %d: takes a PMI that an earlier --count has left", pkg->id);
+			say("# now: package %d: takes a PMI that an earlier --count has left",
+			    pkg->id);
 		bad = drain(pkg);
 		for (n = 0; n < num_experiments && !bad && !ended; n++) {
 			if (!wanted(&experiments[n]))
@@ -356,7 +357,7 @@ static int usage(FILE *f)
 		"  --read            reads all registers; writes nothing\n"
 		"  --count           and experiments with counters\n"
 		"  --pmi             and with interrupts; wants hwcheck_nmi.ko\n"
-		"  --dry-run         the experiments, every register and bit they write; touches nothing\n"
+		"  --dry-run         every register and bit they write; touches nothing\n"
 		"  --only NAME       this experiment, and those it needs\n"
 		"  --package N       this package only (physical id)\n"
 		"  --load            makes traffic, on an idle machine\n"
@@ -383,8 +384,10 @@ static int wrong(const char *what, const char *arg)
 /* Why --only asks for nothing, or NULL. */
 static const char *wrong_only(void)
 {
-	static const char * const need[] = { "", "", "--only: this experiment needs --count or --pmi: ",
-					     "--only: this experiment needs --pmi: " };
+	static const char * const need[] = {
+		"", "", "--only: this experiment needs --count or --pmi: ",
+		"--only: this experiment needs --pmi: ",
+	};
 	int n = number(only);
 
 	if (!only)
@@ -465,12 +468,12 @@ static int run(const char *path, double limit)
 		return 1;
 	}
 	for (p = 0; p < num_packages; p++) {
-		snprintf(text, sizeof(text), "package %d: %u of %u registers can be read", packages[p].id,
-			 packages[p].num_saved, packages[p].num_saved + missing[p]);
+		snprintf(text, sizeof(text), "package %d: %u of %u registers can be read",
+			 packages[p].id, packages[p].num_saved, packages[p].num_saved + missing[p]);
 		line(packages[p].num_saved, text, NULL);
 	}
 	if (level > LEVEL_READ) {
-		say("# %u experiments on %u packages; registers as they were: " SAVED "; Ctrl-C ends it",
+		say("# %u experiments on %u packages; registers are in " SAVED "; Ctrl-C ends it",
 		    shared->wanted, num_packages);
 		why = guard_run(limit);
 	}
@@ -495,8 +498,10 @@ int main(int argc, char **argv)
 		{ "pmi", no_argument, NULL, 'p' },
 		{ "dry-run", no_argument, NULL, 'd' }, { "only", required_argument, NULL, 'o' },
 		{ "package", required_argument, NULL, 'P' }, { "load", no_argument, NULL, 'L' },
-		{ "limit", required_argument, NULL, 't' }, { "report", required_argument, NULL, 'R' },
-		{ "restore", required_argument, NULL, 'b' }, { "despite-panic", no_argument, NULL, 'D' },
+		{ "limit", required_argument, NULL, 't' },
+		{ "report", required_argument, NULL, 'R' },
+		{ "restore", required_argument, NULL, 'b' },
+		{ "despite-panic", no_argument, NULL, 'D' },
 		{ "hypervisor", no_argument, NULL, 'H' }, { "help", no_argument, NULL, 'h' }, {},
 	};
 	const char *path = "hwcheck.json", *from = NULL, *why;

@@ -60,7 +60,8 @@ static bool read_only(uint32_t msr)
  */
 #define C_BOX(may, base, name)	\
 	{ may, base, 1, 1, name " GLOBAL_CTL" }, { may, base + OVF, 1, 1, name " OVF_CTL" },	\
-	{ may, base + SEL(0), 1, SELECT, name " select" }, { may, base + CTR(0), 1, M48, name " counter" }
+	{ may, base + SEL(0), 1, SELECT, name " select" },				\
+	{ may, base + CTR(0), 1, M48, name " counter" }
 #define SELECT		(THRESH(255) | INVERT | EN | 1ull << 17 | 0xffff)
 static const struct may {
 	unsigned int may;
@@ -135,7 +136,8 @@ static bool allowed(const struct experiment *e, uint32_t msr, uint64_t *bits)
 
 	*bits = 0;
 	for (m = may; m < may + ARRAY_SIZE(may); m++) {
-		if (!applies(m, e) || msr < m->msr || msr >= m->msr + 2 * m->num || (msr - m->msr) & 1)
+		if (!applies(m, e) || msr < m->msr || msr >= m->msr + 2 * m->num ||
+		    (msr - m->msr) & 1)
 			continue;
 		there = true;
 		*bits |= m->bits;
@@ -450,8 +452,8 @@ const char *restore(const struct package *p, const struct experiment *e)
 			val = p->saved[i].val;
 			if (touches(e, msr) && turn(msr) == pass && !put_back_one(p, msr, val))
 				snprintf(what, sizeof(what),
-					 "MSR 0x%x of package %d could not be put back to %#llx", msr,
-					 p->id, (unsigned long long)val);
+					 "MSR 0x%x of package %d could not be put back to %#llx",
+					 msr, p->id, (unsigned long long)val);
 		}
 	}
 	return *what ? what : NULL;

@@ -32,7 +32,8 @@ const char *nmi_not_safe(void)
 		read_line(path, text, sizeof(text));
 		if (!atoi(text))
 			continue;
-		snprintf(why, sizeof(why), "an unclaimed NMI panics this machine: sysctl kernel.%s=0 "
+		snprintf(why, sizeof(why),
+			 "an unclaimed NMI panics this machine: sysctl kernel.%s=0 "
 			 "first (--despite-panic runs it nevertheless)", panics[i]);
 		return why;
 	}
@@ -100,7 +101,8 @@ struct seen {
  */
 static struct seen overflows(unsigned int flags, unsigned int mask)
 {
-	unsigned int clean[PACKAGE_CPUS] = { 0 }, got[PACKAGE_CPUS] = { 0 }, late[PACKAGE_CPUS] = { 0 };
+	unsigned int clean[PACKAGE_CPUS] = { 0 };
+	unsigned int got[PACKAGE_CPUS] = { 0 }, late[PACKAGE_CPUS] = { 0 };
 	struct seen seen = { .listened = true };
 	uint64_t unsure = ~0ull;
 	struct hwcheck_run run;
@@ -140,8 +142,8 @@ static struct seen overflows(unsigned int flags, unsigned int mask)
 		unsure |= (uint64_t)(got[i] % 3 || late[i] % 3) << i;
 	}
 	if (unsure)
-		undetermined("three overflows do not agree, or other NMIs hide them, on CPUs %#llx: end "
-			     "perf, sysctl kernel.nmi_watchdog=0; left to the kernel: %u",
+		undetermined("three overflows do not agree, or other NMIs hide them, CPUs %#llx: "
+			     "end perf, sysctl kernel.nmi_watchdog=0; left to the kernel: %u",
 			     (unsigned long long)unsure, seen.unclaimed);
 	return seen;
 }
@@ -191,7 +193,8 @@ void pmi_no_debugctl(void)
 	if (seen.got)
 		undetermined("an NMI has come while the bit was 0");
 	if (seen.late)
-		answer("kept", "an NMI comes with the bit (CPUs %#llx)", (unsigned long long)seen.late);
+		answer("kept", "an NMI comes with the bit (CPUs %#llx)",
+		       (unsigned long long)seen.late);
 	answer("dropped", "no NMI comes when the bit is set later");
 }
 

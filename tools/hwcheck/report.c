@@ -135,9 +135,12 @@ static void facts(double seconds)
 		{ "product", "/sys/class/dmi/id/product_name" },
 		{ "nmi_watchdog", "/proc/sys/kernel/nmi_watchdog" },
 		{ "load", "/proc/loadavg" },
-		{ "clocksource", "/sys/devices/system/clocksource/clocksource0/current_clocksource" },
+		{ "clocksource",
+		  "/sys/devices/system/clocksource/clocksource0/current_clocksource" },
 	};
-	static const char * const from_cpuinfo[] = { "model name", "model", "stepping", "microcode" };
+	static const char * const from_cpuinfo[] = {
+		"model name", "model", "stepping", "microcode",
+	};
 	char text[256] = "";
 	struct utsname uts;
 	time_t t = time(NULL);
@@ -150,7 +153,8 @@ static void facts(double seconds)
 	fact("date", text);
 	snprintf(text, sizeof(text), "%.1f", seconds);
 	fact("seconds", text);
-	snprintf(text, sizeof(text), "%.0f", seconds > 0 ? (__rdtsc() - tsc_begin) / seconds / 1000 : 0);
+	snprintf(text, sizeof(text), "%.0f",
+		 seconds > 0 ? (__rdtsc() - tsc_begin) / seconds / 1000 : 0);
 	fact("tsc_khz", text);
 	for (i = 0; i < ARRAY_SIZE(from_cpuinfo); i++) {
 		cpuinfo(from_cpuinfo[i], text, sizeof(text));
@@ -173,8 +177,8 @@ static void cpus(void)
 	fprintf(report, "  \"cpus\": [");
 	for (p = packages; p < packages + num_packages; p++) {
 		for (i = 0; i < p->num_cpus; i++)
-			fprintf(report, "%s[%d, %d, %d, %d]", p > packages || i ? ", " : "", p->cpu[i], p->id,
-				p->core[i], p->apic[i]);
+			fprintf(report, "%s[%d, %d, %d, %d]", p > packages || i ? ", " : "",
+				p->cpu[i], p->id, p->core[i], p->apic[i]);
 	}
 	fprintf(report, "],\n");
 }
@@ -206,14 +210,20 @@ static const char *together(unsigned int n)
 	return what ? what : tried ? "undetermined" : "not run";
 }
 
+static bool said(const char *what)
+{
+	return strcmp(what, "undetermined") && strcmp(what, "not run");
+}
+
 static void reading(unsigned int n, const char *sep)
 {
 	const struct experiment *e = &experiments[n];
 	const char *what = together(n), *sep_rule = "";
 	unsigned int i;
 
-	fprintf(report, "%s\n    \"%s\": {\"answer\": \"%s\", \"confidence\": \"%s\", \"breaks\": [", sep,
-		e->name, what, strcmp(what, "undetermined") && strcmp(what, "not run") ? "seen" : "none");
+	fprintf(report,
+		"%s\n    \"%s\": {\"answer\": \"%s\", \"confidence\": \"%s\", \"breaks\": [", sep,
+		e->name, what, said(what) ? "seen" : "none");
 	for (i = 0; i < ARRAY_SIZE(breaks); i++) {
 		if (e->breaks >> i & 1) {
 			fprintf(report, "%s\"%s\"", sep_rule, breaks[i]);
@@ -222,7 +232,8 @@ static void reading(unsigned int n, const char *sep)
 	}
 	fputs("], \"packages\": [", report);
 	for (i = 0; i < num_packages; i++) {
-		fprintf(report, "%s[%d, \"%s\", ", i ? ", " : "", packages[i].id, one(&shared->results[i][n]));
+		fprintf(report, "%s[%d, \"%s\", ", i ? ", " : "", packages[i].id,
+			one(&shared->results[i][n]));
 		json_string(report, shared->results[i][n].evidence);
 		putc(']', report);
 	}
@@ -237,7 +248,8 @@ static void registers(void)
 	for (p = 0; p < num_packages; p++) {
 		fprintf(report, "%s\n    \"%d\": {", p ? "," : "", packages[p].id);
 		for (i = 0; i < packages[p].num_saved; i++)
-			fprintf(report, "%s\"0x%x\": \"0x%llx\"", i ? ", " : "", packages[p].saved[i].msr,
+			fprintf(report, "%s\"0x%x\": \"0x%llx\"", i ? ", " : "",
+				packages[p].saved[i].msr,
 				(unsigned long long)packages[p].saved[i].val);
 		fputs("}", report);
 	}
@@ -253,14 +265,16 @@ static void tell_owner(void)
 	for (n = 0; n < num_experiments; n++) {
 		const char *what = together(n);
 
-		for (i = 0; i < ARRAY_SIZE(expected) && strcmp(expected[i].name, experiments[n].name); i++)
+		for (i = 0; i < ARRAY_SIZE(expected) &&
+		     strcmp(expected[i].name, experiments[n].name); i++)
 			;
 		if (!wanted(&experiments[n]) || i == ARRAY_SIZE(expected))
 			continue;
 		asked++;
 		same += !strcmp(what, expected[i].first);
-		if (strcmp(what, expected[i].first) && strcmp(what, "undetermined") && strcmp(what, "not run"))
-			say("# different: %s=%s; the driver then: %s", expected[i].name, what, expected[i].driver);
+		if (strcmp(what, expected[i].first) && said(what))
+			say("# different: %s=%s; the driver then: %s", expected[i].name, what,
+			    expected[i].driver);
 	}
 	if (asked)
 		say("# as the model in %u of %u", same, asked);
