@@ -343,9 +343,9 @@ static void dry_run(void)
 	for (e = experiments; e < experiments + num_experiments; e++) {
 		if (e->level > level || (only && !wanted(e)))
 			continue;
-		printf("--%-5s %-16s %s%s%s\n", levels[e->level], e->name,
-		       e->e7 && e->x7500 ? "" : e->e7 ? "E7 only; " : "7500 only; ",
-		       e->needs ? "after " : "", e->needs ? e->needs : "");
+		printf("--%-5s %s%s%s%s\n", levels[e->level], e->name,
+		       e->e7 && e->x7500 ? "" : e->e7 ? ", E7 only" : ", 7500 only",
+		       e->needs ? ", after " : "", e->needs ? e->needs : "");
 		show_writes(stdout, e);
 	}
 }

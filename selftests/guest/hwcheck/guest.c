@@ -302,7 +302,7 @@ static void kills(char *line, const char *command, unsigned int rounds)
 	fflush(stdout);
 }
 
-#define ARMED	5	/* fewer than the kernel prints at once */
+#define ARMED	5u	/* fewer than the kernel prints at once */
 
 /* In the middle of a run, after its own NMI: from nowhere, and reported by the chipset. */
 static void armed(void)
