@@ -44,7 +44,7 @@
 #define S_INVERT		BIT_ULL(23)
 #define DEBUGCTL_UNCORE_PMI	BIT_ULL(13)
 #define POLL_US			20
-#define SETTLE_US		200	/* an NMI is there at once, if it comes */
+#define SETTLE_US		200
 
 struct hwcheck_state {
 	bool armed, drains, as_wanted;
@@ -163,6 +163,17 @@ static int hwcheck_write(int cpu, u32 msr, u64 val)
 
 /* ---- a run ---- */
 
+static void hwcheck_nothing(void *data)
+{
+}
+
+/* An NMI is there at once, if it comes, and a CPU takes it before it answers the interrupt. */
+static void hwcheck_settle(const struct cpumask *cpus)
+{
+	udelay(SETTLE_US);
+	on_each_cpu_mask(cpus, hwcheck_nothing, NULL, 1);
+}
+
 static void hwcheck_counts(struct hwcheck_run *run, bool late)
 {
 	unsigned int i;
@@ -211,13 +222,13 @@ static int hwcheck_armed(struct hwcheck_run *run, const struct cpumask *cpus)
 		err = hwcheck_msr(first, S_CTR, &val, false);
 		run->overflowed = !err && !(val >> 47);
 	}
-	udelay(SETTLE_US);
+	hwcheck_settle(cpus);
 	hwcheck_counts(run, false);
 	if (writes)
 		hwcheck_write(first, U_CTL, 0);
 	/* Take what is pending while STATUS still says PMI. */
 	on_each_cpu_mask(cpus, hwcheck_listen, run, 1);
-	udelay(SETTLE_US);
+	hwcheck_settle(cpus);
 	if (run->flags & HWCHECK_LATE)
 		hwcheck_counts(run, true);
 	if (!writes)
