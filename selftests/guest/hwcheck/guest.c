@@ -302,7 +302,7 @@ static void kills(char *line, const char *command, unsigned int rounds)
 	fflush(stdout);
 }
 
-#define ARMED	5u	/* fewer than the kernel prints at once */
+#define ARMED	8u	/* fewer than the kernel prints at once */
 
 /* In the middle of a run, after its own NMI: from nowhere, and reported by the chipset. */
 static void armed(void)
@@ -321,7 +321,8 @@ static void armed(void)
 					run.cpu[run.num_cpus++].cpu = cpu;
 			}
 			msr_write(0, SYN_NMI_REASON, kind ? SYN_NMI_SERR : 0);
-			msr_write(0, SYN_NMI, 250000);
+			/* Some come before or after the run. */
+			msr_write(0, SYN_NMI, 150000 * (i + 1));
 			if (ioctl(fd, HWCHECK_RUN, &run))
 				perror("HWCHECK_RUN");
 			usleep(50000);
