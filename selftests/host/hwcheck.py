@@ -4,11 +4,16 @@
 
 --dry-run is compared with what the documentation promises: --count touches uncore registers alone,
 selects no core, and sets pmi_en and rst_all where the page says so. The man page has each option.
+Built against files in place of registers (hwcheck_fake.h) it leaves other programs' counters alone
+and writes nothing that it has not announced, whatever happens meanwhile; spec/ has the registers.
 
 TIER: once
 """
+import json
 import os
 import re
+import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -22,8 +27,223 @@ RST = {'rst_all', 'rst_all_start'}
 
 
 def text_of(path):
-    with open(f'{TOP}/{path}', encoding='utf-8') as f:
+    with open(os.path.join(TOP, path), encoding='utf-8') as f:
         return f.read()
+
+
+class World:
+    """hwcheck against files, see hwcheck_fake.h: two packages of one CPU, nothing enabled."""
+
+    def __init__(self, directory):
+        self.top, self.fake, self.saved = directory, f'{directory}/fake', f'{directory}/saved'
+        with open(f'{TOP}/spec/xeon7500/registers.json', encoding='utf-8') as f:
+            rows = json.load(f)
+        with open(f'{TOP}/spec/xeon7500/registers_mw.json', encoding='utf-8') as f:
+            rows += json.load(f)
+        # Boxes 8 and 9 are of the E7; OVF_CTL is for writing.
+        self.registers = {int(r['msr'], 16): r['name'] for r in rows if 'OVF_CTL' not in r['name'] and
+                          (r['box'] != 'C' or r['instance'] < 8)}
+        done = subprocess.run(
+            ['make', '-s', '-C', f'{TOP}/tools/hwcheck', f'OUTPUT={directory}/f', 'LDFLAGS=', 'CFLAGS=-O1 -w',
+             f'CPPFLAGS=-include {TOP}/selftests/host/hwcheck_fake.h -DFAKE=\'"{self.fake}"\' '
+             f'-DSAVED=\'"{self.saved}"\''], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            encoding='utf-8', check=False)
+        self.built = done.stdout if done.returncode else ''
+
+    def put(self, path, text):
+        os.makedirs(os.path.dirname(f'{self.fake}/{path}'), exist_ok=True)
+        with open(f'{self.fake}/{path}', 'w', encoding='utf-8') as f:
+            f.write(text)
+
+    def reset(self):
+        """Remains of a program that has gone are in all registers."""
+        shutil.rmtree(self.fake, ignore_errors=True)
+        for name in os.listdir(self.top):
+            if name.startswith(('r', 'saved')):
+                os.unlink(f'{self.top}/{name}')
+        self.put('proc/cpuinfo', ''.join(f'processor : {n}\nphysical id : {n}\ncore id : 0\napicid : {n}\n\n'
+                                         for n in range(2)))
+        self.put('proc/sys/kernel/random/boot_id', 'this\n')
+        for cpu in range(2):
+            self.put(f'cpu{cpu}', '')
+            os.truncate(f'{self.fake}/cpu{cpu}', 0x1000 * 8)
+            for msr, name in self.registers.items():
+                if re.search('CTR|CNT|MATCH|MASK|DSP|IPERF', name) and 'CTRL' not in name and 'CTL' not in name:
+                    self.write(cpu, msr, 0x1000 + msr)
+
+    def write(self, cpu, msr, val):
+        with open(f'{self.fake}/cpu{cpu}', 'r+b') as f:
+            f.seek(msr * 8)
+            f.write(struct.pack('<Q', val))
+
+    def read(self, cpu):
+        with open(f'{self.fake}/cpu{cpu}', 'rb') as f:
+            every = struct.unpack('<4096Q', f.read())
+        return {msr: every[msr] for msr in self.registers}
+
+    def at(self, cpu, msr, script):
+        """Before the first write of this register."""
+        self.put(f'at-{cpu}-{msr:x}', script)
+
+    def poke(self, cpu, msr, val):
+        """A script that writes a register."""
+        data = ''.join(f'\\{b:03o}' for b in struct.pack('<Q', val))
+        return f"printf '{data}' | dd of={self.fake}/cpu{cpu} bs=8 seek={msr} conv=notrunc 2>/dev/null\n"
+
+    def run(self, options):
+        done = subprocess.run(f'{self.top}/f/hwcheck {options}', shell=True, cwd=self.top, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, encoding='utf-8', check=False)
+        return done.stdout
+
+    def trace(self):
+        if not os.path.exists(f'{self.fake}/trace'):
+            return []
+        return [(int(c), int(m, 16), int(v, 16)) for c, m, v in
+                (row.split() for row in text_of(f'{self.fake}/trace').splitlines())]
+
+    def changed(self, was):
+        return [f'CPU {cpu}: {msr:#x} is {now:#x}, was {was[cpu][msr]:#x}' for cpu in range(2)
+                for msr, now in self.read(cpu).items() if now != was[cpu][msr]]
+
+
+# Two boxes that u_codes has nothing to do with, of another program.
+BUSY = {0xe58: 1 << 63, 0xdc1: 1, 0xce1: 1}
+COUNTS = {0xc50: 0x400062, 0xc40: 1, 0xc00: 1 << 28}
+
+
+def in_files(world, announced):
+    """Against files in place of registers."""
+    def has(name, text, *wants, wrong=()):
+        bad = [f'not said: {w}' for w in wants if not re.search(w, text, re.M)] + list(wrong)
+        ktap.result(name, bad and bad + text.splitlines()[-12:])
+
+    def reset():
+        world.reset()
+        return [world.read(0), world.read(1)]
+
+    was = reset()
+    text = world.run('--read --report r')
+    with open(f'{world.top}/r', encoding='utf-8') as f:
+        got = {int(m, 16): int(v, 16) for m, v in json.load(f)['registers']['1'].items()}
+    has('--read has all registers of the manual and writes none', text, '^ok 2 ', wrong=[
+        f'{m:#x}' for m in sorted(got.keys() ^ world.registers.keys())] +
+        [f'{m:#x}' for m in got.keys() & was[1].keys() if got[m] != was[1][m]] + world.trace())
+
+    unannounced, left = [], []
+    for name, rows in announced.items():
+        was = reset()
+        if name == 'cbox_sides':
+            world.put('e7', '')
+        for msr, val in BUSY.items():
+            for cpu in range(2):
+                world.write(cpu, msr, val)
+                # What the experiment clears cannot be put back.
+                was[cpu][msr] = 0 if msr + 1 in {row[0] for row in rows} else val
+        text = world.run(f'--count --only {name} --report r')
+        bits = {}
+        for needed in re.findall(r'^(?:not )?ok \d+ package 1: (\w+)', text, re.M):
+            for msr, mask, _ in announced.get(needed, []):
+                bits[msr] = bits.get(msr, 0) | mask
+        unannounced += [f'{name}: {msr:#x} = {val:#x}' for cpu, msr, val in world.trace()
+                        if val & ~bits.get(msr, 0) and (name not in RST and msr not in bits or
+                                                        val != was[cpu].get(msr)) or
+                        (msr not in bits and name not in RST)]
+        left += [f'{name}: {c}' for c in world.changed(was)]
+        if not re.search(rf'^ok \d+ package 1: {name}', text, re.M):
+            left += [f'{name}: not run', *text.splitlines()[-3:]]
+    ktap.result('each experiment writes what it has announced', unannounced)
+    ktap.result('each experiment puts back, and leaves other boxes alone', left)
+
+    start = ''.join(world.poke(1, m, v) for m, v in COUNTS.items())
+    was = reset()
+    was[1].update(COUNTS)
+    world.at(0, 0xc10, start + 'kill -9 $PPID\n')
+    text = world.run('--count --report r')
+    has('a kill leaves the other package to who uses it', text, '^not ok .* was killed',
+        wrong=world.changed(was) + ['saved'] * os.path.exists(world.saved))
+    was = reset()
+    was[0].update(COUNTS)
+    world.at(1, 0xc10, start.replace('cpu1', 'cpu0'))
+    text = world.run('--count --report r')
+    has('a package that is finished is left to who uses it', text, '^ok .* package 1: u_codes', wrong=world.changed(was))
+    reset()
+    world.at(0, 0xc10, f'mkdir -p {world.fake}/sys/bus/event_source/devices/uncore_ubox\n')
+    text = world.run('--count --only u_codes --report r')
+    has('a driver that comes meanwhile ends it', text, '^not ok .*built into the kernel',
+        wrong=['package 1 is written'] * any(cpu and msr != 0xc00 for cpu, msr, _ in world.trace()))
+    text = world.run('--read --report r')
+    has('--read works beside a driver', text, '^ok 1 ')
+    world.put('sys/module/intel_uncore/initstate', 'live\n')
+    has('--count does not', world.run('--count --report r'), '^1..0 # SKIP .*rmmod intel_uncore')
+
+    reset()
+    world.at(0, 0xc10, f'touch {world.fake}/full\n')
+    text = world.run('--count --report r')
+    has('a disk that is full ends it', text, '^not ok .*journal cannot be written',
+        wrong=['it went on'] * bool(re.search('^ok .* b_mask', text, re.M)))
+    reset()
+    world.at(0, 0xc10, f'cd {world.top}; f/hwcheck --count --report r2 >{world.top}/r.two 2>&1\n')
+    text = world.run('--count --only u_codes --report r')
+    has('two at once', text + text_of(f'{world.top}/r.two'), '^1..0 # SKIP another hwcheck runs')
+
+    # Both killed, in the middle of u_codes
+    was = reset()
+    world.at(0, 0xc10, world.poke(0, 0xc11, 5) + 'set -- $(cat /proc/$PPID/stat); kill -9 $4 $PPID\n')
+    world.run('--count --only u_codes --report r >/dev/null')
+    world.write(0, 0xc10, 0x1df)
+    was[0][0xc11] = 5
+    log, report = text_of(f'{world.top}/r.log'), text_of(f'{world.top}/r')
+    text = world.run('--count --report r')
+    has('what both leave is in the file', text, f'^1..0 # SKIP .*--restore {world.saved}',
+        wrong=['the journal is cut'] * (not text_of(f'{world.top}/r.log').startswith(log) or 'u_codes' not in log) +
+        ['the report is cut'] * (text_of(f'{world.top}/r') != report))
+    with open(world.saved, 'rb') as f:
+        image = f.read()
+    busy = bytearray(image)
+    at = image.index(struct.pack('<IIQ', 0xc00, 0, 0))
+    busy[at + 8:at + 16] = struct.pack('<Q', 1 << 28)
+
+    def restore_refused(name, why, data, mode=0o600):
+        for path in ('saved2', 'saved3'):
+            if os.path.lexists(f'{world.top}/{path}'):
+                os.unlink(f'{world.top}/{path}')
+        with open(f'{world.top}/saved2', 'wb') as f:
+            f.write(data)
+        os.chmod(f'{world.top}/saved2', mode)
+        os.symlink('saved2', f'{world.top}/saved3')
+        before = world.trace()
+        text = world.run('--restore ' + ('saved3' if mode == 0 else 'saved2'))
+        has(f'--restore refuses {name}', text, why, wrong=['it has written'] * (world.trace() != before))
+
+    restore_refused('a link', 'symbolic', image, 0)
+    restore_refused('what others can write', 'root alone', image, 0o666)
+    restore_refused('half a file', 'not completely', image[:5000])
+    restore_refused('en_all', 'another version or machine', bytes(busy))
+    restore_refused('an earlier start', 'last start of the kernel', image.replace(b'this\0', b'that\0'))
+    text = world.run(f'--restore {world.saved}')
+    has('--restore restores', text, '^package 0 is as it was', wrong=world.changed(was) +
+        ['the file is still there'] * os.path.exists(world.saved))
+
+    reset()
+    os.symlink('nowhere', world.saved)
+    has('a link in place of the file', world.run('--count --report r'), '^1..0 # SKIP .*registers are saved first')
+    has('a report that is no file', world.run('--count --report /dev/null'), 'no regular file')
+    world.reset()
+    world.write(1, 0xc01, 1 << 30 | 8)
+    has('an overflow that was left', world.run('--count --report r'),
+        '^1..0 # SKIP .*package 1.* wrmsr -p 1 0xc02 0x40000008')
+    world.reset()
+    world.put('sys/module/ipmi_watchdog/parameters/preaction', 'pre_nmi\n')
+    world.put('sys/module/ipmi_watchdog/parameters/preop', 'preop_panic\n')
+    text = world.run('--count --only cond --rep=r --limit 9')
+    has('a BMC watchdog that panics', text, 'preop_none', 'cond # SKIP not run')
+    with open(f'{world.top}/r', encoding='utf-8') as f:
+        options = json.load(f)['options']
+    ktap.result('the report has the options, but no name of a file',
+                [] if options == '--count --only cond --limit 9' else [options])
+    world.reset()
+    text = world.run('--count --only uncore_clock --report r')
+    has('a clock that does not count changes nothing', text, 'package 1: uncore_clock # SKIP undetermined')
 
 
 ktap = Ktap()
@@ -71,15 +291,13 @@ with tempfile.TemporaryDirectory() as directory:
                 found[name] = []
             elif bits:
                 found[name].append((int(bits.group(1), 16), int(bits.group(2), 16), bits.group(3)))
-            elif 'C-Box' in row:
-                found[name].append((0xd00, 1, 'C-Box'))
         return found
 
     count, pmi = writes('--count'), writes('--pmi')
     ktap.result('--count writes uncore registers alone', [
         f'{name}: {row}' for name, rows in count.items() for row in rows
         if not (0xc00 <= row[0] <= 0xfff or row[0] in (0x394, 0x395))] + ['nothing'] * (not count) +
-        [name for name, rows in count.items() if len(rows) < 5])
+        [name for name, rows in count.items() if len(rows) < 3])
     for what, register, mask, where in (('selects no core', 0xc00, 0x1fe, set()), ('rst_all', 0xc00, 1 << 29, RST),
                                         ('frz_all', 0xc00, 1 << 31, PMI_EN), ('pmi_en', 0xc50, 1 << 20, PMI_EN),
                                         ('STATUS', 0xc41, ~0, {'status_write'})):
@@ -90,6 +308,11 @@ with tempfile.TemporaryDirectory() as directory:
     page = text_of('Documentation/hwcheck.md')
     ktap.result('the page has their number', [] if f'{len(count)} experiments, {len(count) - 1} of them' in page and
                 len(pmi) - len(count) == 4 else [f'{len(count)} and {len(pmi)}'])
+    world = World(directory)
+    if world.built:
+        ktap.result('it is built against files', [world.built])
+    else:
+        in_files(world, count)
     only = hwcheck('--pmi --only pmi_core_sel --dry-run')[1]
     ktap.result('--only has what it needs', [] if re.findall(r'^--\w+ +(\w+)', only, re.M) ==
                 ['debugctl_13', 'pmi_core_sel'] else [only])

@@ -80,7 +80,7 @@ ktap "a compiler with an option, libraries elsewhere" elsewhere
 # For those that run a kernel of its time.
 hwcheck() {
 	make -s -C "$TOP" hwcheck OUTPUT="$DIR/hwcheck" KDIR="$1" 2>/dev/null | tee "$DIR/out" &&
-		grep -qx "no hwcheck_nmi.ko, which --pmi needs: $2" "$DIR/out" && "$DIR/hwcheck/hwcheck" --list
+		grep -qx "no hwcheck_nmi.ko, which --pmi needs: $2" "$DIR/out" && "$DIR/hwcheck/hwcheck" --help
 }
 none=/lib/modules/2.6.32-71.el6/build
 ktap "make hwcheck without headers" hwcheck $none "no kernel headers in $none"

@@ -60,7 +60,7 @@ pages() {
 hwcheck() {
 	local kdir
 	kdir=$("$TOP/tools/vm/kernel" --headers 6.1 | sed -n 's/^KDIR=//p')
-	dpkg -x "$DIR"/xeon7500-hwcheck_*.deb "$DIR/hw" && "$DIR/hw/usr/sbin/hwcheck" --list &&
+	dpkg -x "$DIR"/xeon7500-hwcheck_*.deb "$DIR/hw" && "$DIR/hw/usr/sbin/hwcheck" --help &&
 		cp -r "$DIR/hw/usr/src/xeon7500-hwcheck" "$DIR/nmi" &&
 		make -s -C "$kdir" M="$DIR/nmi" modules && modinfo "$DIR/nmi/hwcheck_nmi.ko"
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Experiments that need no interrupt. Each begins with a package where nothing is enabled and
- * ends with answer() or undetermined(); main.c then puts the registers back.
+ * Experiments that need no interrupt, and the list of all. Each begins with a package where nothing
+ * is enabled and ends with answer() or undetermined(); main.c then puts the registers back.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +41,8 @@ static void c_invert(void)
 		answer("below", "less than 255: %llu in %llu clocks", n, clocks);
 	if (!n && !plain && events)
 		answer("above", "more than 255: 0, at all: %llu", events);
-	undetermined("%llu in %llu clocks, without invert %llu, events %llu", n, clocks, plain, events);
+	undetermined("%llu in %llu clocks, without invert %llu, events %llu", n, clocks,
+		     plain, events);
 }
 
 /* Which comparison the S-Box makes, "below" or "above"; NULL if it is neither. */
@@ -68,7 +69,7 @@ static void s_invert(void)
 	answer(sense, "%s", text);
 }
 
-/* What event counter 0 of the W-Box counts beside the fixed one. A counter that holds 2 reads as 2. */
+/* What event counter 0 of the W-Box counts beside the fixed one. One that holds 2 reads as 2. */
 static uint64_t w_beside(uint64_t sel, unsigned long long *clocks)
 {
 	wr(W + SEL(0), 0);
@@ -92,8 +93,8 @@ static void w_invert(void)
 		answer("below", "less than 255: %llu in %llu clocks", n, clocks);
 	if (!n && !plain && events)
 		answer("above", "more than 255: 0, at all: %llu", events);
-	undetermined("%llu in %llu clocks, without invert %llu, cycles in turbo %llu", n, clocks, plain,
-		     events);
+	undetermined("%llu in %llu clocks, without invert %llu, cycles in turbo %llu", n, clocks,
+		     plain, events);
 }
 
 /* Overflow of counter 0 of S-Box 0 without PMI; nothing counts any more. */
@@ -327,7 +328,8 @@ static void u_codes(void)
 	val = rd(U_SEL);
 	if ((val & 0xff) != 0xdf)
 		undetermined("0x1df reads back as %#llx", (unsigned long long)val);
-	answer(val & 0x100 ? "nine" : "eight", "0x1df reads back as %#llx", (unsigned long long)val);
+	answer(val & 0x100 ? "nine" : "eight", "0x1df reads back as %#llx",
+	       (unsigned long long)val);
 }
 
 /* ---- match registers ---- */
@@ -385,7 +387,8 @@ static void b_match_parts(void)
 	if (!any)
 		undetermined("no messages");
 	if (address)
-		answer("named", "%llu messages at an address there is not, %llu in all", address, any);
+		answer("named", "%llu messages at an address there is not, %llu in all", address,
+		       any);
 	answer("all", "no messages at an address there is not, %llu in all", any);
 }
 
@@ -626,7 +629,8 @@ static bool w_written(uint32_t ctr)
 	wr(ctr, W_SOME);
 	val = rd(ctr);
 	if (val != W_SOME && val != W_SOME + W_EXCESS)
-		undetermined("MSR 0x%x: %#llx is read as %#llx", ctr, W_SOME, (unsigned long long)val);
+		undetermined("MSR 0x%x: %#llx is read as %#llx", ctr, W_SOME,
+			     (unsigned long long)val);
 	return val != W_SOME;
 }
 
@@ -766,8 +770,11 @@ static void uncore_clock(void)
 		least = low > least ? low : least;
 		most = high < most ? high : most;
 	}
-	if (!least || least > 1.01 * most)
-		answer("changes", "idle and busy, clocks of one of the TSC: %.6f and %.6f", most, least);
+	if (!least)
+		undetermined("no clock: the fixed counter of the W-Box counts none");
+	if (least > 1.01 * most)
+		answer("changes", "idle and busy, clocks of one of the TSC: %.6f and %.6f", most,
+		       least);
 	if (least > most)
 		undetermined("idle and busy, clocks of one of the TSC: %.6f and %.6f", most, least);
 	answer("fixed", "idle and busy, clocks of one of the TSC: %.6f to %.6f", least, most);
@@ -786,8 +793,12 @@ static void m_mask_width(void)
 
 #define PMIS	(MAY_S0 | MAY_PMI_EN)
 
+#define NMIS	(MAY_S0 | MAY_PMI)
+
 /* In this order: some need to know what others have found. */
-const struct experiment count_experiments[] = {
+const struct experiment experiments[] = {
+	{ "debugctl_13", LEVEL_PMI, true, true, 0, NMIS, NULL, debugctl_13 },
+	{ "pmi_mask_0", LEVEL_PMI, true, true, 0, NMIS, "debugctl_13", pmi_mask_0 },
 	{ "c_invert", LEVEL_COUNT, true, true, 0, MAY_C0 | MAY_W, NULL, c_invert },
 	{ "s_invert", LEVEL_COUNT, true, true, 0, MAY_S0 | MAY_W, NULL, s_invert },
 	{ "w_invert", LEVEL_COUNT, true, true, 0, MAY_W, NULL, w_invert },
@@ -817,6 +828,8 @@ const struct experiment count_experiments[] = {
 	{ "w_erratum", LEVEL_COUNT, true, true, 0, PMIS | MAY_W, NULL, w_erratum },
 	{ "w_erratum_which", LEVEL_COUNT, true, true, 0, PMIS | MAY_W, NULL, w_erratum_which },
 	{ "uncore_clock", LEVEL_COUNT, true, true, 0, MAY_W, NULL, uncore_clock },
+	{ "pmi_no_debugctl", LEVEL_PMI, true, true, 0, NMIS, "debugctl_13", pmi_no_debugctl },
+	{ "pmi_core_sel", LEVEL_PMI, true, true, 0, NMIS, "debugctl_13", pmi_core_sel },
 };
 
-const unsigned int num_count_experiments = ARRAY_SIZE(count_experiments);
+const unsigned int num_experiments = ARRAY_SIZE(experiments);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Two processes. The child experiments and puts registers back, after each experiment and in the
- * end. The parent waits, and puts back what a child that died has left. Signals of the terminal reach the parent
+ * Two processes. The child experiments and restores the registers after each experiment. The parent
+ * waits, and restores what a child that died has left. Signals of the terminal reach the parent
  * alone and make it end the child; a child whose parent has died ends likewise. Only where both
- * are killed at once something is left: the file says what was there, and --restore puts it back.
+ * are killed at once something is left: the file SAVED says what was there and which experiment
+ * was open, and --restore restores its registers.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,74 +12,82 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "hwcheck.h"
 
-#define HEAD	"hwcheck-saved 1"
+#define HEAD	"hwcheck " HWCHECK_VERSION
 
 static const char *saved_path = SAVED;
 static char why[512];
 
-/* Registers of a machine that has been started since are as after reset. */
-static void boot_id(char *to, size_t size)
+/* One hwcheck on a machine, as long as one of its processes lives. */
+static bool lock(void)
 {
-	read_line("/proc/sys/kernel/random/boot_id", to, size);
+	return !flock(open("/dev/cpu/0/msr", O_RDONLY | O_CLOEXEC), LOCK_EX | LOCK_NB);
 }
 
-/* The descriptor stays open: the lock says that one of the two processes lives. */
 const char *guard_begin(void)
 {
-	int fd = open(SAVED, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	unsigned int p, i;
-	char boot[64];
-	FILE *f;
+	struct shared *file = MAP_FAILED;
+	struct stat st;
+	int fd;
 
-	if (fd < 0 && errno == EEXIST) {
-		fd = open(SAVED, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-		return flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK ? "another hwcheck runs (" SAVED ")" :
-		       "a hwcheck was killed before it could put back what it wrote: hwcheck --restore " SAVED;
+	if (!lock())
+		return "another hwcheck runs";
+	fd = open(SAVED, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0 && errno == EEXIST && !lstat(SAVED, &st) && S_ISREG(st.st_mode))
+		return "a hwcheck was killed before it could put back what it wrote: "
+		       "hwcheck --restore " SAVED;
+	if (fd >= 0) {
+		errno = posix_fallocate(fd, 0, sizeof(*file));
+		if (!errno)
+			file = mmap(NULL, sizeof(*file), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	}
-	f = fd < 0 || flock(fd, LOCK_EX | LOCK_NB) ? NULL : fdopen(fd, "w");
-	if (f) {
-		boot_id(boot, sizeof(boot));
-		fprintf(f, HEAD "\nboot %s\n", boot);
-		for (p = 0; p < num_packages; p++) {
-			fprintf(f, "package %d\n", packages[p].id);
-			for (i = 0; i < packages[p].num_saved; i++)
-				fprintf(f, "0x%x 0x%llx\n", packages[p].saved[i].msr,
-					(unsigned long long)packages[p].saved[i].val);
-		}
-		fputs("end\n", f);
-		if (!fflush(f) && !fsync(fd))
-			return NULL;
+	if (file == MAP_FAILED) {
+		snprintf(why, sizeof(why), SAVED ", where the registers are saved first: %s",
+			 strerror(errno));
+		if (fd >= 0)
+			unlink(SAVED);
+		return why;
 	}
-	snprintf(why, sizeof(why), SAVED ", where the registers are saved first: %s", strerror(errno));
-	if (fd >= 0)
-		unlink(SAVED);
-	return why;
+	memcpy(file, shared, sizeof(*file));
+	memcpy(file->packages, packages, sizeof(packages));
+	read_line("/proc/sys/kernel/random/boot_id", file->boot, sizeof(file->boot));
+	strcpy(file->head, HEAD);
+	shared = file;
+	return NULL;
 }
 
-/* Everything as it was, but where another program counts by now; the file is needed no longer. */
-static bool put_all_back(void)
+const char *put_back(void)
 {
-	const char *bad, *worst = NULL;
-	unsigned int p;
+	const struct package *p = &packages[shared->open_package];
+	const struct experiment *e = &experiments[shared->open - 1];
+	const char *bad, *pending;
 
-	for (p = 0; p < num_packages; p++) {
-		bad = shared->taken[p] ? NULL : restore(&packages[p]);
-		drain(&packages[p]);
-		if (bad) {
-			say("# %s", bad);
-			worst = bad;
-		}
-	}
-	if (!worst)
+	if (!shared->open)
+		return NULL;
+	bad = restore(p, e);
+	pending = e->may & MAY_PMI_EN ? drain(p) : NULL;
+	if (!bad)
+		shared->open = 0;
+	return bad ? bad : pending;
+}
+
+/* The file is needed no longer where nothing is open. */
+static bool finish(void)
+{
+	const char *bad = put_back();
+
+	if (bad)
+		say("# %s", bad);
+	if (!shared->open)
 		unlink(saved_path);
-	return !worst;
+	return !shared->open;
 }
 
 static void told(int sig)
@@ -101,22 +110,14 @@ static void __attribute__((noreturn)) child(pid_t parent)
 		ended = SIGTERM;
 	else
 		run_all();
-	_exit(!put_all_back());
-}
-
-static double now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec + ts.tv_nsec * 1e-9;
+	_exit(!finish());
 }
 
 const char *guard_run(double limit_s)
 {
 	static const int signals[] = { SIGINT, SIGQUIT, SIGTSTP, SIGTERM, SIGHUP, SIGCHLD };
 	const struct timespec tick = { .tv_nsec = 100000000 };
-	double end = now() + limit_s;
+	double end = seconds() + limit_s;
 	const char *early = NULL;
 	pid_t pid, parent = getpid();
 	int sig, status = 0;
@@ -141,9 +142,10 @@ const char *guard_run(double limit_s)
 			early = "the process that experiments was stopped";
 			kill(pid, SIGKILL);
 		} else if (sig > 0 && sig != SIGCHLD) {
-			snprintf(why, sizeof(why), "interrupted by signal %d (%s)", sig, strsignal(sig));
+			snprintf(why, sizeof(why), "interrupted by signal %d (%s)", sig,
+				 strsignal(sig));
 			early = why;
-		} else if (now() > end) {
+		} else if (seconds() > end) {
 			early = asked ? early : "the time limit is reached (--limit)";
 			if (asked)
 				kill(pid, SIGKILL);
@@ -151,7 +153,7 @@ const char *guard_run(double limit_s)
 			continue;
 		}
 		if (!asked)
-			end = now() + 2;
+			end = seconds() + 2;
 		asked = true;
 		kill(pid, SIGTERM);
 	}
@@ -159,76 +161,68 @@ const char *guard_run(double limit_s)
 		early = "no second process can be started";
 	else if (WIFSIGNALED(status) && !early)
 		early = "the process that experiments was killed";
-	if ((pid < 0 || !WIFEXITED(status) || WEXITSTATUS(status)) && !put_all_back() &&
-	    !*shared->restore_failed)
-		snprintf(shared->restore_failed, sizeof(shared->restore_failed), "see above");
+	if (pid < 0 || !WIFEXITED(status) || WEXITSTATUS(status))
+		finish();
 	return early;
 }
 
-/* What the file says in place of what save() has read; it has to name the same registers. */
-static bool parse(FILE *f, const char *boot)
+/* Take from the file what the open package had. False: it is not of this machine. */
+static bool adopt(const struct shared *file)
 {
-	char text[128], want[128];
-	struct package *p = NULL;
-	unsigned long long val;
-	unsigned int msr, i = 0;
-	int id, end;
+	const struct package *was = &file->packages[file->open_package % PACKAGES_MAX];
+	struct package *p = packages;
+	unsigned int i;
 
-	snprintf(want, sizeof(want), "boot %s\n", boot);
-	if (!fgets(text, sizeof(text), f) || strcmp(text, HEAD "\n") || !fgets(text, sizeof(text), f))
+	if (memchr(file->head, 0, sizeof(file->head)) == NULL || strcmp(file->head, HEAD) ||
+	    file->open > num_experiments)
 		return false;
-	if (strcmp(text, want)) {
-		snprintf(why, sizeof(why), "is of before the last start of the machine, which has reset the registers: remove it");
+	while (p < packages + num_packages && p->id != was->id)
+		p++;
+	if (p == packages + num_packages || p->num_saved != was->num_saved)
 		return false;
-	}
-	num_packages = 0;
-	while (fgets(text, sizeof(text), f)) {
-		end = 0;
-		if (p && i < p->num_saved) {
-			if (sscanf(text, "0x%x 0x%llx%n", &msr, &val, &end) != 2 || text[end] != '\n' ||
-			    msr != p->saved[i].msr)
-				return false;
-			p->saved[i++].val = val;
-		} else if (!strcmp(text, "end\n")) {
-			return p && !fgets(text, sizeof(text), f);
-		} else if (sscanf(text, "package %d%n", &id, &end) == 1 && text[end] == '\n') {
-			for (i = num_packages; i < PACKAGES_MAX && packages[i].id != id; i++)
-				;
-			if (i == PACKAGES_MAX || !packages[i].num_cpus)
-				return false;
-			packages[num_packages] = packages[i];
-			p = &packages[num_packages++];
-			i = 0;
-		} else {
+	for (i = 0; i < p->num_saved; i++) {
+		/* hwcheck does not begin where these are on. */
+		if (p->saved[i].msr != was->saved[i].msr ||
+		    (p->saved[i].msr == U_CTL && was->saved[i].val & (U_EN_ALL | U_RST_ALL)))
 			return false;
-		}
+		p->saved[i].val = was->saved[i].val;
 	}
-	return false;
+	shared->open = file->open;
+	shared->open_package = p - packages;
+	return true;
 }
 
 int restore_from(const char *path)
 {
-	FILE *f = fopen(path, "re");
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct shared *file = calloc(1, sizeof(*file));
+	const char *bad = NULL;
+	struct stat st;
 	char boot[64];
 
-	if (!f) {
-		fprintf(stderr, "hwcheck: %s: %s\n", path, strerror(errno));
-		return 1;
-	}
-	if (flock(fileno(f), LOCK_EX | LOCK_NB)) {
-		fprintf(stderr, "hwcheck: %s: a hwcheck runs and puts back by itself\n", path);
-		return 1;
-	}
-	boot_id(boot, sizeof(boot));
-	snprintf(why, sizeof(why), "is not what hwcheck has saved here, nothing is written. One that does not end with \"end\" was not complete before the first experiment: remove it");
-	if (!parse(f, boot)) {
-		fprintf(stderr, "hwcheck: %s %s\n", path, why);
+	read_line("/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
+	if (!file || fd < 0 || fstat(fd, &st))
+		bad = strerror(errno);
+	else if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_mode & 022)
+		bad = "not a file that root alone can write, nothing is restored";
+	else if (!lock())
+		bad = "a hwcheck runs and restores by itself";
+	else if (st.st_size != sizeof(*file) || read(fd, file, sizeof(*file)) != sizeof(*file))
+		bad = "this hwcheck has not saved it, or not completely: nothing is restored. "
+		      "Remove it if it was killed before its first experiment";
+	else if (strncmp(file->boot, boot, sizeof(boot)))
+		bad = "it is of before the last start of the kernel, nothing is restored. A reset "
+		      "of the machine clears the registers, kexec does not: reset it, remove this";
+	else if (!adopt(file))
+		bad = "it is of another version or machine, nothing is restored";
+	if (bad) {
+		fprintf(stderr, "hwcheck: %s: %s\n", path, bad);
 		return 1;
 	}
 	saved_path = path;
-	level = LEVEL_PMI;
-	if (!put_all_back())
+	level = LEVEL_PMI;	/* so that a pending PMI is taken, if the module is there */
+	if (!finish())
 		return 1;
-	printf("%u packages are as they were, %s is removed\n", num_packages, path);
+	printf("package %d is as it was, %s is removed\n", packages[shared->open_package].id, path);
 	return 0;
 }

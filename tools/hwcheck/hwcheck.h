@@ -4,7 +4,7 @@
  * Documentation/hwcheck.md.
  *
  *	main.c		options, who may run it and where, the order of things
- *	guard.c		two processes: one experiments, the other puts back what that one leaves
+ *	guard.c		two processes: one experiments, the other restores what that one leaves
  *	msr.c		registers: access, which ones an experiment may write, putting them back
  *	report.c	the journal, the report, what the owner is told
  *	count.c		experiments that need no interrupt
@@ -48,10 +48,13 @@ struct experiment {
 	void (*run)(void);
 };
 
-extern const struct experiment pmi_experiments[], count_experiments[];
-extern const unsigned int num_count_experiments, num_pmi_experiments;
-unsigned int num_experiments(void);
-const struct experiment *nth(unsigned int n);
+extern const struct experiment experiments[], *current;	/* current: the one that runs */
+extern const unsigned int num_experiments;
+/* Of pmi.c */
+void debugctl_13(void);
+void pmi_mask_0(void);
+void pmi_no_debugctl(void);
+void pmi_core_sel(void);
 
 /* ---- the machine ---- */
 #define PACKAGES_MAX	32
@@ -97,10 +100,15 @@ int read_msr_of(int cpu, uint32_t msr, uint64_t *val);
 const char *write_refused(const struct package *p);	/* why the kernel lets none be written */
 
 unsigned int save(struct package *p);		/* how many cannot be read */
-const char *other_owner(const struct package *p);	/* what another owner has enabled, or NULL */
-const char *restore(const struct package *p);	/* what could not be put back, or NULL */
+const char *other_owner(const struct package *p);	/* what it has enabled, or NULL */
+/*
+ * Puts back what the experiment may have written, and nothing else. Returns what could not be, or
+ * NULL.
+ */
+const char *restore(const struct package *p, const struct experiment *e);
 
 void wait_us(unsigned int us);
+double seconds(void);	/* of a clock that does not jump */
 
 /* ---- registers, Intel 323535-001 ---- */
 #define U_CTL		0xc00
@@ -170,14 +178,16 @@ void arm(uint32_t box, unsigned int n, uint64_t pmi_en);
 uint64_t count_for(unsigned int us, uint64_t w_counters);
 /* Let the package run until that has happened, with these bits besides; false: it did not. */
 bool overflow(uint32_t box, uint64_t u_ctl);
-/* Clear all that can be up: of the two S-Boxes and of the U-Box. */
+/* Stop, and clear the overflows of all boxes that the experiment may write. */
 void clear_all(void);
 
-/* ---- main.c: what both processes share ---- */
+/* ---- main.c: what both processes share; SAVED is an image of it ---- */
 struct shared {
+	char head[32], boot[64];
 	unsigned int lines, failures, done, wanted;
-	char restore_failed[160];
-	bool taken[PACKAGES_MAX];	/* another program has begun to use it */
+	char why[200];			/* the experiments ended early */
+	unsigned int open_package, open;	/* 1 + experiment to be restored; 0: none */
+	struct package packages[PACKAGES_MAX];
 	struct result results[PACKAGES_MAX][EXPERIMENTS_MAX];
 };
 
@@ -185,28 +195,34 @@ extern struct shared *shared;
 extern enum level level;
 extern bool wanted(const struct experiment *e);
 extern volatile int ended;	/* a signal has told this process to end */
-bool experiment_may(uint32_t msr, uint64_t val);
+extern char options_given[256];	/* without names of files */
 void run_all(void);
 void line(bool ok, const char *text, const char *skip);
 
 /* ---- guard.c ---- */
+#ifndef SAVED
 #define SAVED	"/run/hwcheck.saved"
-/* Why not here, or NULL; SAVED has what was read, and is synced. */
+#endif
+/* Why not here, or NULL; then SAVED has what was read. */
 const char *guard_begin(void);
-/* Runs run_all(), then puts back what is not as it was. Returns why it ended early, or NULL. */
+/* Runs run_all(), and restores what that leaves. Returns why it ended early, or NULL. */
 const char *guard_run(double limit_s);
+/* Restores the package of the open experiment. Returns what could not be restored, or NULL. */
+const char *put_back(void);
 int restore_from(const char *path);
 
 /* ---- report.c ---- */
 const char *report_open(const char *path);	/* what is wrong, or NULL */
 void __attribute__((format(printf, 1, 2))) say(const char *text, ...);	/* stdout and journal */
-void say_now(const struct experiment *e, const char *eta);
-bool report_write(int argc, char **argv, double seconds);
+/* On the disk, with all that the experiment may write; false: it is not. */
+bool say_now(const struct experiment *e, const char *eta);
+bool report_write(double seconds);
 void read_line(const char *path, char *to, size_t size);
 
 /* ---- pmi.c ---- */
 const char *nmi_module_missing(void);
 const char *nmi_not_safe(void);	/* what an unknown NMI would do here, or NULL */
-void drain(const struct package *p);	/* takes a PMI that is pending; nothing without the module */
+/* Takes a PMI that is pending. Returns what went wrong, or NULL, also without the module. */
+const char *drain(const struct package *p);
 
 #endif

@@ -13,7 +13,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,13 +27,14 @@ unsigned int num_packages;
 struct shared *shared;
 enum level level;
 volatile int ended;
+char options_given[256];
 
 static const char *only, *asked_package;
 static bool under_hypervisor, despite_panic, loads;
 
 /* ---- results ---- */
 
-static const struct experiment *current;
+const struct experiment *current;
 static struct result *result;
 static jmp_buf done;
 
@@ -61,28 +61,12 @@ void undetermined(const char *why, ...)
 	longjmp(done, 1);
 }
 
-#define FIRST_PMI	2	/* of pmi_experiments[], before those that count */
-
-unsigned int num_experiments(void)
-{
-	return num_count_experiments + num_pmi_experiments;
-}
-
-const struct experiment *nth(unsigned int n)
-{
-	if (n < FIRST_PMI)
-		return &pmi_experiments[n];
-	n -= FIRST_PMI;
-	return n < num_count_experiments ? &count_experiments[n] :
-					   &pmi_experiments[FIRST_PMI + n - num_count_experiments];
-}
-
 static int number(const char *name)
 {
 	unsigned int i;
 
-	for (i = 0; name && i < num_experiments(); i++) {
-		if (!strcmp(nth(i)->name, name))
+	for (i = 0; name && i < num_experiments; i++) {
+		if (!strcmp(experiments[i].name, name))
 			return i;
 	}
 	return -1;
@@ -103,13 +87,8 @@ bool wanted(const struct experiment *e)
 	if (e->level > level || !(machine_e7 ? e->e7 : e->x7500))
 		return false;
 	while (name && strcmp(name, e->name))
-		name = nth(number(name))->needs;
+		name = experiments[number(name)].needs;
 	return !only || name;
-}
-
-bool experiment_may(uint32_t msr, uint64_t val)
-{
-	return may_write(current, msr, val);
 }
 
 /* ---- where we are ---- */
@@ -127,7 +106,8 @@ static const char *wrong_machine(void)
 		return "this is neither a Xeon 7500 (06_2E) nor a Xeon E7 (06_2F)";
 	machine_e7 = model == 0x2f;
 	if ((ecx >> 31 & 1) && !under_hypervisor)
-		return "this is a virtual machine: what it would find is not the hardware (--hypervisor runs it nevertheless)";
+		return "this is a virtual machine: what it would find is not the hardware "
+		       "(--hypervisor runs it nevertheless)";
 	return NULL;
 }
 
@@ -136,7 +116,6 @@ static const char *other_driver(void)
 	static const char * const devices[] = {
 		"xeon7500_ubox", "xeon7500_cbox_0", "uncore_ubox", "uncore_cbox_0",
 	};
-	static char why[96];
 	char path[96];
 	size_t i;
 
@@ -144,9 +123,13 @@ static const char *other_driver(void)
 		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s", devices[i]);
 		if (access(path, F_OK))
 			continue;
-		snprintf(why, sizeof(why), "a driver has the uncore (%s): rmmod %s first", devices[i],
-			 devices[i][0] == 'x' ? "xeon7500_uncore" : "intel_uncore");
-		return why;
+		if (devices[i][0] == 'x')
+			return "a driver has the uncore: rmmod xeon7500_uncore first";
+		/* What is built in has no state. */
+		return access("/sys/module/intel_uncore/initstate", F_OK) ?
+		       "a driver that is built into the kernel has the uncore, only --read works: "
+		       "start it with initcall_blacklist=intel_uncore_init (3.16 and newer)" :
+		       "a driver has the uncore: rmmod intel_uncore first";
 	}
 	return NULL;
 }
@@ -155,15 +138,17 @@ static const char *other_driver(void)
 static const char *find_packages(void)
 {
 	int cpu = -1, id = -1, core = -1, apic;
-	static char why[160];
+	static char why[256];
 	char line[512], online[64];
 	struct package *p;
 	FILE *f;
 
-	read_line("/sys/devices/system/cpu/present", why, sizeof(why) - 64);
+	read_line("/sys/devices/system/cpu/present", line, 64);
 	read_line("/sys/devices/system/cpu/online", online, sizeof(online));
-	if (level == LEVEL_PMI && strcmp(why, online)) {
-		strcat(why, " are there, --pmi wants all online");
+	if (level == LEVEL_PMI && strcmp(line, online)) {
+		snprintf(why, sizeof(why), "CPUs %.63s are there, --pmi wants all online: "
+			 "echo 1 >/sys/devices/system/cpu/cpuN/online; after a start with nosmt "
+			 "echo on >/sys/devices/system/cpu/smt/control", line);
 		return why;
 	}
 	f = fopen("/proc/cpuinfo", "re");
@@ -213,14 +198,6 @@ void line(bool ok, const char *text, const char *skip)
 	shared->failures += !ok;
 }
 
-static double seconds(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec + ts.tv_nsec * 1e-9;
-}
-
 /* Where a PMI that should not come could do harm: why one may, or NULL. */
 static const char *pmi_may_come(const struct experiment *e)
 {
@@ -250,17 +227,18 @@ static const char *run_one(unsigned int n)
 	const char *bad;
 	char text[128];
 
-	current = nth(n);
+	current = &experiments[n];
 	result = &shared->results[pkg - packages][n];
 	bad = pmi_may_come(current);
 	if (bad) {
 		snprintf(result->evidence, sizeof(result->evidence), "%s", bad);
-	} else if (!setjmp(done)) {
-		current->run();
+	} else {
+		shared->open_package = pkg - packages;
+		shared->open = n + 1;
+		if (!setjmp(done))
+			current->run();
 	}
-	bad = restore(pkg);
-	if (current->may & MAY_PMI_EN)
-		drain(pkg);
+	bad = put_back();
 	snprintf(text, sizeof(text), "package %d: %s%s%s", pkg->id, current->name,
 		 result->state == ANSWERED ? "=" : "", result->what);
 	say("# %s", result->evidence);
@@ -310,7 +288,7 @@ static void start_loads(void)
 	}
 }
 
-/* In a process of its own, see guard.c. What cannot be put back ends it. */
+/* In a process of its own, see guard.c. Ends where another program comes, or something fails. */
 void run_all(void)
 {
 	double begin = seconds();
@@ -321,66 +299,54 @@ void run_all(void)
 
 	if (loads)
 		start_loads();
-	for (pkg = packages; pkg < packages + num_packages; pkg++) {
+	for (pkg = packages; pkg < packages + num_packages && !bad && !ended; pkg++) {
 		CPU_ZERO(&set);
 		for (i = 0; i < pkg->num_cpus; i++)
 			CPU_SET(pkg->cpu[i], &set);
 		sched_setaffinity(0, sizeof(set), &set);
-		drain(pkg);	/* what an earlier --count may have left pending */
-		for (n = 0; n < num_experiments(); n++) {
-			if (!wanted(nth(n)))
+		if (level == LEVEL_PMI)
+			say("# now: package %d: takes a PMI that an earlier --count has left",
+			    pkg->id);
+		bad = drain(pkg);
+		for (n = 0; n < num_experiments && !bad && !ended; n++) {
+			if (!wanted(&experiments[n]))
 				continue;
-			bad = other_owner(pkg);
-			shared->taken[pkg - packages] = bad;
-			if (bad || ended)
-				break;
-			snprintf(eta, sizeof(eta), "%u of %u, %.0f s left", shared->done + 1, shared->wanted,
-				 (seconds() - begin) / (shared->done + 0.1) * (shared->wanted - shared->done));
-			say_now(nth(n), shared->done ? eta : "the first");
-			bad = run_one(n);
+			bad = other_driver();
+			if (!bad)
+				bad = other_owner(pkg);
 			if (bad)
 				break;
-			shared->done++;
-		}
-		if (bad) {
-			snprintf(shared->restore_failed, sizeof(shared->restore_failed), "%s", bad);
-			return;
+			snprintf(eta, sizeof(eta), "%u of %u, %.0f s left", shared->done + 1,
+				 shared->wanted, (seconds() - begin) / (shared->done + 0.1) *
+				 (shared->wanted - shared->done));
+			if (!say_now(&experiments[n], shared->done ? eta : "the first")) {
+				bad = "the journal cannot be written";
+				break;
+			}
+			bad = run_one(n);
+			shared->done += !bad;
 		}
 	}
+	if (!bad)
+		bad = other_driver();
+	if (bad)
+		snprintf(shared->why, sizeof(shared->why), "%s", bad);
 }
 
 /* ---- what the owner asks for ---- */
 
-static const char *danger(const struct experiment *e)
-{
-	if (e->may & MAY_PMI)
-		return "interrupts all CPUs of the package by NMIs, which hwcheck_nmi.ko takes";
-	if (e->may & MAY_RST)
-		return "clears all counters of the package, which are put back";
-	if (e->may & MAY_PMI_EN)
-		return "asks for an interrupt with no core selected: if the CPU ignores that, an NMI that the kernel logs";
-	if (e->breaks)
-		return "breaks a rule of the manual, because that is the question: #GP or no effect";
-	return "counters count: none is known";
-}
-
-static void list(bool writes)
+static void dry_run(void)
 {
 	static const char * const levels[] = { "", "", "count", "pmi" };
 	const struct experiment *e;
-	unsigned int n;
 
-	for (n = 0; n < num_experiments(); n++) {
-		e = nth(n);
+	for (e = experiments; e < experiments + num_experiments; e++) {
 		if (e->level > level || (only && !wanted(e)))
 			continue;
-		printf("--%-5s %-16s %s%s%s%s\n", levels[e->level], e->name,
-		       e->e7 && e->x7500 ? "" : e->e7 ? "E7 only; " : "7500 only; ", e->needs ? "after " : "",
-		       e->needs ? e->needs : "", e->needs ? "; " : "");
-		if (writes) {
-			printf("#   danger: %s\n", danger(e));
-			show_writes(stdout, e);
-		}
+		printf("--%-5s %s%s%s%s\n", levels[e->level], e->name,
+		       e->e7 && e->x7500 ? "" : e->e7 ? ", E7 only" : ", 7500 only",
+		       e->needs ? ", after " : "", e->needs ? e->needs : "");
+		show_writes(stdout, e);
 	}
 }
 
@@ -391,11 +357,10 @@ static void list(bool writes)
 static int usage(FILE *f)
 {
 	fprintf(f, "usage: hwcheck --read|--count|--pmi [OPTION...]\n"
-		"       hwcheck --list | --restore FILE\n"
+		"       hwcheck --restore FILE\n"
 		"  --read            reads all registers; writes nothing\n"
 		"  --count           and experiments with counters\n"
 		"  --pmi             and with interrupts; wants hwcheck_nmi.ko\n"
-		"  --list            the experiments\n"
 		"  --dry-run         every register and bit they write; touches nothing\n"
 		"  --only NAME       this experiment, and those it needs\n"
 		"  --package N       this package only (physical id)\n"
@@ -424,14 +389,16 @@ static int wrong(const char *what, const char *arg)
 /* Why --only asks for nothing, or NULL. */
 static const char *wrong_only(void)
 {
-	static const char * const need[] = { "", "", "--only: this experiment needs --count or --pmi: ",
-					     "--only: this experiment needs --pmi: " };
+	static const char * const need[] = {
+		"", "", "--only: this experiment needs --count or --pmi: ",
+		"--only: this experiment needs --pmi: ",
+	};
 	int n = number(only);
 
 	if (!only)
 		return NULL;
-	return n < 0 ? "no such experiment, --list has them: " :
-	       nth(n)->level > level ? need[nth(n)->level] : NULL;
+	return n < 0 ? "no such experiment, --pmi --dry-run has them: " :
+	       experiments[n].level > level ? need[experiments[n].level] : NULL;
 }
 
 /* Also after an undetermined write nothing is open as 0, 1 or 2 that is not the owner's. */
@@ -450,14 +417,14 @@ static const char *not_here(void)
 {
 	const char *why = wrong_machine();
 
-	if (!why)
+	if (!why && level != LEVEL_READ)
 		why = other_driver();
 	if (!why && access("/dev/cpu/0/msr", level == LEVEL_READ ? R_OK : R_OK | W_OK))
-		why = "/dev/cpu/0/msr cannot be opened: be root, modprobe msr allow_writes=on";
+		why = "/dev/cpu/0/msr cannot be opened: be root, modprobe msr";
 	return why;
 }
 
-static int run(int argc, char **argv, const char *path, double limit)
+static int run(const char *path, double limit)
 {
 	unsigned int p, n, missing[PACKAGES_MAX];
 	const char *why;
@@ -474,7 +441,7 @@ static int run(int argc, char **argv, const char *path, double limit)
 		why = find_packages();
 	if (!why)
 		why = choose_package();
-	if (!why && only && !wanted(nth(number(only))))
+	if (!why && only && !wanted(&experiments[number(only)]))
 		why = "this is no question of this machine";
 	if (why)
 		return skip(why);
@@ -484,16 +451,16 @@ static int run(int argc, char **argv, const char *path, double limit)
 	if (why)
 		return wrong("the report cannot be written: ", why);
 	begin = seconds();
-	for (n = 0; n < num_experiments(); n++)
-		shared->wanted += num_packages * wanted(nth(n));
-	if (!report_write(argc, argv, 0))
-		return 1;
+	for (n = 0; n < num_experiments; n++)
+		shared->wanted += num_packages * wanted(&experiments[n]);
 	if (level > LEVEL_READ) {
 		why = guard_begin();
 		if (why)
 			return skip(why);
 		for (p = 0; !why && p < num_packages; p++)
 			why = other_owner(&packages[p]);
+		if (!why && !say_now(NULL, "MSR 0xc00 of each package is written as it was read"))
+			why = "the journal cannot be written";
 		for (p = 0; !why && p < num_packages; p++)
 			why = write_refused(&packages[p]);
 		if (why) {
@@ -501,25 +468,29 @@ static int run(int argc, char **argv, const char *path, double limit)
 			return skip(why);
 		}
 	}
+	if (!report_write(0)) {
+		unlink(SAVED);
+		return 1;
+	}
 	for (p = 0; p < num_packages; p++) {
-		snprintf(text, sizeof(text), "package %d: %u of %u registers can be read", packages[p].id,
-			 packages[p].num_saved, packages[p].num_saved + missing[p]);
+		snprintf(text, sizeof(text), "package %d: %u of %u registers can be read",
+			 packages[p].id, packages[p].num_saved, packages[p].num_saved + missing[p]);
 		line(packages[p].num_saved, text, NULL);
 	}
 	if (level > LEVEL_READ) {
-		say("# %u experiments on %u packages; registers as they were: " SAVED "; Ctrl-C ends it",
+		say("# %u experiments on %u packages; registers are in " SAVED "; Ctrl-C ends it",
 		    shared->wanted, num_packages);
 		why = guard_run(limit);
 	}
 	if (why)
 		line(false, why, NULL);
-	if (*shared->restore_failed) {
-		say("# %s", shared->restore_failed);
-		line(false, "registers are as they were, and no other program uses them", NULL);
-		if (!access(SAVED, F_OK))
-			say("# what they were is in " SAVED ": hwcheck --restore " SAVED);
+	if (*shared->why)
+		line(false, shared->why, NULL);
+	if (shared->open) {
+		line(false, "registers are as they were", NULL);
+		say("# what they were is in " SAVED ": hwcheck --restore " SAVED);
 	}
-	if (!report_write(argc, argv, seconds() - begin))
+	if (!report_write(seconds() - begin))
 		shared->failures++;
 	say("1..%u", shared->lines);
 	return shared->failures ? 1 : 0;
@@ -529,11 +500,13 @@ int main(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "read", no_argument, NULL, 'r' }, { "count", no_argument, NULL, 'c' },
-		{ "pmi", no_argument, NULL, 'p' }, { "list", no_argument, NULL, 'l' },
+		{ "pmi", no_argument, NULL, 'p' },
 		{ "dry-run", no_argument, NULL, 'd' }, { "only", required_argument, NULL, 'o' },
 		{ "package", required_argument, NULL, 'P' }, { "load", no_argument, NULL, 'L' },
-		{ "limit", required_argument, NULL, 't' }, { "report", required_argument, NULL, 'R' },
-		{ "restore", required_argument, NULL, 'b' }, { "despite-panic", no_argument, NULL, 'D' },
+		{ "limit", required_argument, NULL, 't' },
+		{ "report", required_argument, NULL, 'R' },
+		{ "restore", required_argument, NULL, 'b' },
+		{ "despite-panic", no_argument, NULL, 'D' },
 		{ "hypervisor", no_argument, NULL, 'H' }, { "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'v' }, {},
 	};
@@ -542,11 +515,16 @@ int main(int argc, char **argv)
 	unsigned int p;
 	bool dry = false;
 	char *end;
-	int opt;
+	int opt, index = 0;
 
 	open_standard();
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "", options, &index)) != -1) {
+		if (opt != 'R' && opt != '?')
+			snprintf(options_given + strlen(options_given),
+				 sizeof(options_given) - strlen(options_given), "%s--%s%s%s",
+				 *options_given ? " " : "", options[index].name, optarg ? " " : "",
+				 optarg ? optarg : "");
 		switch (opt) {
 		case 'r':
 		case 'c':
@@ -555,10 +533,6 @@ int main(int argc, char **argv)
 				return wrong("one of --read, --count and --pmi", "");
 			level = opt == 'r' ? LEVEL_READ : opt == 'c' ? LEVEL_COUNT : LEVEL_PMI;
 			break;
-		case 'l':
-			level = LEVEL_PMI;
-			list(false);
-			return 0;
 		case 'd':
 			dry = true;
 			break;
@@ -598,18 +572,19 @@ int main(int argc, char **argv)
 			return usage(opt == 'h' ? stdout : stderr);
 		}
 	}
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (shared == MAP_FAILED || optind != argc || (level == LEVEL_NONE) == !from)
+	shared = calloc(1, sizeof(*shared));	/* until SAVED is there */
+	if (!shared || optind != argc || (level == LEVEL_NONE) == !from)
 		return usage(stderr);
 	why = wrong_only();
 	if (why)
 		return wrong(why, only);
 	if (dry) {
-		list(true);
+		dry_run();
 		return 0;
 	}
 	if (!from)
-		return run(argc, argv, path, limit);
+		return run(path, limit);
+	level = LEVEL_COUNT;
 	why = not_here();
 	if (!why)
 		why = find_packages();

@@ -32,13 +32,21 @@ const char *nmi_not_safe(void)
 		read_line(path, text, sizeof(text));
 		if (!atoi(text))
 			continue;
-		snprintf(why, sizeof(why), "an unclaimed NMI panics this machine: sysctl kernel.%s=0 first "
-			 "(--despite-panic runs it nevertheless)", panics[i]);
+		snprintf(why, sizeof(why),
+			 "an unclaimed NMI panics this machine: sysctl kernel.%s=0 "
+			 "first (--despite-panic runs it nevertheless)", panics[i]);
 		return why;
 	}
-	if (access("/sys/module/hpwdt", F_OK))
-		return NULL;
-	return "an unclaimed NMI panics this machine: rmmod hpwdt first (--despite-panic runs it nevertheless)";
+	if (!access("/sys/module/hpwdt", F_OK))
+		return "an unclaimed NMI panics this machine: rmmod hpwdt first "
+		       "(--despite-panic runs it nevertheless)";
+	read_line("/sys/module/ipmi_watchdog/parameters/preaction", text, sizeof(text));
+	read_line("/sys/module/ipmi_watchdog/parameters/preop", path, sizeof(path));
+	if (!strcmp(text, "pre_nmi") && !strcmp(path, "preop_panic"))
+		return "an unclaimed NMI panics this machine: "
+		       "echo preop_none >/sys/module/ipmi_watchdog/parameters/preop first "
+		       "(--despite-panic runs it nevertheless)";
+	return NULL;
 }
 
 static int nmi_fd(void)
@@ -56,20 +64,28 @@ static void fill(struct hwcheck_run *run, const struct package *p, unsigned int 
 
 	memset(run, 0, sizeof(*run));
 	run->flags = flags;
-	run->box = S0;
-	run->limit_us = HWCHECK_LIMIT_US / 2;
 	run->num_cpus = p->num_cpus;
 	for (i = 0; i < p->num_cpus; i++)
 		run->cpu[i].cpu = p->cpu[i];
 }
 
-void drain(const struct package *p)
+static const char *why_no_run(void)
 {
+	return errno == EINVAL ? "hwcheck_nmi.ko: a CPU of the package has come or gone" :
+	       errno == EBUSY ? "hwcheck_nmi.ko: another program uses the counters" :
+	       errno == ETIME ? "hwcheck_nmi.ko: a run took more than 10 ms" : strerror(errno);
+}
+
+const char *drain(const struct package *p)
+{
+	static char why[128];
 	struct hwcheck_run run;
 
 	fill(&run, p, HWCHECK_LISTEN | HWCHECK_DRAIN);
-	if (level == LEVEL_PMI && !nmi_module_missing())
-		ioctl(nmi_fd(), HWCHECK_RUN, &run);
+	if (level < LEVEL_PMI || nmi_module_missing() || !ioctl(nmi_fd(), HWCHECK_RUN, &run))
+		return NULL;
+	snprintf(why, sizeof(why), "a PMI of package %d may be pending: %s", p->id, why_no_run());
+	return why;
 }
 
 /* What overflows have shown of each CPU, bit n for the n-th of the package. */
@@ -85,29 +101,27 @@ struct seen {
  */
 static struct seen overflows(unsigned int flags, unsigned int mask)
 {
-	struct hwcheck_write writes[] = {
-		{ S0 + SEL(0), 0, 0 }, { S0 + CTR(0), 0, M48 + 1 - 2000 },
-		{ S0 + SEL(0), 0, s_clock() | EN | PMI_EN }, { S0, 0, 1 },
-		{ U_CTL, 0, U_EN_ALL | U_CORE_SEL(mask) },
-	};
-	unsigned int clean[PACKAGE_CPUS] = { 0 }, got[PACKAGE_CPUS] = { 0 }, late[PACKAGE_CPUS] = { 0 };
+	unsigned int clean[PACKAGE_CPUS] = { 0 };
+	unsigned int got[PACKAGE_CPUS] = { 0 }, late[PACKAGE_CPUS] = { 0 };
 	struct seen seen = { .listened = true };
 	uint64_t unsure = ~0ull;
 	struct hwcheck_run run;
 	unsigned int i, tries;
 
+	if (!may_write(current, U_CTL, U_EN_ALL | U_CORE_SEL(mask)))
+		undetermined("pmi_core_sel is not announced: a fault of hwcheck");
+	if (s_clock() & INVERT)
+		flags |= HWCHECK_INVERT;
 	clear_all();
 	for (tries = 0; unsure && tries < 50; tries++) {
 		fill(&run, pkg, flags);
-		run.num_writes = ARRAY_SIZE(writes);
-		memcpy(run.write, writes, sizeof(writes));
-		for (i = 0; i < ARRAY_SIZE(writes); i++) {
-			if (!experiment_may(writes[i].msr, writes[i].val))
-				undetermined("MSR 0x%x is not announced: a fault of hwcheck", writes[i].msr);
-		}
+		run.cores = mask;
 		rd(U_CTL);	/* ends here if a signal has come */
-		if (ioctl(nmi_fd(), HWCHECK_RUN, &run))
-			undetermined("hwcheck_nmi.ko: %s", errno == EINVAL ? "a CPU of the package has come or gone" : strerror(errno));
+		if (ioctl(nmi_fd(), HWCHECK_RUN, &run)) {
+			if (errno == ETIME)
+				continue;
+			undetermined("%s", why_no_run());
+		}
 		if (!run.overflowed)
 			undetermined("S-Box 0 does not count clocks");
 		seen.listened &= run.listened == run.num_cpus;
@@ -128,14 +142,15 @@ static struct seen overflows(unsigned int flags, unsigned int mask)
 		unsure |= (uint64_t)(got[i] % 3 || late[i] % 3) << i;
 	}
 	if (unsure)
-		undetermined("three overflows do not agree, or other NMIs hide them, on CPUs %#llx: end perf, sysctl kernel.nmi_watchdog=0; left to the kernel: %u",
+		undetermined("three overflows do not agree, or other NMIs hide them, CPUs %#llx: "
+			     "end perf, sysctl kernel.nmi_watchdog=0; left to the kernel: %u",
 			     (unsigned long long)unsure, seen.unclaimed);
 	return seen;
 }
 
 #define ALL_CORES	0xff
 
-static void debugctl_13(void)
+void debugctl_13(void)
 {
 	struct seen with = overflows(HWCHECK_LISTEN, ALL_CORES), without = overflows(0, ALL_CORES);
 	unsigned long long cpus = with.got;
@@ -154,7 +169,7 @@ static void debugctl_13(void)
 	undetermined("bit 13 cannot be set, and NMIs come sometimes");
 }
 
-static void pmi_mask_0(void)
+void pmi_mask_0(void)
 {
 	const char *bit = found("debugctl_13");
 	unsigned long long cpus;
@@ -167,7 +182,7 @@ static void pmi_mask_0(void)
 	answer("none", "with no core selected no NMI comes");
 }
 
-static void pmi_no_debugctl(void)
+void pmi_no_debugctl(void)
 {
 	const char *bit = found("debugctl_13");
 	struct seen seen;
@@ -178,11 +193,12 @@ static void pmi_no_debugctl(void)
 	if (seen.got)
 		undetermined("an NMI has come while the bit was 0");
 	if (seen.late)
-		answer("kept", "an NMI comes with the bit (CPUs %#llx)", (unsigned long long)seen.late);
+		answer("kept", "an NMI comes with the bit (CPUs %#llx)",
+		       (unsigned long long)seen.late);
 	answer("dropped", "no NMI comes when the bit is set later");
 }
 
-static void pmi_core_sel(void)
+void pmi_core_sel(void)
 {
 	bool by_core = true, by_apic = true;
 	const char *bit = found("debugctl_13");
@@ -212,15 +228,3 @@ static void pmi_core_sel(void)
 			     by_core ? "either answer" : "neither answer");
 	answer(by_core ? "core_id" : "apic_id", "CPUs by bit:%s", table);
 }
-
-#define ALL	(MAY_S0 | MAY_PMI)
-
-/* The first two come before those of count.c, which may depend on them. */
-const struct experiment pmi_experiments[] = {
-	{ "debugctl_13", LEVEL_PMI, true, true, 0, ALL, NULL, debugctl_13 },
-	{ "pmi_mask_0", LEVEL_PMI, true, true, 0, ALL, "debugctl_13", pmi_mask_0 },
-	{ "pmi_no_debugctl", LEVEL_PMI, true, true, 0, ALL, "debugctl_13", pmi_no_debugctl },
-	{ "pmi_core_sel", LEVEL_PMI, true, true, 0, ALL, "debugctl_13", pmi_core_sel },
-};
-
-const unsigned int num_pmi_experiments = ARRAY_SIZE(pmi_experiments);

@@ -32,11 +32,14 @@ void read_line(const char *path, char *to, size_t size)
 	fclose(f);
 }
 
-static FILE *create(const char *path)
+/* Nothing that was there is lost before report_write(); the journal is only added to. */
+static FILE *create(const char *path, int flags)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
+	int fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags, 0644);
+	struct stat st;
 
-	return fd < 0 ? NULL : fdopen(fd, "w");
+	errno = fd < 0 || fstat(fd, &st) ? errno : S_ISREG(st.st_mode) ? 0 : EINVAL;
+	return errno ? NULL : fdopen(fd, "w");
 }
 
 const char *report_open(const char *path)
@@ -45,12 +48,13 @@ const char *report_open(const char *path)
 	char log[256];
 
 	snprintf(log, sizeof(log), "%s.log", path);
-	report = create(path);
-	journal = report ? create(log) : NULL;
+	report = create(path, 0);
+	journal = report ? create(log, O_APPEND) : NULL;
 	tsc_begin = __rdtsc();
 	if (journal)
 		return NULL;
-	snprintf(what, sizeof(what), "%s: %s", report ? log : path, strerror(errno));
+	snprintf(what, sizeof(what), "%s: %s", report ? log : path,
+		 errno == EINVAL ? "no regular file" : strerror(errno));
 	return what;
 }
 
@@ -72,12 +76,15 @@ void say(const char *text, ...)
 	}
 }
 
-void say_now(const struct experiment *e, const char *eta)
+bool say_now(const struct experiment *e, const char *eta)
 {
-	say("# now: package %d: %s, %s", pkg->id, e->name, eta);
-	show_writes(journal, e);
-	fflush(journal);
-	fsync(fileno(journal));
+	if (e) {
+		say("# now: package %d: %s, %s", pkg->id, e->name, eta);
+		show_writes(journal, e);
+	} else {
+		say("# now: %s", eta);
+	}
+	return !fflush(journal) && !ferror(journal) && !fsync(fileno(journal));
 }
 
 static void json_string(FILE *f, const char *text)
@@ -118,7 +125,7 @@ static void cpuinfo(const char *name, char *to, size_t size)
 		fclose(f);
 }
 
-static void facts(int argc, char **argv, double seconds)
+static void facts(double seconds)
 {
 	static const struct { const char *name, *file; } files[] = {
 		{ "bios vendor", "/sys/class/dmi/id/bios_vendor" },
@@ -128,9 +135,12 @@ static void facts(int argc, char **argv, double seconds)
 		{ "product", "/sys/class/dmi/id/product_name" },
 		{ "nmi_watchdog", "/proc/sys/kernel/nmi_watchdog" },
 		{ "load", "/proc/loadavg" },
-		{ "clocksource", "/sys/devices/system/clocksource/clocksource0/current_clocksource" },
+		{ "clocksource",
+		  "/sys/devices/system/clocksource/clocksource0/current_clocksource" },
 	};
-	static const char * const from_cpuinfo[] = { "model name", "model", "stepping", "microcode" };
+	static const char * const from_cpuinfo[] = {
+		"model name", "model", "stepping", "microcode",
+	};
 	char text[256] = "";
 	struct utsname uts;
 	time_t t = time(NULL);
@@ -138,20 +148,13 @@ static void facts(int argc, char **argv, double seconds)
 
 	fact("hwcheck", HWCHECK_VERSION);
 	fact("machine", machine_e7 ? "westmereex" : "xeon7500");
-	/* Names of files are the owner's. */
-	for (i = 1; (int)i < argc; i++) {
-		if (!strncmp(argv[i], "--rep", 5)) {
-			i += !strchr(argv[i], '=');
-			continue;
-		}
-		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s", *text ? " " : "", argv[i]);
-	}
-	fact("options", text);
+	fact("options", options_given);
 	strftime(text, sizeof(text), "%Y-%m-%d %H:%M UTC", gmtime(&t));
 	fact("date", text);
 	snprintf(text, sizeof(text), "%.1f", seconds);
 	fact("seconds", text);
-	snprintf(text, sizeof(text), "%.0f", seconds > 0 ? (__rdtsc() - tsc_begin) / seconds / 1000 : 0);
+	snprintf(text, sizeof(text), "%.0f",
+		 seconds > 0 ? (__rdtsc() - tsc_begin) / seconds / 1000 : 0);
 	fact("tsc_khz", text);
 	for (i = 0; i < ARRAY_SIZE(from_cpuinfo); i++) {
 		cpuinfo(from_cpuinfo[i], text, sizeof(text));
@@ -174,8 +177,8 @@ static void cpus(void)
 	fprintf(report, "  \"cpus\": [");
 	for (p = packages; p < packages + num_packages; p++) {
 		for (i = 0; i < p->num_cpus; i++)
-			fprintf(report, "%s[%d, %d, %d, %d]", p > packages || i ? ", " : "", p->cpu[i], p->id,
-				p->core[i], p->apic[i]);
+			fprintf(report, "%s[%d, %d, %d, %d]", p > packages || i ? ", " : "",
+				p->cpu[i], p->id, p->core[i], p->apic[i]);
 	}
 	fprintf(report, "],\n");
 }
@@ -207,14 +210,20 @@ static const char *together(unsigned int n)
 	return what ? what : tried ? "undetermined" : "not run";
 }
 
+static bool said(const char *what)
+{
+	return strcmp(what, "undetermined") && strcmp(what, "not run");
+}
+
 static void reading(unsigned int n, const char *sep)
 {
-	const struct experiment *e = nth(n);
+	const struct experiment *e = &experiments[n];
 	const char *what = together(n), *sep_rule = "";
 	unsigned int i;
 
-	fprintf(report, "%s\n    \"%s\": {\"answer\": \"%s\", \"confidence\": \"%s\", \"breaks\": [", sep,
-		e->name, what, strcmp(what, "undetermined") && strcmp(what, "not run") ? "seen" : "none");
+	fprintf(report,
+		"%s\n    \"%s\": {\"answer\": \"%s\", \"confidence\": \"%s\", \"breaks\": [", sep,
+		e->name, what, said(what) ? "seen" : "none");
 	for (i = 0; i < ARRAY_SIZE(breaks); i++) {
 		if (e->breaks >> i & 1) {
 			fprintf(report, "%s\"%s\"", sep_rule, breaks[i]);
@@ -223,7 +232,8 @@ static void reading(unsigned int n, const char *sep)
 	}
 	fputs("], \"packages\": [", report);
 	for (i = 0; i < num_packages; i++) {
-		fprintf(report, "%s[%d, \"%s\", ", i ? ", " : "", packages[i].id, one(&shared->results[i][n]));
+		fprintf(report, "%s[%d, \"%s\", ", i ? ", " : "", packages[i].id,
+			one(&shared->results[i][n]));
 		json_string(report, shared->results[i][n].evidence);
 		putc(']', report);
 	}
@@ -238,7 +248,8 @@ static void registers(void)
 	for (p = 0; p < num_packages; p++) {
 		fprintf(report, "%s\n    \"%d\": {", p ? "," : "", packages[p].id);
 		for (i = 0; i < packages[p].num_saved; i++)
-			fprintf(report, "%s\"0x%x\": \"0x%llx\"", i ? ", " : "", packages[p].saved[i].msr,
+			fprintf(report, "%s\"0x%x\": \"0x%llx\"", i ? ", " : "",
+				packages[p].saved[i].msr,
 				(unsigned long long)packages[p].saved[i].val);
 		fputs("}", report);
 	}
@@ -251,35 +262,37 @@ static void tell_owner(void)
 	unsigned int n, same = 0, asked = 0;
 	size_t i;
 
-	for (n = 0; n < num_experiments(); n++) {
+	for (n = 0; n < num_experiments; n++) {
 		const char *what = together(n);
 
-		for (i = 0; i < ARRAY_SIZE(expected) && strcmp(expected[i].name, nth(n)->name); i++)
+		for (i = 0; i < ARRAY_SIZE(expected) &&
+		     strcmp(expected[i].name, experiments[n].name); i++)
 			;
-		if (!wanted(nth(n)) || i == ARRAY_SIZE(expected))
+		if (!wanted(&experiments[n]) || i == ARRAY_SIZE(expected))
 			continue;
 		asked++;
 		same += !strcmp(what, expected[i].first);
-		if (strcmp(what, expected[i].first) && strcmp(what, "undetermined") && strcmp(what, "not run"))
-			say("# different: %s=%s; the driver then: %s", expected[i].name, what, expected[i].driver);
+		if (strcmp(what, expected[i].first) && said(what))
+			say("# different: %s=%s; the driver then: %s", expected[i].name, what,
+			    expected[i].driver);
 	}
 	if (asked)
 		say("# as the model in %u of %u", same, asked);
 }
 
-static void write_all(int argc, char **argv, double seconds)
+static void write_all(double seconds)
 {
 	const char *sep = "";
 	unsigned int n;
 
 	rewind(report);
 	fputs("{\n", report);
-	facts(argc, argv, seconds);
+	facts(seconds);
 	cpus();
 	registers();
 	fprintf(report, "  \"packages\": %u,\n  \"readings\": {", num_packages);
-	for (n = 0; n < num_experiments(); n++) {
-		if (!wanted(nth(n)))
+	for (n = 0; n < num_experiments; n++) {
+		if (!wanted(&experiments[n]))
 			continue;
 		reading(n, sep);
 		sep = ",";
@@ -288,11 +301,11 @@ static void write_all(int argc, char **argv, double seconds)
 }
 
 /* Called before the first experiment with 0 seconds, and in the end. */
-bool report_write(int argc, char **argv, double seconds)
+bool report_write(double seconds)
 {
-	write_all(argc, argv, seconds);
+	write_all(seconds);
 	if (fflush(report) || ftruncate(fileno(report), ftell(report)) ||
-	    (fsync(fileno(report)) && errno != EINVAL) || ferror(report)) {
+	    fsync(fileno(report)) || ferror(report)) {
 		fprintf(stderr, "hwcheck: the report: %s\n", strerror(errno));
 		return false;
 	}

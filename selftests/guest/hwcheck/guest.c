@@ -5,8 +5,10 @@
  *
  *	guest LINES COMMAND
  *	guest LINES COMMAND ROUNDS
+ *	guest armed
  *
- * The second kills COMMAND, ROUNDS times in each way there is, and says what is as it was not.
+ * The second kills COMMAND, ROUNDS times in each way there is, and says what is as it was not. The
+ * third sends NMIs of others while hwcheck_nmi.ko is armed, and says how many the kernel got.
  *
  * A line is NAME=ANSWER,... and may be empty. Printed for each: "@@ line", "violations" by
  * kind, "writes" of uncore registers, "changed" registers, "status", the output of COMMAND
@@ -18,11 +20,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/klog.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "model.h"
+#include "../../../tools/hwcheck/nmi/hwcheck_nmi.h"
 
 #define FIRST	0xc00
 #define LAST	0xfff
@@ -212,7 +216,7 @@ static pid_t other_than(pid_t not)
 	return pid;
 }
 
-static unsigned int unknown_nmis(void)
+static unsigned int logged(const char *what)
 {
 	static char log[1 << 18];
 	int len = klogctl(3, log, sizeof(log) - 1);
@@ -220,21 +224,21 @@ static unsigned int unknown_nmis(void)
 	char *at = log;
 
 	log[len < 0 ? 0 : len] = 0;
-	while ((at = strstr(at, "for unknown reason"))) {
+	while ((at = strstr(at, what))) {
 		n++;
 		at++;
 	}
 	return n;
 }
 
-/* Returns whether it was still running. */
+/* Once it experiments; returns whether it still did when it was killed. */
 static bool kill_it(unsigned int way, const char *command, unsigned int after_us)
 {
 	static const int first[WAYS] = { SIGKILL, SIGKILL, SIGQUIT, SIGTSTP, SIGINT, SIGTERM, 0 };
 	unsigned int ms;
-	bool ran;
 	int master;
 	pid_t pid, victim;
+	bool alive;
 
 	pid = forkpty(&master, NULL, NULL, NULL);
 	if (!pid) {
@@ -245,12 +249,14 @@ static bool kill_it(unsigned int way, const char *command, unsigned int after_us
 		execl("/bin/sh", "sh", "-c", command, NULL);
 		_exit(127);
 	}
+	for (ms = 0; ms < 5000 && !other_than(pid); ms += 5)
+		usleep(5000);
 	usleep(after_us);
-	ran = !waitpid(pid, NULL, WNOHANG);
-	victim = !ran ? 0 : way == 1 ? other_than(pid) : pid;
+	alive = other_than(pid);
+	victim = way == 1 ? other_than(pid) : pid;
 	if (victim && first[way])
 		kill(victim, first[way]);
-	if (victim && way == 3) {
+	if (way == 3) {
 		usleep(rand() % 3000);
 		kill(victim, SIGKILL);
 	}
@@ -259,18 +265,18 @@ static bool kill_it(unsigned int way, const char *command, unsigned int after_us
 		usleep(10000);
 	if (ms >= 1000)
 		printf("changed: %s after %u us: it still runs after a second\n", way_names[way], after_us);
-	return victim;
+	return alive;
 }
 
 static void kills(char *line, const char *command, unsigned int rounds)
 {
-	unsigned int round, way, alive[WAYS] = { 0 }, nmis = unknown_nmis();
+	unsigned int round, way, alive[WAYS] = { 0 }, nmis = logged("for unknown reason");
 	char when[80];
 
 	begin(line);
 	for (round = 0; round < rounds; round++) {
 		for (way = 0; way < WAYS; way++) {
-			unsigned int after_us = 30000 + rand() % 1000000;
+			unsigned int after_us = rand() % 500000;
 
 			alive[way] += kill_it(way, command, after_us);
 			snprintf(when, sizeof(when), " (%s after %u us)", way_names[way], after_us);
@@ -284,13 +290,48 @@ static void kills(char *line, const char *command, unsigned int rounds)
 	}
 	printf("status 0\n");
 	show_statistics();
-	nmis = unknown_nmis() - nmis;
+	nmis = logged("for unknown reason") - nmis;
 	if (nmis)
 		printf("changed: %u unknown NMIs\n", nmis);
-	for (way = 0; way < WAYS; way++)
+	for (way = 0; way < WAYS; way++) {
+		if (alive[way] < (rounds + 1) / 2)
+			printf("changed: it ran no longer when it was killed: %s\n", way_names[way]);
 		printf("# while it ran: %u of %u by %s\n", alive[way], rounds, way_names[way]);
+	}
 	printf("report\n");
 	fflush(stdout);
+}
+
+#define ARMED	8u	/* fewer than the kernel prints at once */
+
+/* In the middle of a run, after its own NMI: from nowhere, and reported by the chipset. */
+static void armed(void)
+{
+	static const char * const said[] = { "for unknown reason", "PCI system error" };
+	int fd = open("/dev/hwcheck_nmi", O_RDWR), cpu;
+	unsigned int kind, i, before, met, ours;
+
+	for (kind = 0; kind < 2; kind++) {
+		before = logged(said[kind]);
+		for (i = met = ours = 0; i < ARMED; i++) {
+			struct hwcheck_run run = { .flags = HWCHECK_LISTEN | HWCHECK_INVERT, .cores = 0xff };
+
+			for (cpu = 0; cpu < cpus; cpu++) {
+				if (msr_read(cpu, SYN_PACKAGE) == msr_read(0, SYN_PACKAGE))
+					run.cpu[run.num_cpus++].cpu = cpu;
+			}
+			msr_write(0, SYN_NMI_REASON, kind ? SYN_NMI_SERR : 0);
+			/* Some come before or after the run. */
+			msr_write(0, SYN_NMI, 150000 * (i + 1));
+			if (ioctl(fd, HWCHECK_RUN, &run))
+				perror("HWCHECK_RUN");
+			usleep(50000);
+			met += run.cpu[0].other;
+			ours += run.cpu[0].ours;
+		}
+		printf("%s: %u of %u, run: ours %u, other %u\n", said[kind], logged(said[kind]) - before,
+		       ARMED, ours, met);
+	}
 }
 
 int main(int argc, char **argv)
@@ -299,7 +340,7 @@ int main(int argc, char **argv)
 	char line[2048];
 	int cpu;
 
-	if (!lines || silicon_missing())
+	if ((!lines && argc != 2) || silicon_missing())
 		return 2;
 	mkdir("/run", 0755);
 	srand(7500);
@@ -311,7 +352,9 @@ int main(int argc, char **argv)
 		    packages < PACKAGES_MAX)
 			cpu_of[packages++] = cpu;
 	}
-	while (fgets(line, sizeof(line), lines)) {
+	if (!lines)
+		armed();
+	while (lines && fgets(line, sizeof(line), lines)) {
 		line[strcspn(line, "\n")] = 0;
 		if (argc > 3)
 			kills(line, argv[2], atoi(argv[3]));

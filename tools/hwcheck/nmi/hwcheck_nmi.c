@@ -3,8 +3,9 @@
  * Takes the NMIs of one overflow in the uncore and tells where they arrived, see hwcheck_nmi.h.
  *
  * Outside of a run it claims nothing. In a run it claims at most one NMI on each CPU, while
- * U_MSR_PMON_GLOBAL_STATUS says PMI, and none that the chipset reports: dump buttons and
- * watchdogs of others are heard by the kernel. CPUs neither come nor go during a run.
+ * U_MSR_PMON_GLOBAL_STATUS says PMI, for HWCHECK_LIMIT_US, and none that the chipset reports: the
+ * kernel gets those of dump buttons and watchdogs. CPUs neither come nor go during a run, and the
+ * task that waits for the overflow is not preempted.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -15,6 +16,7 @@
 #include <linux/module.h>
 #include <linux/percpu.h>
 #include <linux/slab.h>
+#include <linux/timekeeping.h>
 #include <linux/uaccess.h>
 #include <asm/apic.h>
 #include <asm/cpu_device_id.h>
@@ -29,16 +31,27 @@
 #define U_CTL			0xc00
 #define U_STATUS		0xc01
 #define U_OVF			0xc02
+#define U_EN_ALL		BIT_ULL(28)
 #define U_EN_OR_RST		(3ULL << 28)
 #define U_PMI			BIT_ULL(30)
 #define U_CLEAR			0xc000000fULL
+#define S_CTL			0xc40
+#define S_OVF			0xc42
+#define S_SEL			0xc50
+#define S_CTR			0xc51
+/* PKTS_SENT_SNP, which is never 255 in a clock; en, pmi_en */
+#define S_CLOCKS		(0x62 | 255ULL << 24 | BIT_ULL(22) | BIT_ULL(20))
+#define S_INVERT		BIT_ULL(23)
 #define DEBUGCTL_UNCORE_PMI	BIT_ULL(13)
-#define SETTLE_US		200	/* an NMI is there at once, if it comes */
+#define POLL_US			20
+#define SETTLE_US		200
 
 struct hwcheck_state {
 	bool armed, drains, as_wanted;
 	u32 ours, core, other, lvtpc;
-	u64 debugctl;
+	u64 bit_13;	/* of DEBUGCTL, as it was */
+	u64 stale;	/* core PMU status bits that were up before, and still are */
+	u64 deadline;
 };
 
 static DEFINE_PER_CPU(struct hwcheck_state, hwcheck_state);
@@ -52,8 +65,17 @@ static int hwcheck_nmi(unsigned int cmd, struct pt_regs *regs)
 
 	if (!s->armed || x86_platform.get_nmi_reason() & NMI_REASON_MASK)
 		return NMI_DONE;
-	if (!rdmsrq_safe(MSR_CORE_PERF_GLOBAL_STATUS, &status) && status) {
-		s->core++;
+	if (!rdmsrq_safe(MSR_CORE_PERF_GLOBAL_STATUS, &status)) {
+		bool new = status & ~s->stale;
+
+		s->stale &= status;
+		if (new) {
+			s->core++;
+			return NMI_DONE;
+		}
+	}
+	if (ktime_get_mono_fast_ns() > s->deadline) {
+		s->other++;
 		return NMI_DONE;
 	}
 	if (s->ours || rdmsrq_safe(U_STATUS, &status) || !(s->drains || status & U_PMI)) {
@@ -68,15 +90,19 @@ static int hwcheck_nmi(unsigned int cmd, struct pt_regs *regs)
 
 /* ---- on each CPU of the package ---- */
 
+/* The other bits are perf's and KVM's, which change them at any time. Returns whether it took. */
+static bool hwcheck_bit_13(u64 want)
+{
+	u64 now;
+
+	return !rdmsrq_safe(MSR_IA32_DEBUGCTLMSR, &now) &&
+	       !wrmsrq_safe(MSR_IA32_DEBUGCTLMSR, (now & ~DEBUGCTL_UNCORE_PMI) | want) &&
+	       !rdmsrq_safe(MSR_IA32_DEBUGCTLMSR, &now) && (now & DEBUGCTL_UNCORE_PMI) == want;
+}
+
 static void hwcheck_listen(void *on)
 {
-	struct hwcheck_state *s = this_cpu_ptr(&hwcheck_state);
-	u64 want = on ? DEBUGCTL_UNCORE_PMI : 0, now;
-
-	s->as_wanted = !wrmsrq_safe(MSR_IA32_DEBUGCTLMSR,
-				    (s->debugctl & ~DEBUGCTL_UNCORE_PMI) | want) &&
-		       !rdmsrq_safe(MSR_IA32_DEBUGCTLMSR, &now) &&
-		       (now & DEBUGCTL_UNCORE_PMI) == want;
+	this_cpu_ptr(&hwcheck_state)->as_wanted = hwcheck_bit_13(on ? DEBUGCTL_UNCORE_PMI : 0);
 }
 
 static void hwcheck_arm(void *data)
@@ -85,7 +111,10 @@ static void hwcheck_arm(void *data)
 	const struct hwcheck_run *run = data;
 
 	memset(s, 0, sizeof(*s));
-	rdmsrq_safe(MSR_IA32_DEBUGCTLMSR, &s->debugctl);
+	rdmsrq_safe(MSR_IA32_DEBUGCTLMSR, &s->bit_13);
+	s->bit_13 &= DEBUGCTL_UNCORE_PMI;
+	rdmsrq_safe(MSR_CORE_PERF_GLOBAL_STATUS, &s->stale);
+	s->deadline = ktime_get_mono_fast_ns() + HWCHECK_LIMIT_US * NSEC_PER_USEC;
 	s->lvtpc = apic->read(APIC_LVTPC);
 	s->drains = run->flags & HWCHECK_DRAIN;
 	s->armed = true;
@@ -97,7 +126,7 @@ static void hwcheck_disarm(void *data)
 {
 	struct hwcheck_state *s = this_cpu_ptr(&hwcheck_state);
 
-	wrmsrq_safe(MSR_IA32_DEBUGCTLMSR, s->debugctl);
+	hwcheck_bit_13(s->bit_13);
 	apic->write(APIC_LVTPC, s->lvtpc);
 	s->armed = false;
 }
@@ -134,6 +163,17 @@ static int hwcheck_write(int cpu, u32 msr, u64 val)
 
 /* ---- a run ---- */
 
+static void hwcheck_nothing(void *data)
+{
+}
+
+/* An NMI is there at once, if it comes, and a CPU takes it before it answers the interrupt. */
+static void hwcheck_settle(const struct cpumask *cpus)
+{
+	udelay(SETTLE_US);
+	on_each_cpu_mask(cpus, hwcheck_nothing, NULL, 1);
+}
+
 static void hwcheck_counts(struct hwcheck_run *run, bool late)
 {
 	unsigned int i;
@@ -150,45 +190,58 @@ static void hwcheck_counts(struct hwcheck_run *run, bool late)
 	}
 }
 
-/* Stops with the first write that is refused; what was written is put back all the same. */
+/* What it writes, in the order in which they are put back. */
+static const u32 hwcheck_regs[] = { S_CTR, S_SEL, S_CTL, U_CTL };
+
+/* Not preempted, so that only interrupts can make it late. */
 static int hwcheck_armed(struct hwcheck_run *run, const struct cpumask *cpus)
 {
-	u64 old[HWCHECK_WRITES], val = 0;
+	u64 begin = ktime_get_mono_fast_ns(), select = S_CLOCKS, val = 0;
+	u64 old[ARRAY_SIZE(hwcheck_regs)];
+	bool writes = !(run->flags & HWCHECK_DRAIN);
 	int first = run->cpu[0].cpu, err = 0;
-	unsigned int done = 0, us;
+	unsigned int i;
 
-	while (!err && done < run->num_writes) {
-		const struct hwcheck_write *w = &run->write[done];
-
-		old[done] = 0;
-		err = hwcheck_msr(first, w->msr, &old[done], false);
-		if (!err) {
-			err = hwcheck_write(first, w->msr, w->val);
-			done++;
-		}
+	if (run->flags & HWCHECK_INVERT)
+		select |= S_INVERT;
+	for (i = 0; writes && i < ARRAY_SIZE(hwcheck_regs); i++) {
+		err = hwcheck_msr(first, hwcheck_regs[i], &old[i], false);
+		if (err)
+			return err;
 	}
-	for (us = 0; !err && done && !run->overflowed && us < run->limit_us; us += 50) {
-		usleep_range(50, 60);
-		err = hwcheck_msr(first, run->box + 0x11, &val, false);
+	if (writes) {
+		err = hwcheck_write(first, S_SEL, 0) ?:
+		      hwcheck_write(first, S_CTR, BIT_ULL(48) - HWCHECK_CLOCKS) ?:
+		      hwcheck_write(first, S_SEL, select) ?:
+		      hwcheck_write(first, S_CTL, 1) ?:
+		      hwcheck_write(first, U_CTL, U_EN_ALL | run->cores << 1);
+	}
+	while (writes && !err && !run->overflowed &&
+	       ktime_get_mono_fast_ns() - begin < HWCHECK_WAIT_US * NSEC_PER_USEC) {
+		udelay(POLL_US);
+		err = hwcheck_msr(first, S_CTR, &val, false);
 		run->overflowed = !err && !(val >> 47);
 	}
-	usleep_range(SETTLE_US, 2 * SETTLE_US);
+	hwcheck_settle(cpus);
 	hwcheck_counts(run, false);
-	if (done)
+	if (writes)
 		hwcheck_write(first, U_CTL, 0);
 	/* Take what is pending while STATUS still says PMI. */
 	on_each_cpu_mask(cpus, hwcheck_listen, run, 1);
-	usleep_range(SETTLE_US, 2 * SETTLE_US);
+	hwcheck_settle(cpus);
 	if (run->flags & HWCHECK_LATE)
 		hwcheck_counts(run, true);
+	if (!writes)
+		return 0;
 	/* A box first: its bit may hold that of the U-Box up. */
-	if (done) {
-		hwcheck_write(first, run->box + 2, 1);
-		hwcheck_write(first, U_OVF, U_CLEAR);
-		hwcheck_write(first, run->box + 2, 1);
-	}
-	while (done--)
-		hwcheck_write(first, run->write[done].msr, old[done]);
+	hwcheck_write(first, S_OVF, 1);
+	hwcheck_write(first, U_OVF, U_CLEAR);
+	hwcheck_write(first, S_OVF, 1);
+	hwcheck_write(first, S_SEL, 0);
+	for (i = 0; i < ARRAY_SIZE(hwcheck_regs); i++)
+		hwcheck_write(first, hwcheck_regs[i], old[i]);
+	if (ktime_get_mono_fast_ns() - begin > HWCHECK_LIMIT_US * NSEC_PER_USEC)
+		err = -ETIME;
 	return err;
 }
 
@@ -197,14 +250,9 @@ static bool hwcheck_sane(const struct hwcheck_run *run, struct cpumask *cpus)
 	unsigned int i, cpu;
 	int package;
 
-	if (!run->num_cpus || run->num_cpus > HWCHECK_CPUS || run->num_writes > HWCHECK_WRITES ||
-	    run->limit_us > HWCHECK_LIMIT_US || run->flags & ~7U || run->pad ||
-	    (run->num_writes && run->box != 0xc40))
+	if (!run->num_cpus || run->num_cpus > HWCHECK_CPUS || run->flags & ~15U ||
+	    run->cores & ~0xffU)
 		return false;
-	for (i = 0; i < run->num_writes; i++) {
-		if (run->write[i].pad || (run->write[i].msr & ~0x3ffU) != 0xc00)
-			return false;
-	}
 	for (i = 0; i < run->num_cpus; i++) {
 		if (run->cpu[i].cpu >= nr_cpu_ids)
 			return false;
@@ -247,9 +295,11 @@ static long hwcheck_ioctl(struct file *file, unsigned int cmd, unsigned long arg
 	} else if (hwcheck_msr(run->cpu[0].cpu, U_CTL, &ctl, false) || ctl & U_EN_OR_RST) {
 		err = -EBUSY;
 	} else {
+		preempt_disable();
 		on_each_cpu_mask(cpus, hwcheck_arm, run, 1);
 		err = hwcheck_armed(run, cpus);
 		on_each_cpu_mask(cpus, hwcheck_disarm, NULL, 1);
+		preempt_enable();
 	}
 	cpus_read_unlock();
 	mutex_unlock(&hwcheck_mutex);

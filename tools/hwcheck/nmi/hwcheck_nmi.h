@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only WITH Linux-syscall-note */
 /*
- * /dev/hwcheck_nmi: one ioctl is one armed run, from the first register written to the last one
- * put back. It takes a few milliseconds and cannot be interrupted, so no caller that dies leaves
- * anything armed.
+ * /dev/hwcheck_nmi: one ioctl is one armed run of a fixed sequence, from the first register written
+ * to the last one put back. It cannot be interrupted, so no caller that dies leaves anything armed.
+ *
+ * Counter 0 of S-Box 0 overflows after HWCHECK_CLOCKS clocks, with pmi_en. Nothing but the choices
+ * below comes from the caller.
  */
 #ifndef HWCHECK_NMI_H
 #define HWCHECK_NMI_H
@@ -10,18 +12,15 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
-#define HWCHECK_WRITES		8
 #define HWCHECK_CPUS		64
-#define HWCHECK_LIMIT_US	10000	/* at most, for the overflow */
+#define HWCHECK_CLOCKS		2000
+#define HWCHECK_WAIT_US		4000	/* for the overflow */
+#define HWCHECK_LIMIT_US	10000	/* then no NMI is claimed, and the run fails: ETIME */
 
 #define HWCHECK_LISTEN		1	/* IA32_DEBUGCTL bit 13 is 1 from the start */
 #define HWCHECK_LATE		2	/* it is 0, and 1 after the overflow */
 #define HWCHECK_DRAIN		4	/* no overflow: take what an earlier one has left pending */
-
-struct hwcheck_write {
-	__u32 msr, pad;
-	__u64 val;
-};
+#define HWCHECK_INVERT		8	/* the select that counts clocks has invert */
 
 /* NMIs of one CPU */
 struct hwcheck_cpu {
@@ -33,13 +32,11 @@ struct hwcheck_cpu {
 };
 
 struct hwcheck_run {
-	__u32 flags, limit_us;
-	__u32 num_writes, num_cpus;
-	__u32 box;		/* whose STATUS is cleared; counter 0 overflows */
+	__u32 flags;
+	__u32 cores;		/* pmi_core_sel, 8 bits */
 	__u32 overflowed;	/* out */
 	__u32 listened;		/* out: CPUs whose bit 13 was as wanted */
-	__u32 pad;
-	struct hwcheck_write write[HWCHECK_WRITES];	/* made on the first CPU */
+	__u32 num_cpus;
 	struct hwcheck_cpu cpu[HWCHECK_CPUS];		/* all of them of one package */
 };
 
