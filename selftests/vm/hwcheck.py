@@ -315,9 +315,6 @@ def test_kills(ktap, bench):
         wrong = ['no run'] if not run else run['changed']
         if run and run['violations'] - set(RULES.values()):
             wrong.append(f'violations {run["violations"]}')
-        met = [int(n) for n in re.findall(r'while it ran: (\d+) of', str(run and run['output']))]
-        if sum(met) < len(met) / 2:
-            wrong.append(f'too few were still running: {met}')
         ktap.result(f'{bench.kernel}: killed at any moment ({combination})', wrong)
         for text in run['output'] if run else []:
             note(text)
