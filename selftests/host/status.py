@@ -130,6 +130,12 @@ def fine():
     write(f'{world.dir}/files/topology', 'link S0.qpi0 S1.qpi0\nnode 0 S0\nlimit memory 3e10\n')
     case('a topology file', world, 0, ['files/topology: 2 ends of links, 1 node, 1 limit '],
          PERF_METRICS_PATH=f'{TOP}/metrics:{world.dir}/files')
+    world = world_of(absent={('mbox', 1, 1)})
+    write(f'{world.dir}/files/topology', ''.join(f'limit memory 3e10 {place}\n' for place in (
+        'S9', 'S00', 'S0/mbox_7', 'S1/mbox_1', 'S0', 'S1/mbox_0', 'S0/mbox_1', 'S1/qpi0')))
+    case('limits of places that are not there', world, 0, [
+        '8 limits; there is no S9; there is no S00; there is no S0/mbox_7; there is no S1/mbox_1 perf perf version'],
+         ('llc_miss_ratio',), PERF_METRICS_PATH=f'{TOP}/metrics:{world.dir}/files')
     world = world_of()
     write(f'{world.dir}/files/topology', 'link S0.qpi0\n')
     case('a wrong topology file', world, 0, [r'files/topology is wrong.*: why, map and --openmetrics do not count with it',

@@ -16,7 +16,7 @@ metrics=$(sed -n 's/^Environment="METRICS=\(.*\)"/\1/p' "$TOP/tools/metrics/perf
 
 guest() {
 	vm guest --perf newest --sockets 2 --traffic "$TOP/tools/demo.traffic" --get "/root/m.prom:$DIR/text/m.prom" \
-		-- sh -c "echo limit memory 1.5e10 >t; \
+		-- sh -c "echo limit memory 1.6e10 >t; \
 			perf-metrics $metrics --per-box --topology t --openmetrics m.prom -- sleep 0.2"
 	ended guest 0 && [ "$(grep -c "^$NAME{" "$DIR/text/m.prom")" = 4 ]
 }
@@ -126,7 +126,7 @@ full() {
 	END
 }
 
-# What was planted: S1 moves 16.0 and 16.3 GB/s by controller, S0 8.3 and 8.2. The limit is 15.
+# What was planted: S1 moves 16.0 and 16.3 GB/s by controller, S0 8.3 and 8.2. The limit is 16.
 alerts() {
 	cat "$DIR/alerts"
 	"$PROGRAMS/usr/bin/promtool" check rules "$DIR/build/export/alerts.yml" &&

@@ -533,6 +533,22 @@ static void add_permission(struct status *status)
 
 /* ---- files ---- */
 
+/* Is there such a place, as S0 or S0/mbox_0, on this machine? */
+static bool is_here(const struct session *session, const char *place)
+{
+	int package, number, len = 0;
+	const struct pmu *pmu;
+	char letter[2];
+
+	if (sscanf(place, "S%d%n", &package, &len) != 1 || package >= session->packages ||
+	    !session->online[package] || strncmp(place, format("S%d", package), len))
+		return false;
+	if (sscanf(place + len, "/%1[a-z]box_%d", letter, &number) != 2)
+		return true;
+	pmu = pmu_of(session, format("xeon7500_%sbox", letter), number);
+	return pmu && pmu->cpu[package] >= 0;
+}
+
 static void add_topology(struct status *status)
 {
 	struct session *session = status->session;
@@ -557,6 +573,15 @@ static void add_topology(struct status *status)
 						   plural(links, "end"),
 						   plural(topology->nodes, "node"),
 						   plural(topology->limits, "limit")));
+		for (p = 0; p < topology->limits; p++) {
+			const char *place = topology->limit[p].place;
+
+			if (!*place || is_here(session, place))
+				continue;
+			row = &status->row[status->num - 1];
+			row->text = format("%s; there is no %s", row->text, place);
+			row->level = NOTE;
+		}
 		return;
 	}
 	row = row_add(status, "topology", "no file says where links lead and what memory can move");
