@@ -387,7 +387,7 @@ def wrong_limit():
         silent = {(one['rule'], one['place']) for one in answer['not_judged']}
         ktap.result(f'{much:.0%} of a limit', [] if (found(answer), silent) == ((place, set()) if holds else (set(), place))
                     else [answer])
-    write(f'{world.dir}/topology', 'limit memroy 3e10\n')
+    write(f'{world.dir}/topology', 'limit memori 3e10\n')
     flat = ' '.join(why(world, '--', 'true').stdout.split())
     ktap.result('a limit of another kind: the file is named', [] if f"the topology file, {world.dir}/topology" in flat else [flat])
     world.end()
@@ -589,7 +589,7 @@ def statuses():
             ('the command has failed', ['--fail-on', 'any', '--', 'sh', '-c', 'exit 7'], 7, ''),
             ('one of two that was asked for', ['throttled', '--fail-on', 'any', '--', 'true'], 0, ''),
             ('an empty word', ['--fail-on', ',', '--', 'true'], 2, "'' is none that is judged here"),
-            ('a rule that is none', ['--fail-on', 'memroy', '--', 'true'], 2, "'memroy' is none that is judged here"),
+            ('a rule that is none', ['--fail-on', 'memori', '--', 'true'], 2, "'memori' is none that is judged here"),
             ('a rule that was not asked for', ['throttled', '--fail-on', 'link_full'], 2, "'link_full' is none"),
             ('no such rule', ['memory_ful', '--', 'true'], 2, "no rule 'memory_ful': perf metrics list --rules"),
             ('an option that it has not', ['--csv'], 2, '--csv is not for perf metrics why')):
