@@ -313,6 +313,8 @@ def damaged():
         'a metric that is not there': (changed(0, to('metrics', 0, 'name', value='x')), 'r:1: .* no file of it has'),
         'a metric without places': (changed(0, to('metrics', 0, 'cells', value=[])), 'r:1: .* places of a metric'),
         'no interval': (changed(0, to('interval', value=0)), 'r:1: .* first line'),
+        'a start in no year': (changed(0, to('start', value=1e300)), 'r:1: .* first line'),
+        'a start before 1970': (changed(0, to('start', value=-1e18)), 'r:1: .* first line'),
         'a colour for the terminal': (changed(0, to('machine', 'name', value='\033[31m')), 'this is no recording'),
         'a negative count': (changed(2, to('counts', 1, 0, value=[-1.0, 1.0, 1.0])), 'r:3: .*this line'),
         'a share above 1': (changed(2, to('counts', 1, 0, value=[1.0, 1.0, 7.0])), 'r:3: .*this line'),

@@ -248,7 +248,8 @@ static struct change *compare(const struct side *a, const struct side *b, int *n
 		warn("%d values are in one of the two alone", alone);
 	for (i = 0, j = 0; i < *num; i++) {
 		judge(&changes[i]);
-		j += changes[i].verdict == CHANGED;
+		/* All that are compared: which of them differ is chance, too. */
+		j += changes[i].a->num > 1 && changes[i].b->num > 1;
 	}
 	for (i = 0; i < *num; i++) {
 		if (changes[i].verdict == CHANGED && changes[i].p * j >= SURE)

@@ -13,6 +13,7 @@
 #include "rule.h"
 
 #define MAX_READINGS	(1 << 23)	/* of an interval: 1,000 counters of 8,192 CPUs */
+#define MAX_START	1e11		/* s: the year 5138; localtime() does not know every year */
 
 #ifndef VERSION
 #define VERSION "unknown"
@@ -194,7 +195,8 @@ static const char *read_header(struct session *session, const json_t *header)
 	json_t *command;
 
 	if (json_unpack((json_t *)header, "{sF si sb so}", "start", &start, "interval", &interval,
-			"command_only", &command_only, "command", &command) || interval < 1)
+			"command_only", &command_only, "command", &command) || interval < 1 ||
+	    !(start >= 0 && start < MAX_START))
 		return "its first line";
 	session->plan.command_only = command_only;
 	return read_machine(session, json_object_get(header, "machine")) ?:
@@ -306,9 +308,11 @@ static int look(struct record *record)
 	record->first = ftell(record->f);
 	while (good && (line = next_line(record, &number, &cut))) {
 		const json_t *at = json_object_get(line, "time");
+		double time = json_real_value(at);
 
 		/* Behind that of the whole time there is none. */
-		good = !record->whole && (json_is_null(at) || json_real_value(at) > record->end) &&
+		good = !record->whole && (json_is_null(at) || (time > fmax(record->end, 1e-6) &&
+							       time < MAX_START)) &&
 		       add_line(record->session, line, 1);
 		record->whole |= json_is_null(at);
 		record->intervals += !record->whole;
