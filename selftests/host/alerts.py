@@ -123,7 +123,7 @@ def check_one(program, rules, names):
                        'rule': 'memory_full'},
         'exp_annotations': {
             'summary': 'h S1 mbox_1: A memory controller moves nearly what it can (severity 92 of 100)',
-            'description': json.loads(re.search(r'description: ("Doubt: Of the rate.*")', rules).group(1)),
+            'description': json.loads(re.search(r'description: ("Doubt: Right if the limit.*")', rules).group(1)),
             'page': 'Documentation/answers.md#how-much-memory-bandwidth-is-in-use'}}]}]
     ktap.result('an alert has place, share, doubt and page', promtool(program, world.dir, rules, [test]))
     for name, mark in (('multiplexed', 'perf_metrics_multiplexed'), ('not plausible', 'perf_metrics_not_plausible'),
@@ -134,6 +134,11 @@ def check_one(program, rules, names):
     ktap.result('no alert where the limit is not known', promtool(program, world.dir, rules, [case('no limit', less, {})]))
     ktap.result('limits are written', [] if len(found) - len(less) == 4 and found[
         'perf_metrics_limit{instance="h",job="node",limit="memory",socket="1",box="mbox_1"}'] == '30000000000' else [found])
+    write(f'{world.dir}/files/x.metric', 'group g\nrule half\nvalue used memory_bandwidth\nlimit most memory\nshare used / most\n'
+          'if used > most / 2\nsays {used}\nrule other\nvalue used memory_bandwidth\nlimit most other\nshare used / most\n'
+          'if used > most\nsays {used}\n')
+    more = world.run(*ask, env={'PERF_METRICS_PATH': f'{TOP}/metrics:{world.dir}/files'}.items()).stdout
+    ktap.result('a limit of two rules is written once', [] if more.count('perf_metrics_limit{') == 4 else [more])
     old = {'node_textfile_mtime_seconds{instance="h",job="node",file="/var/lib/prometheus/node-exporter/perf-metrics.prom"}': '-60'}
     test = case('old', old, {})
     test['promql_expr_test'] = [

@@ -128,7 +128,7 @@ def fine():
     case('old modules have no caps', world_of(caps=False), 0, ['Counting will work'])
     world = world_of()
     write(f'{world.dir}/files/topology', 'link S0.qpi0 S1.qpi0\nnode 0 S0\nlimit memory 3e10\n')
-    case('a topology file', world, 0, ['files/topology: 2 ends of links, 1 node, 1 limit '],
+    case('a topology file', world, 0, ['files/topology: 2 ends of links, 1 node, 1 limit perf '],
          PERF_METRICS_PATH=f'{TOP}/metrics:{world.dir}/files')
     world = world_of(absent={('mbox', 1, 1)})
     write(f'{world.dir}/files/topology', ''.join(f'limit memory 3e10 {place}\n' for place in (
@@ -136,6 +136,11 @@ def fine():
     case('limits of places that are not there', world, 0, [
         '8 limits; there is no S9; there is no S00; there is no S0/mbox_7; there is no S1/mbox_1 perf perf version'],
          ('llc_miss_ratio',), PERF_METRICS_PATH=f'{TOP}/metrics:{world.dir}/files')
+    world = world_of()
+    write(f'{world.dir}/files/topology', 'link S0.qpi0 S1.qpi0\nlimit memory 3e10 S0\nlimit memory 3e10 S1/mbox_1\n')
+    case('a limit that is not there', world, 0, [
+        '2 limits; no limit of memory for S1, so why does not judge it perf metrics memory_bandwidth --per-box -- PROGRAM perf perf'],
+         PERF_METRICS_PATH=f'{TOP}/metrics:{world.dir}/files')
     world = world_of()
     write(f'{world.dir}/files/topology', 'link S0.qpi0\n')
     case('a wrong topology file', world, 0, [r'files/topology is wrong.*: why, map and --openmetrics do not count with it',

@@ -166,7 +166,6 @@ int machine_read(struct session *session)
 	struct dirent *entry;
 
 	model_read(session);
-	session->memory_speed = dmi_speed(session);
 	while (dir && (entry = readdir(dir))) {
 		if (entry->d_name[0] != '.')
 			pmu_read(session, entry->d_name);

@@ -235,8 +235,7 @@ static void place(const struct session *session, struct map *map, const struct v
 static double limit(struct session *session, const char *kind, int package, const char *cell,
 		    const char *metric)
 {
-	char *why;
-	double most = limit_of(session, kind, package, cell, &why);
+	double most = limit_of(session, kind, package, cell);
 	int i;
 
 	for (i = 0; i < session->num_metrics && isnan(most); i++) {

@@ -342,7 +342,6 @@ struct session {
 	int packages;
 	time_t when;			/* of a recording: the end of what is shown; or 0 */
 	const char *host;		/* likewise; NULL for this one */
-	int memory_speed;		/* MT/s, 0 if nobody knows */
 	char model[16];			/* as 06_2e */
 	char model_name[48];		/* as the CPU has it */
 	struct plan plan;

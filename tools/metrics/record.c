@@ -77,11 +77,10 @@ static json_t *machine_json(const struct session *session)
 		json_array_append_new(pmus, json_pack("{ss sb so}", "name", pmu->name, "core",
 						      pmu->core, "cpus", cpus));
 	}
-	return json_pack("{ss ss ss ss ss ss? si so so}", "model", session->model, "model_name",
+	return json_pack("{ss ss ss ss ss ss? so so}", "model", session->model, "model_name",
 			 session->model_name, "name", machine_name(session), "host", name.nodename,
 			 "kernel", name.release, "module", module,
-			 "memory_speed", session->memory_speed, "package", package,
-			 "pmus", pmus);
+			 "package", package, "pmus", pmus);
 }
 
 static json_t *counters_json(const struct plan *plan)

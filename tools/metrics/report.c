@@ -30,10 +30,8 @@ static const char *read_machine(struct session *session, const json_t *json)
 	int i, p, core;
 	size_t at;
 
-	if (json_unpack((json_t *)json, "{ss ss ss si so so}", "model", &model, "model_name", &name,
-			"host", &session->host,
-			"memory_speed", &session->memory_speed, "package", &package, "pmus", &pmus) ||
-	    session->memory_speed < 0)
+	if (json_unpack((json_t *)json, "{ss ss ss so so}", "model", &model, "model_name", &name,
+			"host", &session->host, "package", &package, "pmus", &pmus))
 		return "its machine";
 	snprintf(session->model, sizeof(session->model), "%s", model);
 	snprintf(session->model_name, sizeof(session->model_name), "%s", name);

@@ -4,7 +4,7 @@
  *
  *	rule.c		rules of metric files
  *	why.c		which of them hold, as sentences
- *	limit.c		what a place can do at most: topology file, DMI
+ *	limit.c		what a place can do at most
  *	status.c	what stands in the way of counting
  */
 #ifndef PERF_METRICS_RULE_H
@@ -83,20 +83,13 @@ json_t *rule_json(const struct rule *rule);
 
 /* ---- limit.c ---- */
 
-/* MT/s of the memory, as the firmware says; 0 if it is unknown. */
-int dmi_speed(const struct session *session);
 /*
  * The topology file of the options, or that of a recording, or the one beside the metric files. NULL if
  * it is wrong.
  */
 const struct topology *session_topology(struct session *session);
-/*
- * What a place can do at most; a cell of NULL is a package. NAN if it is not known. *why is NULL
- * for a limit of the topology file; otherwise it says how to give one, and a number that is not
- * NAN is a bound that the real limit does not reach.
- */
-double limit_of(struct session *session, const char *kind, int package, const char *cell,
-		char **why);
+/* What a place can do at most; a cell of NULL is a package. NAN if it is not known. */
+double limit_of(struct session *session, const char *kind, int package, const char *cell);
 /* The limits that rules have for what is among the values, as OpenMetrics. */
 void limits_write(struct session *session, const struct value *values, int num, FILE *f);
 /* A topology file to be filled in, for this machine. 0, or a status. */

@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -549,6 +550,26 @@ static bool is_here(const struct session *session, const char *place)
 	return pmu && pmu->cpu[package] >= 0;
 }
 
+/* Packages with an M-Box whose limit is not known. */
+static char *unlimited(struct session *session)
+{
+	char *packages = "";
+	int p, i;
+
+	for (p = 0; p < session->packages; p++) {
+		for (i = 0; i < MAP_MBOXES; i++) {
+			const struct pmu *pmu = pmu_of(session, "xeon7500_mbox", i);
+
+			if (pmu && pmu->cpu[p] >= 0 &&
+			    isnan(limit_of(session, "memory", p, format("mbox_%d", i)))) {
+				packages = joined(packages, format("S%d", p));
+				break;
+			}
+		}
+	}
+	return packages;
+}
+
 static void add_topology(struct status *status)
 {
 	struct session *session = status->session;
@@ -556,6 +577,7 @@ static void add_topology(struct status *status)
 	const char *path = session->topology_file.path;
 	int links = 0, p, q;
 	struct row *row;
+	char *lack;
 
 	if (!topology) {
 		status->next = "perf metrics status --topology >topology";
@@ -581,6 +603,14 @@ static void add_topology(struct status *status)
 			row = &status->row[status->num - 1];
 			row->text = format("%s; there is no %s", row->text, place);
 			row->level = NOTE;
+		}
+		lack = unlimited(session);
+		if (*lack) {
+			row = &status->row[status->num - 1];
+			row->text = format("%s; no limit of memory for %s, so why does not judge it",
+					   row->text, lack);
+			row->level = NOTE;
+			row->next = "perf metrics memory_bandwidth --per-box -- PROGRAM";
 		}
 		return;
 	}

@@ -61,16 +61,15 @@ static double places_limit(struct session *session, const struct plan_metric *pm
 {
 	const char *kind = kind_of(session, pm->metric);
 	double sum = 0;
-	char *why;
 	int c;
 
 	if (!kind)
 		return NAN;
 	if (cell || !metric_has_cells(pm->metric))
-		return limit_of(session, kind, package, cell, &why);
+		return limit_of(session, kind, package, cell);
 	for (c = 0; c < pm->num_cells; c++) {
 		if (is_place(pm->cell[c], package))
-			sum += limit_of(session, kind, package, pm->cell[c]->name, &why);
+			sum += limit_of(session, kind, package, pm->cell[c]->name);
 	}
 	return sum ?: NAN;
 }

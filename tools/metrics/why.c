@@ -231,21 +231,22 @@ static int peer_of(const struct result *result, const struct value *at)
 	return sscanf(peer_name(result, at), "S%d", &package) == 1 ? package : -1;
 }
 
-/*
- * Returns why there is no such value at this place, or NULL. A limit that is only a bound is a
- * number, and has a text.
- */
+/* Returns why there is no such value at this place, or NULL. */
 static char *fetch(const struct result *result, const struct rule_value *from,
 		   const struct value *at, double *number)
 {
 	const struct metric *metric = from->metric;
 	bool cells = from->of == OF_HERE && metric_has_cells(metric);
 	int package = from->of == OF_PEER ? peer_of(result, at) : at->package;
-	char *why = NULL;
+	const char *path = result->session->topology_file.path;
 
 	if (from->of == OF_LIMIT) {
-		*number = limit_of(result->session, from->text, at->package, at->cell, &why);
-		return why;
+		*number = limit_of(result->session, from->text, at->package, at->cell);
+		return !isnan(*number) ? NULL :
+		       format("no limit of %s is known; measure one: perf metrics %s --per-box -- "
+			      "PROGRAM, and write 'limit %s NUMBER' into %s", from->text,
+			      at->metric->name, from->text, path ?: "a topology file, which perf "
+			      "metrics status --topology makes");
 	}
 	if (from->of == OF_PEER && package < 0)
 		return "no topology file says where the link leads";
@@ -306,22 +307,10 @@ static char *sentence(const struct result *result, const struct verdict *verdict
 
 /* ---- rules ---- */
 
-/* The text of the first of these values that has one, or NULL. */
-static char *first_text(unsigned int values, char **why)
-{
-	int i;
-
-	for (i = 0; i < MAX_RULE_VALUES; i++) {
-		if (values >> i & 1 && why[i])
-			return why[i];
-	}
-	return NULL;
-}
-
-/* Why a formula cannot be computed, or NULL. */
+/* Why a formula cannot be computed, or NULL; why has a text for each value that is missing. */
 static char *missing_text(unsigned int missing, char **why, const struct formula *formula)
 {
-	return first_text(missing, why) ?: isfinite(formula_value(formula)) ? NULL :
+	return missing ? why[__builtin_ctz(missing)] : isfinite(formula_value(formula)) ? NULL :
 	       "its formula has no value for what was counted";
 }
 
@@ -371,10 +360,7 @@ static void judge(struct result *result, struct rule *rule, const struct value *
 							rule->value[0].metric->unit);
 	}
 	verdict->text = missing_text(missing & rule->used, why, &rule->when);
-	if (!verdict->text && !formula_value(&rule->when)) {
-		/* Below a bound a place may be at its real limit. */
-		verdict->text = first_text(rule->used, why);
-	} else if (!verdict->text) {
+	if (!verdict->text && formula_value(&rule->when)) {
 		/* How bad it is matters where it holds. */
 		verdict->text = missing_text(missing & rule->used_share, why, &rule->share);
 		verdict->share = formula_value(&rule->share);
