@@ -663,10 +663,19 @@ def messages():
     world = World()
     ktap.result('no permission', ended(world.run('memory', '--', 'true', env={'FAKE_ERRNO': '*:13'}.items()), 3,
                                          r'\A.*no permission.*:\n\tsysctl kernel.perf_event_paranoid=0\n\Z'))
-    for name, like in (('memroy', 'memory'), ('llc_mis_ratio', 'llc_miss_ratio'), ('mapp', 'map'), ('lst', 'list'),
+    for name, like in (('memroy', 'memory'), ('llc_mis_ratio', 'llc_miss_ratio'), ('mapp', 'map'), ('lst', 'list'), ('tpo', 'top'),
+                       ('memory_full', 'perf metrics why memory_full'),
                        ('read_bandwidth', 'memory_read_bandwidth'), ('zzzzzzzzzzzz', None)):
         ktap.result(f'an unknown name {name}', ended(
             world.run(name), 2, f'did you mean {like}: ' if like else "group 'zzzzzzzzzzzz': "))
+    for args, said in ((['list', 'memory_ful'], "no metric or group 'memory_ful'; did you mean memory_full: perf metrics list"),
+                       (['list', '--rules', 'memory_bandwidth'], "no rule 'memory_bandwidth': perf metrics list --rules"),
+                       (['list', '--rules', 'throtled'], "no rule 'throtled'; did you mean throttled: perf metrics list --rules"),
+                       (['why', 'memroy_full', '--', 'true'], "no rule 'memroy_full'; did you mean memory_full: "),
+                       (['why', 'any', '--', 'true'], "no rule 'any': perf metrics list --rules"),
+                       (['why', 'throttled', 'true'], "no rule 'true': perf metrics list --rules; a command stands behind --")):
+        ktap.result(f'an unknown name: {" ".join(args)}', ended(world.run(*args), 2, f'there is {said}'))
+    ktap.result('help says what a value is', ended(world.run('why', '--help'), 0, '--fail-on WORD', 'stdout'))
     ktap.result('a command without --', ended(world.run('memory', 'sleep', '1'), 2,
                                                 r"'sleep': .*; a command stands behind --\n\Z"))
     for args, text in ((['memory', '--csv', '--json'], 'only one of'), (['memory', '--plan', '--csv'], 'only one of'),

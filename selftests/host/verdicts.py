@@ -546,6 +546,7 @@ def statuses():
             ('the command has failed', ['--fail-on', 'any', '--', 'sh', '-c', 'exit 7'], 7, ''),
             ('one of two that was asked for', ['throttled', '--fail-on', 'any', '--', 'true'], 0, ''),
             ('an empty word', ['--fail-on', ',', '--', 'true'], 2, "'' is none that is judged here"),
+            ('no word', ['--fail-on', '', '--', 'true'], 2, "'' is none that is judged here"),
             ('a rule that is none', ['--fail-on', 'memori', '--', 'true'], 2, "'memori' is none that is judged here"),
             ('a rule that was not asked for', ['throttled', '--fail-on', 'link_full'], 2, "'link_full' is none"),
             ('no such rule', ['memory_ful', '--', 'true'], 2, "no rule 'memory_ful': perf metrics list --rules"),

@@ -106,50 +106,87 @@ static json_t *metric_json(const struct metric *metric)
 			 "doubt", metric->doubt, "source", metric->source);
 }
 
-/* How many letters have to be put in, left out or replaced to make one word of the other. */
-static int distance(const char *a, const char *b)
+struct metric *metric_named(const struct session *session, const char *name)
 {
-	int row[65], i, j, left, above;
+	int i;
 
-	for (j = 0; j < 65; j++)
-		row[j] = j;
-	for (i = 0; a[i]; i++) {
-		left = row[0];
-		row[0] = i + 1;
-		for (j = 0; j < 64 && b[j]; j++) {
-			above = row[j + 1];
-			row[j + 1] = a[i] == b[j] ? left : 1 + (left < above ?
-				     (left < row[j] ? left : row[j]) : (above < row[j] ? above : row[j]));
-			left = above;
-		}
+	for (i = 0; i < session->num_metrics; i++) {
+		if (!strcmp(session->metric[i]->name, name))
+			return session->metric[i];
 	}
-	return row[strnlen(b, 64)];
+	return NULL;
 }
 
-/* Is this nearer to the name? What has the name in it is, if nothing is near. */
-static void nearer(const char *name, const char *other, int *least, const char **like)
+struct rule *rule_named(const struct session *session, const char *name)
 {
-	int far = distance(name, other);
+	int r;
 
-	if (far < *least || (!*like && strlen(name) > 2 && strstr(other, name))) {
-		*least = far < *least ? far : *least;
-		*like = other;
+	for (r = 0; r < session->num_rules; r++) {
+		if (!strcmp(session->rule[r]->name, name))
+			return session->rule[r];
 	}
+	return NULL;
+}
+
+#define WORD	64
+
+/* How many letters have to be put in, left out, replaced or swapped to make one word of the other. */
+static int distance(const char *a, const char *b)
+{
+	int way[WORD + 1][WORD + 1], rows = strnlen(a, WORD), columns = strnlen(b, WORD), i, j;
+
+	for (i = 0; i <= rows; i++) {
+		for (j = 0; j <= columns; j++) {
+			int *here = &way[i][j];
+
+			if (!i || !j) {
+				*here = i + j;
+				continue;
+			}
+			*here = way[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+			*here = *here < way[i - 1][j] + 1 ? *here : way[i - 1][j] + 1;
+			*here = *here < way[i][j - 1] + 1 ? *here : way[i][j - 1] + 1;
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+			    way[i - 2][j - 2] < *here)
+				*here = way[i - 2][j - 2] + 1;
+		}
+	}
+	return way[rows][columns];
+}
+
+const char *nearer(const char *name, const char *other, const char *like)
+{
+	int most = 2 + strlen(name) / 6, least = like ? distance(name, like) : most;
+
+	if (distance(name, other) < (least < most ? least : most) ||
+	    (!like && strlen(name) > 2 && strstr(other, name)))
+		return other;
+	return like;
+}
+
+char *meant(const char *like)
+{
+	return like ? format("; did you mean %s", like) : "";
 }
 
 int unknown(const struct session *session, const char *name, bool first)
 {
-	int least = 2 + strlen(name) / 6, i;
-	const char *like = NULL;
+	const bool rules = session->options.rules || session->options.show == WHY;
+	const char *like = NULL, *what = rules ? "rule" : "metric or group";
+	int i;
 
-	for (i = LIST; i < NUM_MODES && first; i++)
-		nearer(name, modes[i], &least, &like);
-	for (i = 0; i < session->num_metrics; i++) {
-		nearer(name, session->metric[i]->group->name, &least, &like);
-		nearer(name, session->metric[i]->name, &least, &like);
+	for (i = LIST; i < NUM_MODES && first && !rules; i++)
+		like = nearer(name, modes[i], like);
+	for (i = 0; i < session->num_metrics && !rules; i++) {
+		like = nearer(name, session->metric[i]->group->name, like);
+		like = nearer(name, session->metric[i]->name, like);
 	}
-	return fail(STATUS_USAGE, "there is no metric or group '%s'%s%s: perf metrics list%s", name,
-		    like ? "; did you mean " : "", like ?: "",
+	for (i = 0; i < session->num_rules && (rules || session->options.mode == LIST); i++)
+		like = nearer(name, session->rule[i]->name, like);
+	if (!rules && rule_named(session, name))
+		like = format("perf metrics why %s", name);
+	return fail(STATUS_USAGE, "there is no %s '%s'%s: perf metrics list%s%s", what, name, meant(like),
+		    rules ? " --rules" : "",
 		    like || first ? "" : "; a command stands behind --");
 }
 

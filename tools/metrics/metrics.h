@@ -439,7 +439,16 @@ output_fn top_output;
 
 /* Lists all metrics, or all that is known of those named. 0, or a status for unknown names. */
 int list(const struct session *session, char **names, int num);
-/* Says that there is no such name, the first one or not, and which one is like it. A status. */
+/* The one of this name, or NULL. */
+struct metric *metric_named(const struct session *session, const char *name);
+/* Which of two is nearer to a name that is unknown; NULL is none. */
+const char *nearer(const char *name, const char *other, const char *like);
+/* "; did you mean ...", or empty for NULL. */
+char *meant(const char *like);
+/*
+ * Says that there is no such metric, or rule where these are asked for, the first one or not, and
+ * which one is like it. A status.
+ */
 int unknown(const struct session *session, const char *name, bool first);
 
 /* ---- replace.c ---- */

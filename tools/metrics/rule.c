@@ -269,17 +269,6 @@ int rule_make(struct session *session, struct group *group, const char *path,
 
 /* ---- the metrics of rules ---- */
 
-static struct metric *find(const struct session *session, const char *name)
-{
-	int i;
-
-	for (i = 0; session && i < session->num_metrics; i++) {
-		if (!strcmp(session->metric[i]->name, name))
-			return session->metric[i];
-	}
-	return NULL;
-}
-
 bool rules_complete(const struct session *session)
 {
 	int r, i;
@@ -288,7 +277,7 @@ bool rules_complete(const struct session *session)
 		const struct rule *rule = session->rule[r];
 
 		for (i = 0; i < rule->num_values; i++) {
-			if (rule->value[i].of != OF_LIMIT && !find(session, rule->value[i].text))
+			if (rule->value[i].of != OF_LIMIT && !metric_named(session, rule->value[i].text))
 				return false;
 		}
 	}
@@ -327,8 +316,8 @@ int rules_resolve(struct session *session, const struct session *others)
 			struct rule_value *value = &rule->value[i];
 
 			if (value->of != OF_LIMIT)
-				value->metric = find(session, value->text) ?:
-						find(others, value->text);
+				value->metric = metric_named(session, value->text) ?: others ?
+						metric_named(others, value->text) : NULL;
 			error = check_value(rule, value);
 		}
 		if (error)

@@ -78,6 +78,8 @@ bool rules_complete(const struct session *session);
 int rules_resolve(struct session *session, const struct session *others);
 /* Has a metric a value for each box or part, and are these alike? */
 bool metric_has_cells(const struct metric *metric);
+/* In list.c: the one of this name, or NULL. */
+struct rule *rule_named(const struct session *session, const char *name);
 void rule_print(const struct rule *rule);
 json_t *rule_json(const struct rule *rule);
 

@@ -39,17 +39,6 @@ struct result {
 
 /* ---- what is asked for ---- */
 
-static struct rule *rule_named(const struct session *session, const char *name)
-{
-	int r;
-
-	for (r = 0; r < session->num_rules; r++) {
-		if (!strcmp(session->rule[r]->name, name))
-			return session->rule[r];
-	}
-	return NULL;
-}
-
 /* Each word of --fail-on is a rule that is asked for, or any. */
 static int check_fail_on(const struct session *session)
 {
@@ -97,8 +86,7 @@ int why_ask(struct session *session, char **names, int num)
 		struct rule *rule = rule_named(session, names[i]);
 
 		if (!rule)
-			return fail(STATUS_USAGE, "there is no rule '%s': perf metrics list --rules%s",
-				    names[i], i ? "; a command stands behind --" : "");
+			return unknown(session, names[i], !i);
 		rule->asked = true;
 	}
 	if (!num && !why_ask_all(session))
