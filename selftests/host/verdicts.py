@@ -371,9 +371,16 @@ def wrong_limit():
         silent = {(one['rule'], one['place']) for one in answer['not_judged']}
         ktap.result(f'{much:.0%} of a limit', [] if (found(answer), silent) == ((place, set()) if holds else (set(), place))
                     else [answer])
-    write(f'{world.dir}/topology', 'limit memori 3e10\n')
-    flat = ' '.join(why(world, '--', 'true').stdout.split())
-    ktap.result('a limit of another kind: the file is named', [] if f"into {world.dir}/topology" in flat else [flat])
+    write(f'{world.dir}/files/x.metric', rule('value a memory_bandwidth', 'limit most watts_of_all_fans', 'if a > most'))
+    path = f'{TOP}/metrics:{world.dir}/files'
+    for kind, like, files in (('memori', '; did you mean memory', path), ('qpi', None, path), ('power', '', path),
+                              ('watts_of_all_fan', '; did you mean watts_of_all_fans', path),
+                              ('watts_of_all_fans', None, path), ('watts_of_all_fans', '', f'{TOP}/metrics')):
+        write(f'{world.dir}/topology', f'node 0 S0\nlimit {kind} 3e10\n')
+        done = why(world, '--', 'true', PERF_METRICS_PATH=files)
+        said = '' if like is None else f"{world.dir}/topology:2: no rule has a limit '{kind}'{like}\n"
+        ktap.result(f'a limit of the kind {kind}{", with its rule" * (files == path)}', [] if done.returncode == 2 * bool(said) and
+                    done.stderr.startswith(said) else [done.returncode, done.stderr])
     world.end()
 
 
@@ -549,7 +556,7 @@ def statuses():
             ('no word', ['--fail-on', '', '--', 'true'], 2, "'' is none that is judged here"),
             ('a rule that is none', ['--fail-on', 'memori', '--', 'true'], 2, "'memori' is none that is judged here"),
             ('a rule that was not asked for', ['throttled', '--fail-on', 'link_full'], 2, "'link_full' is none"),
-            ('no such rule', ['memory_ful', '--', 'true'], 2, "no rule 'memory_ful': perf metrics list --rules"),
+            ('no such rule', ['memory_ful', '--', 'true'], 2, "no rule 'memory_ful'; did you mean memory_full: perf metrics list --rules"),
             ('an option that it has not', ['--csv'], 2, '--csv is not for perf metrics why')):
         done = why(world, *args)
         ktap.result(f'status {status}: {name}', [] if done.returncode == status and text in done.stderr else
@@ -673,6 +680,7 @@ def own_rules():
         answer = json.loads(why(world, 'r', '--json', '--', 'true', **own).stdout)
         ktap.result(f'a limit of his own{place or " of all"}', [] if len(answer['verdicts']) == wanted and
                     len(answer['not_judged']) == 4 - wanted else [answer])
+    write(f'{world.dir}/topology', f'limit memory {LIMIT}\n')
     write(path, rule().replace('rule r', 'rule memory_full').replace('if a > 1', 'if a > 1e12'))
     counts = [calm(), calm()]
     memory(counts[0])

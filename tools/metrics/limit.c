@@ -19,7 +19,7 @@ const struct topology *session_topology(struct session *session)
 	if (session->options.topology || session->options.mode != REPORT)
 		*file = (struct text){ session->options.topology ?: file_find("topology") };
 	topology = allocate(sizeof(*topology));
-	if (!file->path || !topology_read(topology, file))
+	if (!file->path || !topology_read(topology, session, file))
 		session->topology = topology;
 	return session->topology;
 }

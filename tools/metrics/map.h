@@ -33,15 +33,18 @@ struct topology {
 	char node[MAP_NODES][MAP_NAME];	/* whose it is; empty if nobody has said */
 	int nodes;
 	struct topology_limit {
-		char kind[16];
-		char place[16];	/* S0 or S0/mbox_0; empty for all */
-		double most;	/* in the unit of what it is compared with */
+		const char *kind;
+		const char *place;	/* S0 or S0/mbox_0; empty for all */
+		double most;		/* in the unit of what it is compared with */
 	} limit[MAX_LIMITS];
 	int limits;
 };
 
-/* Reads a topology file and tells of each line that is wrong. 0, or a status. */
-int topology_read(struct topology *topology, const struct text *file);
+/*
+ * Reads a topology file and tells of each line that is wrong, also of limits that neither the map
+ * nor a rule of the session has. 0, or a status.
+ */
+int topology_read(struct topology *topology, const struct session *session, const struct text *file);
 /* What a place can do at most, "" for all of them, as the file says; 0 if it does not. */
 double topology_limit(const struct topology *topology, const char *kind, const char *place);
 

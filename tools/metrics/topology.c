@@ -8,7 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "map.h"
+#include "rule.h"
+
+struct reader {
+	struct topology *topology;
+	const struct session *session;
+};
 
 struct port {
 	int package, port;	/* package -1: it is no port */
@@ -93,10 +98,29 @@ double topology_limit(const struct topology *topology, const char *kind, const c
 	return 0;
 }
 
+/* A limit is of the map or of a rule. */
+static const char *check_kind(const struct session *session, const char *kind)
+{
+	const char *like = nearer(kind, "qpi", nearer(kind, "memory", NULL));
+	int r, i;
+
+	for (r = 0; r < session->num_rules; r++) {
+		const struct rule *rule = session->rule[r];
+
+		for (i = 0; i < rule->num_values; i++) {
+			if (rule->value[i].of == OF_LIMIT)
+				like = nearer(kind, rule->value[i].text, like);
+		}
+	}
+	return like && !strcmp(like, kind) ? NULL :
+	       format("no rule has a limit '%s'%s", kind, meant(like));
+}
+
 /* What a place can do at most: of all such places, or of one. */
-static const char *read_limit(struct topology *topology, const char *kind, const char *number,
+static const char *read_limit(const struct reader *reader, const char *kind, const char *number,
 			      const char *place)
 {
+	struct topology *topology = reader->topology;
 	struct topology_limit *limit = &topology->limit[topology->limits];
 	char *end;
 	double most = strtod(number, &end);
@@ -104,44 +128,40 @@ static const char *read_limit(struct topology *topology, const char *kind, const
 
 	if (*end || !(most > 0 && most < 1e15))
 		return format("'%s' is no limit, which is a number above 0 and below 1e15", number);
-	if (check_word(kind) || strlen(kind) >= sizeof(limit->kind))
-		return format("'%s' is no kind of limit, such as memory", kind);
 	if (*place && (sscanf(place, "S%d%n", &package, &len) != 1 || package < 0 ||
-		       (place[len] && (place[len] != '/' || check_word(place + len + 1))) ||
-		       strlen(place) >= sizeof(limit->place)))
+		       (place[len] && (place[len] != '/' || check_word(place + len + 1)))))
 		return format("'%s' is no place, which is as S0 or S0/mbox_0", place);
 	if (topology_limit(topology, kind, place))
 		return format("there is a limit of %s%s%s already", kind, *place ? " of " : "", place);
 	if (topology->limits == MAX_LIMITS)
 		return "too many limits";
-	strcpy(limit->kind, kind);
-	strcpy(limit->place, place);
-	limit->most = most;
+	*limit = (struct topology_limit){ kind, place, most };
 	topology->limits++;
-	return NULL;
+	return check_kind(reader->session, kind);
 }
 
-static const char *take_line(void *topology, int number, char *first, char *text)
+static const char *take_line(void *data, int number, char *first, char *text)
 {
+	const struct reader *reader = data;
 	char *second = next_word(&text), *third = second ? next_word(&text) : NULL;
 
 	(void)number;
 	if (third && !strcmp(first, "limit") && !strpbrk(text, " \t"))
-		return read_limit(topology, second, third, text);
+		return read_limit(reader, second, third, text);
 	if (third && !*text && !strcmp(first, "link"))
-		return read_link(topology, second, third);
+		return read_link(reader->topology, second, third);
 	if (third && !*text && !strcmp(first, "node"))
-		return read_node(topology, second, third);
+		return read_node(reader->topology, second, third);
 	return "a line is 'link S0.qpi0 S1.qpi0', 'link S0.qpi0 NAME', 'node 0 S0' or "
 	       "'limit memory NUMBER'";
 }
 
-int topology_read(struct topology *topology, const struct text *file)
+int topology_read(struct topology *topology, const struct session *session, const struct text *file)
 {
 	int errors;
 
 	memset(topology, 0, sizeof(*topology));
-	errors = lines_read(file, take_line, topology);
+	errors = lines_read(file, take_line, &(struct reader){ topology, session });
 	return !errors ? 0 : fail(STATUS_USAGE, "%s: %d %s wrong", file->path, errors,
 				  errors == 1 ? "line is" : "lines are");
 }
