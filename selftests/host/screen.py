@@ -333,7 +333,7 @@ def nowhere():
                     re.fullmatch(f'perf metrics: .*{text}.*\n', done.stderr) else [done])
     other = World(model='06_9e')
     ktap.result('top on a machine that nobody has metrics for', Terminal(other, [PROGRAM, 'top'], 80).left(
-        3, 'no metrics for this machine, which is Some CPU'))
+        3, 'no rule is for this machine, which is Some CPU'))
     other.end()
     for term in 'dumb', 'no-such-terminal':
         t = top(world, 80, TERM=term)

@@ -156,6 +156,11 @@ def blocked():
         'intel_uncore holds the counters.*Next, as root: rmmod intel_uncore modprobe xeon7500_uncore'])
     world = world_of(driver=False)
     write(f'{world.dir}/modules/6.1.0-0-fake/modules.dep', 'kernel/intel_core_ext.ko:\n')
+    for args in ['why'], ['memory'], ['map']:
+        done = world.run(*args, '--', 'true')
+        ktap.result(f'{args[0]} has the next command of status', fixture.ended(
+            done, 3, r'the module xeon7500_uncore is not installed for this kernel, 6.1.0-0-fake. In the source: make install. '
+            r'As root:\n\tapt install xeon7500-pmu-dkms linux-headers-6.1.0-0-fake\n\Z'))
     case('a module of another kernel', world, 3, [
         'xeon7500_uncore is not installed for this kernel, 6.1.0-0-fake.*Next, as root: apt install '
         'xeon7500-pmu-dkms linux-headers-6.1.0-0-fake'])
@@ -192,10 +197,8 @@ def cores():
     """The other module."""
     world = world_of(model='06_5c', modules=('intel_core_ext',))
     world.pmu('cpu', GOLDMONT, None)
-    for name, text in (('enforce', 'Y'), ('data_src', 'N')):
-        write(f'{world.sys}/module/intel_core_ext/parameters/{name}', text + '\n')
     write(f'{world.dir}/proc/sys/kernel/nmi_watchdog', '1\n')
-    case('Goldmont', world, 0, [r'CPU Goldmont, Some CPU', 'enforce on, data_src off', 'the NMI watchdog holds a counter',
+    case('Goldmont', world, 0, [r'CPU Goldmont, Some CPU', 'the NMI watchdog holds a counter',
                                 'Next: perf metrics why -- COMMAND'], ('offcore_latency_demand_data_rd',))
     world = world_of(model='06_2a')
     write(f'{world.dir}/proc/sys/kernel/nmi_watchdog', '1\n')
@@ -229,6 +232,7 @@ def skeleton():
     ktap.result('a skeleton where there is no link', [] if done.returncode == 0 and 'No QPI link was found' in
                 done.stdout else [done.stdout, done.stderr])
     world = world_of()
+    ktap.result('help of status', fixture.ended(world.run('status', '--help'), 0, '--topology +where', 'stdout'))
     for args, text in (['x'], "so 'x' is too much"), (['--csv'], '--csv is not for perf metrics status'), (
             ['--topology=x'], "there is no option --topology=x"):
         done = world.run('status', *args)

@@ -235,9 +235,50 @@ const char *machine_module(const struct session *session)
 	return model ? model->module : NULL;
 }
 
-bool has_module(const struct session *session, const char *name)
+/* Is the module there, also as a part of the kernel? */
+static bool has_module(const struct session *session, const char *name)
 {
 	return !access(format("%s/module/%s", session->world->sys, name), F_OK);
+}
+
+/* Is there a file of this module for the running kernel? */
+static bool is_installed(const struct session *session, const char *module)
+{
+	FILE *f = session->world->modules ?
+		  fopen(format("%s/modules.dep", session->world->modules), "re") : NULL;
+	const char *name = format("/%s.ko", module);
+	char *line = NULL;
+	bool found = !f;
+	size_t size = 0;
+
+	/* Where nobody can tell, modprobe will. */
+	while (f && !found && getline(&line, &size, f) >= 0) {
+		line[strcspn(line, ":")] = 0;
+		found = strstr(line, name);
+	}
+	free(line);
+	if (f)
+		fclose(f);
+	return found;
+}
+
+char *module_lack(const struct session *session, char **next)
+{
+	const char *module = machine_module(session), *kernel;
+
+	if (!module || has_module(session, module))
+		return NULL;
+	if (!is_installed(session, module)) {
+		kernel = strrchr(session->world->modules, '/') + 1;
+		*next = format("apt install xeon7500-pmu-dkms linux-headers-%s", kernel);
+		return format("%s is not installed for this kernel, %s. In the source: make install",
+			      module, kernel);
+	}
+	*next = format("modprobe %s", module);
+	if (strcmp(module, "xeon7500_uncore") || !has_module(session, "intel_uncore"))
+		return format("%s is not loaded", module);
+	*next = format("rmmod intel_uncore\n%s", *next);
+	return format("%s is not loaded, and intel_uncore holds the counters", module);
 }
 
 char *module_text(const struct session *session)
@@ -253,8 +294,7 @@ char *module_text(const struct session *session)
 int machine_check(const struct session *session)
 {
 	const struct plan *plan = &session->plan;
-	const struct model *model = model_of(session->model);
-	bool held;
+	char *next, *lack;
 	int m;
 
 	for (m = 0; m < plan->num_metrics &&
@@ -263,12 +303,9 @@ int machine_check(const struct session *session)
 	if (m && m == plan->num_metrics)
 		return fail(STATUS_FAILED, "nothing of this can be counted here: %s",
 			    plan->metric[0].why);
-	if (!model || has_module(session, model->module))
-		return 0;
-	held = !strcmp(model->module, "xeon7500_uncore") && has_module(session, "intel_uncore");
-	return fail(STATUS_FAILED, "the module %s is not loaded%s. As root:%s\n\tmodprobe %s",
-		    model->module, held ? ", and intel_uncore holds the counters" : "",
-		    held ? "\n\trmmod intel_uncore" : "", model->module);
+	lack = module_lack(session, &next);
+	return lack ? fail(STATUS_FAILED, "the module %s. As root:\n\t%s", lack,
+			   escaped(next, "\n", "%c\t")) : 0;
 }
 
 /* Puts a value where a format says: "config1:0-7", "config:18", "config:1,6-9". */

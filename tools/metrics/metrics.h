@@ -228,8 +228,11 @@ char *machine_names(const char *models);
 const char *machine_name(const struct session *session);
 /* The module that has its events; NULL if the machine is none of ours. */
 const char *machine_module(const struct session *session);
-/* Is the module there, also as a part of the kernel? */
-bool has_module(const struct session *session, const char *name);
+/*
+ * Why the module of this machine is not there, as "xeon7500_uncore is not loaded", and the commands
+ * that change it, for root, a line each. NULL if it is loaded, or if there is none.
+ */
+char *module_lack(const struct session *session, char **next);
 /* The first line of a file, NULL if there is none. */
 char *first_line(const char *path);
 /* That of one below sysfs, NULL if there is none. */
@@ -315,7 +318,7 @@ struct options {
 	const char *html;
 	bool matrix, host;
 	const char *fail_on;
-	bool rules, skeleton;
+	bool rules;
 	bool help, version;
 	char **command;		/* NULL for none */
 };

@@ -39,33 +39,6 @@ int session_ask(struct session *session, const char *name, bool first)
 	return found ? 0 : unknown(session, name, first);
 }
 
-/* What top is of by itself: the metrics of a map, or else what the machine has. */
-static int ask_usual(struct session *session)
-{
-	static const char * const usual[] = { "memory_read_bandwidth", "memory_write_bandwidth",
-					      "llc_miss_rate", "qpi_utilization" };
-	bool any = false, here = false;
-	unsigned int i;
-	int m;
-
-	for (m = 0; m < session->num_metrics; m++) {
-		struct metric *metric = session->metric[m];
-
-		for (i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
-			metric->asked |= !strcmp(metric->name, usual[i]) &&
-					 machine_is(session, metric->group->machines);
-		any |= metric->asked;
-	}
-	for (m = 0; m < session->num_metrics && !any; m++) {
-		struct metric *metric = session->metric[m];
-
-		metric->asked = machine_is(session, metric->group->machines);
-		here |= metric->asked;
-	}
-	return any || here ? 0 : fail(STATUS_FAILED, "there are no metrics for this machine, which is %s",
-				      machine_name(session));
-}
-
 static int check_files(struct session *session, char **paths, int num)
 {
 	struct session installed = { .world = session->world };
@@ -210,9 +183,8 @@ static const struct {
 	  "of a map: who talks to whom, too" },
 	{ "host", 0, FLAG, AT(host), PICTURE | REPORTS,
 	  "of a map: the name of the machine in its title" },
-	{ "topology", 0, TEXT, AT(topology), COUNTS | REPORTS,
-	  "where links lead, and what is the limit of a place" },
-	{ "topology", 0, FLAG, AT(skeleton), 1 << STATUS, "print a topology file to be filled in" },
+	{ "topology", 0, TEXT, AT(topology), COUNTS | REPORTS | 1 << STATUS,
+	  "where links lead, and limits; status prints one to be filled in" },
 	{ "fail-on", 0, WORD, AT(fail_on), VERDICT | REPORTS,
 	  "status 4 if one of these rules holds, or any" },
 	{ "rules", 0, FLAG, AT(rules), 1 << LIST, "the rules of perf metrics why" },
@@ -243,24 +215,12 @@ static void print_usage(FILE *f, unsigned int modes)
 		if (table[i].modes & modes)
 			fprintf(f, "  %c%c%c --%-18s%s\n", table[i].letter ? '-' : ' ',
 				table[i].letter ?: ' ', table[i].letter ? ',' : ' ',
-				format("%s%s", table[i].name, values[table[i].kind]), table[i].help);
+				format("%s%s", table[i].name, values[modes == 1 << STATUS ? FLAG :
+								     table[i].kind]), table[i].help);
 	}
 	fputs("\nStatus: that of COMMAND, 128 more than the signal that ended it, 127 if there is none\n"
 	      "of this name; 1 if there is no value at all, 2 wrong usage, an unknown metric or a wrong\n"
 	      "file, 3 counting or output is not possible, 4 a rule of --fail-on holds.\n", f);
-}
-
-/* Is there another option of this name, which is more of this mode? */
-static bool shadowed(unsigned int i, enum mode mode)
-{
-	unsigned int j;
-
-	for (j = 0; j < NUM_OPTIONS; j++) {
-		if (j != i && !strcmp(table[i].name, table[j].name) &&
-		    (table[j].modes >> mode & 1 || (!(table[i].modes >> mode & 1) && j < i)))
-			return true;
-	}
-	return false;
 }
 
 static bool is_table(const struct options *options)
@@ -280,11 +240,11 @@ static int options_read(struct options *options, int argc, char **argv)
 	char *end;
 	long value;
 
-	/* Of two options with one name, that of the first word. */
+	/* Status prints a topology file and takes none. */
 	mode = argc > 1 ? mode_of(argv[1]) : METRICS;
 	for (i = 0; i < NUM_OPTIONS; i++)
-		longs[i] = (struct option){ shadowed(i, mode) ? "" : table[i].name,
-					    table[i].kind != FLAG, NULL,
+		longs[i] = (struct option){ table[i].name, table[i].kind != FLAG &&
+					    (mode != STATUS || table[i].at != AT(topology)), NULL,
 					    table[i].letter ?: 256 + (int)i };
 	optind = 0;
 	while ((option = getopt_long(argc, argv, ":I:o:ah", longs, NULL)) >= 0) {
@@ -299,8 +259,8 @@ static int options_read(struct options *options, int argc, char **argv)
 		if (table[i].kind == FLAG) {
 			*(bool *)field = true;
 		} else if (table[i].kind != NUMBER) {
-			*(const char **)field = optarg;
-			if (table[i].kind == TEXT && !*optarg)
+			*(const char **)field = optarg ?: table[i].name;
+			if (table[i].kind == TEXT && optarg && !*optarg)
 				return fail(STATUS_USAGE, "--%s wants a file", table[i].name);
 		} else {
 			*(int *)field = value = strtol(optarg, &end, 10);
@@ -417,7 +377,8 @@ static int run(struct session *session, int argc, char **argv)
 	if (!status && mode == RECORD)
 		status = record_ask(session, i > first);
 	if (!status && mode == TOP && first == args)
-		status = ask_usual(session);
+		status = machine_is(session, "06_2e 06_2f") ? map_ask(session) :
+			 why_ask(session, NULL, 0);
 	return status ?: measure(session);
 }
 

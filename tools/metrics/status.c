@@ -96,55 +96,22 @@ static bool add_cpu(struct status *status)
 	return row->level != BLOCKS;
 }
 
-/* Is there a file of this module for the running kernel? */
-static bool is_installed(const struct session *session, const char *module)
-{
-	FILE *f = session->world->modules ?
-		  fopen(format("%s/modules.dep", session->world->modules), "re") : NULL;
-	const char *name = format("/%s.ko", module);
-	char *line = NULL;
-	bool found = !f;
-	size_t size = 0;
-
-	/* Where nobody can tell, modprobe will. */
-	while (f && !found && getline(&line, &size, f) >= 0) {
-		line[strcspn(line, ":")] = 0;
-		found = strstr(line, name);
-	}
-	free(line);
-	if (f)
-		fclose(f);
-	return found;
-}
-
 static const struct pmu *any_event(const struct status *status, char **terms);
 
 /* Returns whether its events can be looked for. */
 static bool add_module(struct status *status)
 {
 	const struct session *session = status->session;
-	const char *module = machine_module(session), *kernel;
+	char *terms, *next, *lack = module_lack(session, &next);
 	struct row *row;
-	char *terms;
 
-	if (!module)
-		return true;
-	if (has_module(session, module)) {
-		row_add(status, "module", format("%s is loaded", module));
+	if (!lack) {
+		if (machine_module(session))
+			row_add(status, "module", format("%s is loaded", machine_module(session)));
 		return true;
 	}
-	row = row_add(status, "module", format("%s is not loaded", module));
-	if (!is_installed(session, module)) {
-		kernel = strrchr(session->world->modules, '/') + 1;
-		row->text = format("%s is not installed for this kernel, %s. In the source: make "
-				   "install", module, kernel);
-		blocks(row, format("apt install xeon7500-pmu-dkms linux-headers-%s", kernel), true);
-	} else if (status->uncore && has_module(session, "intel_uncore")) {
-		row->text = format("%s, and intel_uncore holds the counters", row->text);
-		blocks(row, format("rmmod intel_uncore\nmodprobe %s", module), true);
-	} else {
-		blocks(row, format("modprobe %s", module), true);
-	}
+	row = row_add(status, "module", lack);
+	blocks(row, next, true);
 	/* Of some cores the events of metrics are raw ones. */
 	if (status->uncore || !any_event(status, &terms))
 		return false;
@@ -153,85 +120,64 @@ static bool add_module(struct status *status)
 	return true;
 }
 
-/* Numbers of a kind that are there, or are not there: "0-3, 5". */
-static char *numbers(const struct session *session, const char *base, int most, int package,
-		     bool there, int *num)
+/* "U-Box, C-Box 0-1, 4": the boxes of a package that are there, or that are not. */
+static char *boxes_of(const struct session *session, int package, bool there)
 {
+	const struct { char letter; int num; } kinds[] = {
+		{ 'u' }, { 'c', strcmp(session->model, "06_2f") ? 8 : 10 }, { 's', 2 }, { 'b', 2 }, { 'm', 2 }, { 'r', 2 }, { 'w' },
+	};
 	char *text = "";
-	int i, first = -1;
+	unsigned int k;
 
-	*num = 0;
-	for (i = 0; i <= most; i++) {
-		const struct pmu *pmu = i < most ? pmu_of(session, base, i) : NULL;
+	for (k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+		const char *base = format("xeon7500_%cbox", kinds[k].letter);
+		int num = kinds[k].num, run = 0, i;
+		char *name = format("%c-Box%s", kinds[k].letter - 'a' + 'A', num ? " " : "");
 
-		if (i < most && (pmu && pmu->cpu[package] >= 0) == there) {
-			first = first < 0 ? i : first;
-			(*num)++;
-		} else if (first >= 0) {
-			text = joined(text, first == i - 1 ? format("%d", first) :
-				      format("%d-%d", first, i - 1));
-			first = -1;
+		for (i = num ? 0 : -1; i <= num; i++) {
+			const struct pmu *pmu = i < num ? pmu_of(session, base, i) : NULL;
+
+			if (i < num && (pmu && pmu->cpu[package] >= 0) == there) {
+				run++;
+			} else if (run) {
+				text = joined(text, !num ? name : run == 1 ? format("%s%d", name, i - 1) :
+					      format("%s%d-%d", name, i - run, i - 1));
+				name = "";
+				run = 0;
+			}
 		}
 	}
 	return text;
-}
-
-static char *boxes_of(const struct session *session, int package)
-{
-	const struct { const char *letter; int num; } kinds[] = {
-		{ "u" }, { "c", strcmp(session->model, "06_2f") ? 8 : 10 }, { "s", 2 }, { "b", 2 },
-		{ "m", 2 }, { "r", 2 }, { "w" },
-	};
-	char *there = "", *absent = "", *list;
-	unsigned int k;
-	int num;
-
-	for (k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
-		const char *base = format("xeon7500_%sbox", kinds[k].letter);
-		char *name = format("%c-Box", kinds[k].letter[0] - 'a' + 'A');
-		const struct pmu *pmu = pmu_of(session, base, -1);
-
-		if (!kinds[k].num) {
-			if (pmu && pmu->cpu[package] >= 0)
-				there = joined(there, name);
-			else
-				absent = joined(absent, name);
-			continue;
-		}
-		list = numbers(session, base, kinds[k].num, package, true, &num);
-		if (num)
-			there = joined(there, format("%s %s", name, list));
-		list = numbers(session, base, kinds[k].num, package, false, &num);
-		if (num)
-			absent = joined(absent, format("%s %s", name, list));
-	}
-	return format("%s%s%s", *there ? there : "none", *absent ? "; absent or fused off: " : "",
-		      absent);
 }
 
 /* Packages that have the same boxes are in one row. */
 static void add_boxes(struct status *status)
 {
 	const struct session *session = status->session;
-	bool done[MAX_PACKAGES] = {}, any = false;
+	char *boxes[MAX_PACKAGES] = {};
+	bool any = false;
 	int p, q;
 
 	for (p = 0; p < session->packages; p++) {
-		char *packages = format("S%d", p), *boxes = boxes_of(session, p);
+		char *there = boxes_of(session, p, true), *absent = boxes_of(session, p, false);
 
-		if (!session->online[p] || done[p])
-			continue;
-		for (q = p + 1; q < session->packages; q++) {
-			if (session->online[q] && !strcmp(boxes, boxes_of(session, q))) {
+		if (session->online[p])
+			boxes[p] = format("%s%s%s", *there ? there : "none", *absent ?
+					  "; absent or fused off: " : "", absent);
+		any |= *there;
+	}
+	for (p = 0; p < session->packages; p++) {
+		char *same = boxes[p], *packages = "";
+
+		for (q = p; same && q < session->packages; q++) {
+			if (boxes[q] && !strcmp(same, boxes[q])) {
 				packages = joined(packages, format("S%d", q));
-				done[q] = true;
+				boxes[q] = NULL;
 			}
 		}
-		row_add(status, "boxes", format("%s: %s", packages, boxes));
-		if (!strncmp(boxes, "none", 4))
-			status->row[status->num - 1].level = NOTE;
-		else
-			any = true;
+		if (same)
+			row_add(status, "boxes", format("%s: %s", packages, same))->level =
+				*same == 'n' ? NOTE : FINE;
 	}
 	if (!any)
 		blocks(row_add(status, "boxes", "the module is loaded, but no box is in sysfs"),
@@ -277,23 +223,6 @@ static void add_uncore(struct status *status)
 			       "loaded, as LIKWID or PCM do; those counts are lost", foreign) :
 			"no register was changed by someone else since the module was loaded")->level =
 			strtoull(foreign, NULL, 0) ? NOTE : FINE;
-}
-
-static void add_core(struct status *status)
-{
-	static const char * const options[] = { "enforce", "data_src", "ds_guard" };
-	const struct session *session = status->session;
-	char *text = "", *value;
-	unsigned int i;
-
-	for (i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
-		value = read_file(session, format("/module/intel_core_ext/parameters/%s", options[i]));
-		if (value)
-			text = joined(text, format("%s %s", options[i], value[0] == 'Y' ||
-						   value[0] == '1' ? "on" : "off"));
-	}
-	if (*text)
-		row_add(status, "options", text);
 }
 
 /* ---- who else counts ---- */
@@ -698,7 +627,7 @@ int status_show(struct session *session, int files)
 	bool known;
 	int i;
 
-	if (session->options.skeleton)
+	if (session->options.topology)
 		return topology_skeleton(session);
 	known = add_cpu(&status);
 	add_files(&status, files);
@@ -706,8 +635,6 @@ int status_show(struct session *session, int files)
 		if (add_module(&status)) {
 			if (status.uncore)
 				add_uncore(&status);
-			else
-				add_core(&status);
 			if (!files)
 				add_permission(&status);
 		}
