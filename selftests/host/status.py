@@ -174,7 +174,7 @@ def blocked():
     os.unlink(f'{world.dir}/perf')
     case('no perf', world, 3, ['Counting will not work: the program perf is not there.*Next, as root: apt install linux-perf'])
     case('a perf that says its version and hangs', world_of(perf=PERF.replace('sys.exit(0)', 'time.sleep(1000)')), 0,
-         ['perf version 6.1.170'], FAKE_PATIENCE='10000')
+         ['perf version 6.1.170'], FAKE_PATIENCE='5000')
     case('another program perf', world_of(perf='print("hello")\nsys.exit(0)\n'), 3, [
         "another program is named perf and says 'hello'.*Next, as root: apt install linux-perf"])
     case('the module has no box', world_of(driver=False, modules=('xeon7500_uncore',)), 3, [

@@ -13,7 +13,7 @@ static const char *range_text(const double range[2])
 	return isfinite(range[1]) ? format("%g to %g", range[0], range[1]) : NULL;
 }
 
-static void print_item(const char *name, const char *text)
+void print_item(const char *name, const char *text)
 {
 	if (text && *text) {
 		printf("    %-9s ", name);

@@ -381,6 +381,12 @@ static inline int readings(const struct session *session)
 
 /* Why a user may not count on a PMU, and the command that lets him. */
 char *permission_text(const struct pmu *pmu);
+/*
+ * Opens an event on the first CPU that the PMU has, or of this process, in a group if leader >= 0;
+ * without one it is disabled. A file descriptor, or -errno.
+ */
+int event_open(const struct session *session, const struct pmu *pmu, const char *terms, bool own,
+	       int leader);
 /* All of these return 0 or a status. */
 int plan_make(struct session *session);
 /* Outputs values or a map; time is 0 for the whole run. */
@@ -442,6 +448,8 @@ output_fn top_output;
 
 /* Lists all metrics, or all that is known of those named. 0, or a status for unknown names. */
 int list(const struct session *session, char **names, int num);
+/* A line of what is known of one of them; nothing for an empty text or NULL. */
+void print_item(const char *name, const char *text);
 /* The one of this name, or NULL. */
 struct metric *metric_named(const struct session *session, const char *name);
 /* Which of two is nearer to a name that is unknown; NULL is none. */

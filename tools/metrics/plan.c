@@ -49,11 +49,9 @@ struct planner {
 
 /* ---- what fits ---- */
 
-static int open_one(const struct planner *planner, const struct pmu *pmu, const char *terms,
-		    int leader)
+int event_open(const struct session *session, const struct pmu *pmu, const char *terms, bool own,
+	       int leader)
 {
-	const struct session *session = planner->session;
-	bool command = planner->plan->command_only;
 	struct perf_event_attr attr;
 	int cpu = -1, p, fd;
 
@@ -65,8 +63,7 @@ static int open_one(const struct planner *planner, const struct pmu *pmu, const 
 		cpu = pmu->cpu[p];
 	for (p = 0; pmu->core && p < session->cpus && cpu < 0; p++)
 		cpu = session->package_of[p] >= 0 ? p : -1;
-	fd = session->world->open(&attr, command ? 0 : -1, command ? -1 : cpu, leader,
-				  PERF_FLAG_FD_CLOEXEC);
+	fd = session->world->open(&attr, own ? 0 : -1, own ? -1 : cpu, leader, PERF_FLAG_FD_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
 
@@ -107,7 +104,8 @@ static int pass_add(struct planner *planner, struct pass *pass, const struct ite
 		if (j < pass->num)
 			continue;
 		fd = planner->status || j == MAX_GROUP ? -EINVAL :
-		     open_one(planner, item->pmu, item->terms[i], j ? pass->fd[0] : -1);
+		     event_open(planner->session, item->pmu, item->terms[i],
+				planner->plan->command_only, j ? pass->fd[0] : -1);
 		if (fd == -EACCES || fd == -EPERM)
 			planner->status = fail(STATUS_FAILED, "%s", permission_text(item->pmu));
 		if (fd == -EMFILE || fd == -ENFILE || fd == -ENOMEM)
@@ -451,7 +449,7 @@ static bool wants_gate(const struct planner *planner)
 static void add_gates(struct planner *planner)
 {
 	const struct pmu *pmu = pmu_of(planner->session, "xeon7500_package", -1);
-	int fd = pmu ? open_one(planner, pmu, "gate", -1) : -1;
+	int fd = pmu ? event_open(planner->session, pmu, "gate", false, -1) : -1;
 
 	if (fd < 0)
 		return;

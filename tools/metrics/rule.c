@@ -329,14 +329,6 @@ int rules_resolve(struct session *session, const struct session *others)
 
 /* ---- what there is ---- */
 
-static void print_item(const char *name, const char *text)
-{
-	if (text && *text) {
-		printf("    %-9s ", name);
-		print_wrapped(text, 14);
-	}
-}
-
 void rule_print(const struct rule *rule)
 {
 	int i;

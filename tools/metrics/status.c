@@ -6,10 +6,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -303,48 +300,28 @@ static void add_others(struct status *status)
 
 /* ---- perf and the user ---- */
 
-/* What the program says of its version; NULL and errno if it cannot be run. */
-static char *version_of(const struct session *session)
+/* What the program says of its version, or NULL. */
+static char *version_of(const struct session *session, int *status)
 {
-	char text[200] = "";
-	int fds[2], status = 0;
-	ssize_t len = 0;
-	pid_t pid;
+	FILE *f = popen(format("exec timeout -s KILL %d %s --version 2>/dev/null </dev/null",
+			       (session->world->patience + 999) / 1000, session->world->perf), "re");
+	char text[200] = "", *at = text;
 
-	if (pipe2(fds, O_CLOEXEC))
-		return NULL;
-	pid = fork();
-	if (!pid) {
-		dup2(open("/dev/null", O_RDWR), STDIN_FILENO);
-		dup2(STDIN_FILENO, STDERR_FILENO);
-		dup2(fds[1], STDOUT_FILENO);
-		execlp(session->world->perf, session->world->perf, "--version", NULL);
-		_exit(errno == ENOENT ? 127 : 126);
-	}
-	close(fds[1]);
-	if (pid > 0 && poll(&(struct pollfd){ fds[0], POLLIN, 0 }, 1, session->world->patience) > 0)
-		len = read(fds[0], text, sizeof(text) - 1);
-	close(fds[0]);
-	/* It has said all, or ends, or hangs. */
-	if (pid > 0) {
-		kill(pid, SIGKILL);
-		waitpid(pid, &status, 0);
-	}
-	text[len < 0 ? 0 : len] = 0;
-	text[strcspn(text, "\n")] = 0;
-	errno = WIFEXITED(status) && WEXITSTATUS(status) == 127 ? ENOENT : 0;
-	for (len = 0; text[len] && isprint((unsigned char)text[len]); len++)
-		;
-	return *text && !text[len] ? format("%s", text) : NULL;
+	if (f && fgets(text, sizeof(text), f))
+		text[strcspn(text, "\n")] = 0;
+	*status = f ? pclose(f) : 0;
+	while (isprint((unsigned char)*at))
+		at++;
+	return *text && !*at ? format("%s", text) : NULL;
 }
 
 static void add_perf(struct status *status)
 {
-	char *version = version_of(status->session);
-	int major = 0, minor = 0;
+	int major = 0, minor = 0, ended;
+	char *version = version_of(status->session, &ended);
 
 	if (!version) {
-		blocks(row_add(status, "perf", errno == ENOENT ? "the program perf is not there" :
+		blocks(row_add(status, "perf", WEXITSTATUS(ended) == 127 ? "the program perf is not there" :
 			       "the program perf does not say its version, so it does not run"),
 		       "apt install linux-perf", true);
 		return;
@@ -361,25 +338,13 @@ static void add_perf(struct status *status)
 		row_add(status, "perf", version);
 }
 
-/* Opens an event, disabled, and closes it. 0 or an errno. */
+/* 0 if an event can be opened, of this process or of all, else an errno. */
 static int try_event(const struct session *session, const struct pmu *pmu, const char *terms,
 		     bool own)
 {
-	struct perf_event_attr attr;
-	int cpu = -1, i, fd;
+	int fd = event_open(session, pmu, terms, own, -1);
 
-	if (event_attr(session, pmu, terms, &attr))
-		return ENOENT;
-	attr.disabled = 1;
-	for (i = 0; i < session->cpus && cpu < 0; i++) {
-		if (session->package_of[i] >= 0)
-			cpu = pmu->core ? i : pmu->cpu[session->package_of[i]];
-	}
-	fd = session->world->open(&attr, own ? 0 : -1, own ? -1 : cpu, -1, PERF_FLAG_FD_CLOEXEC);
-	if (fd < 0)
-		return errno;
-	close(fd);
-	return 0;
+	return fd < 0 ? -fd : close(fd);
 }
 
 /* The PMU that has this event in sysfs. */
