@@ -179,6 +179,14 @@ def blocked():
         "another program is named perf and says 'hello'.*Next, as root: apt install linux-perf"])
     case('the module has no box', world_of(driver=False, modules=('xeon7500_uncore',)), 3, [
         r'the module is loaded, but no box is in sysfs.*Next, as root: dmesg'])
+    world = world_of(perf=PERF.replace('6.1.170', '5.10.209'))
+    ktap.result('an old perf', fixture.ended(world.run('status'), 3, r'perf version 5.10.209 is too old: perf stat has no JSON'
+                                             r'\s+before 6.0\.\nNext, as root:\n\tapt install linux-perf\n\Z', 'stdout'))
+    world.end()
+    world = world_of()
+    gate = fixture.read(f'{world.devices}/xeon7500_package/type').strip()
+    case('a user who may not use the gate', world, 0, ['gate this user may not stop all counters at once'],
+         FAKE_ERRNO=f'{gate}:13')
     case('a perf that does not run', world_of(perf='sys.exit(2)\n'), 3, ['does not say its version'])
     case('a perf that hangs', world_of(perf='while True:\n    signal.pause()\n'), 3, ['does not say its version'],
          FAKE_PATIENCE='300')

@@ -681,6 +681,13 @@ def own_rules():
         ktap.result(f'a limit of his own{place or " of all"}', [] if len(answer['verdicts']) == wanted and
                     len(answer['not_judged']) == 4 - wanted else [answer])
     write(f'{world.dir}/topology', f'limit memory {LIMIT}\n')
+    write(path, rule('value a memory_bandwidth', 'value b max memory_bandwidth', 'value c min memory_bandwidth', 'if a < b',
+                     'says {a} of {c} to {b}'))
+    answer = json.loads(why(world, 'r', '--json', '--', 'true', **own).stdout)
+    values = [(one['place'], one['values']['a'], one['values']['b'], one['values']['c']) for one in answer['verdicts']]
+    reads = [1e8 * 64 + 4e7 * 64, 1.01e8 * 64 + 4e7 * 64]
+    ktap.result('the highest and the lowest of a package', [] if sorted(values) == [
+        (f'S{p}/mbox_0', reads[0], reads[1], reads[0]) for p in (0, 1)] else [answer])
     write(path, rule().replace('rule r', 'rule memory_full').replace('if a > 1', 'if a > 1e12'))
     counts = [calm(), calm()]
     memory(counts[0])

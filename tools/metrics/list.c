@@ -51,31 +51,43 @@ static void print_details(const struct metric *metric)
 	print_item("file", format("%s:%d", metric->file, metric->line));
 }
 
+/* A name, and beside it what it is. */
+static void print_help(const char *before, int width, const char *name, const char *help)
+{
+	int column = strlen(before) + width + 1;
+
+	printf("%s%-*s ", before, width, name);
+	if ((int)strlen(name) > width)
+		printf("\n%*s", column, "");
+	print_wrapped(help, column);
+}
+
+static const char *help_here(const struct session *session, const struct group *group,
+			     const char *help)
+{
+	return machine_is(session, group->machines) ? help :
+	       format("%s; not for this machine but for %s", help, machine_names(group->machines));
+}
+
 static void print_groups(const struct session *session)
 {
 	int g, i;
 
 	for (g = 0; g < session->num_groups; g++) {
 		const struct group *group = session->group[g];
-		bool here = machine_is(session, group->machines), any = false;
+		bool any = false;
 
 		for (i = 0; i < session->num_metrics; i++)
 			any |= session->metric[i]->group == group;
 		if (!any)
 			continue;
-		printf("%s: ", group->name);
-		print_wrapped(here ? group->help :
-			      format("%s; not for this machine but for %s", group->help,
-				     machine_names(group->machines)), strlen(group->name) + 2);
+		print_help("", strlen(group->name) + 1, format("%s:", group->name),
+			   help_here(session, group, group->help));
 		for (i = 0; i < session->num_metrics; i++) {
 			const struct metric *metric = session->metric[i];
 
-			if (metric->group != group)
-				continue;
-			printf("  %-33s ", metric->name);
-			if (strlen(metric->name) > 33)
-				printf("\n%36s", "");
-			print_wrapped(metric->help, 36);
+			if (metric->group == group)
+				print_help("  ", 33, metric->name, metric->help);
 		}
 	}
 }
@@ -197,12 +209,7 @@ static void print_rules(const struct session *session)
 	for (r = 0; r < session->num_rules; r++) {
 		const struct rule *rule = session->rule[r];
 
-		printf("%-20s ", rule->name);
-		if (strlen(rule->name) > 20)
-			printf("\n%21s", "");
-		print_wrapped(machine_is(session, rule->group->machines) ? rule->help :
-			      format("%s; not for this machine but for %s", rule->help,
-				     machine_names(rule->group->machines)), 21);
+		print_help("", 20, rule->name, help_here(session, rule->group, rule->help));
 	}
 }
 

@@ -116,16 +116,10 @@ static const struct value *value_of(const struct result *result, const struct me
 	for (i = 0; i < result->num_values; i++) {
 		const struct value *value = &result->values[i];
 
-		if (value->metric == metric && value->package == package &&
-		    !value->cell == !cell && (!cell || !strcmp(value->cell, cell)))
-			return value;
-	}
-	/* Where there is none at all, one says why; and of a command there is one. */
-	for (i = 0; i < result->num_values; i++) {
-		const struct value *value = &result->values[i];
-
-		if (value->metric == metric && value->package < 0 &&
-		    (value->why || result->session->plan.command_only))
+		/* Where there is none at all, one says why; and of a command there is one. */
+		if (value->metric == metric &&
+		    (value->package < 0 || (value->package == package && !value->cell == !cell &&
+					    (!cell || !strcmp(value->cell, cell)))))
 			return value;
 	}
 	return NULL;
@@ -390,11 +384,9 @@ static void judge_all(struct result *result)
 
 		for (i = 0; rule->asked && i < result->num_values; i++) {
 			const struct value *at = &result->values[i];
-			bool whole = at->package < 0;
 
-			if (at->metric == metric && (whole ? at->why || session->plan.command_only :
-						     !at->cell == !metric_has_cells(metric)) &&
-			    !is_absent(session, at))
+			if (at->metric == metric && !is_absent(session, at) &&
+			    (at->package < 0 || !at->cell == !metric_has_cells(metric)))
 				judge(result, rule, at);
 		}
 	}
