@@ -121,7 +121,8 @@ static bool add_module(struct status *status)
 static char *boxes_of(const struct session *session, int package, bool there)
 {
 	const struct { char letter; int num; } kinds[] = {
-		{ 'u' }, { 'c', strcmp(session->model, "06_2f") ? 8 : 10 }, { 's', 2 }, { 'b', 2 }, { 'm', 2 }, { 'r', 2 }, { 'w' },
+		{ 'u' }, { 'c', strcmp(session->model, "06_2f") ? 8 : 10 }, { 's', 2 }, { 'b', 2 },
+		{ 'm', 2 }, { 'r', 2 }, { 'w' },
 	};
 	char *text = "";
 	unsigned int k;
@@ -137,7 +138,8 @@ static char *boxes_of(const struct session *session, int package, bool there)
 			if (i < num && (pmu && pmu->cpu[package] >= 0) == there) {
 				run++;
 			} else if (run) {
-				text = joined(text, !num ? name : run == 1 ? format("%s%d", name, i - 1) :
+				text = joined(text, !num ? name : run == 1 ?
+					      format("%s%d", name, i - 1) :
 					      format("%s%d-%d", name, i - run, i - 1));
 				name = "";
 				run = 0;
@@ -321,7 +323,8 @@ static void add_perf(struct status *status)
 	char *version = version_of(status->session, &ended);
 
 	if (!version) {
-		blocks(row_add(status, "perf", WEXITSTATUS(ended) == 127 ? "the program perf is not there" :
+		blocks(row_add(status, "perf", WEXITSTATUS(ended) == 127 ?
+			       "the program perf is not there" :
 			       "the program perf does not say its version, so it does not run"),
 		       "apt install linux-perf", true);
 		return;
