@@ -305,7 +305,8 @@ static void add_others(struct status *status)
 /* What the program says of its version, or NULL. */
 static char *version_of(const struct session *session, int *status)
 {
-	FILE *f = popen(format("exec timeout -s KILL %d %s --version 2>/dev/null </dev/null",
+	FILE *f = popen(format("exec timeout --foreground -s KILL %d %s --version "
+			       "2>/dev/null </dev/null",
 			       (session->world->patience + 999) / 1000, session->world->perf), "re");
 	char text[200] = "", *at = text;
 
