@@ -62,13 +62,36 @@ def inside(a, b):
     return a[0] >= b[0] and a[1] >= b[1] and a[2] <= b[2] and a[3] <= b[3]
 
 
+def band(points, path):
+    """Points along a path of lines and one curve, a pixel or two apart."""
+    segments = re.findall('[MLC]', path)
+    at, found = 0, []
+    for kind in segments:
+        some = points[at:at + (3 if kind == 'C' else 1)]
+        whole = [points[at - 1], *some] if at else some * 2
+        at += len(some)
+        for step in range(201):
+            t = step / 200
+            # De Casteljau: of two points it is a line
+            now = whole
+            while len(now) > 1:
+                now = [((1 - t) * ax + t * bx, (1 - t) * ay + t * by) for (ax, ay), (bx, by) in zip(now, now[1:])]
+            found.append(now[0])
+    return found
+
+
+def gap(box, point):
+    """From a box to a point, 0 inside."""
+    return math.hypot(max(box[0] - point[0], 0, point[0] - box[2]), max(box[1] - point[1], 0, point[1] - box[3]))
+
+
 class Picture:
     """What is in it, in the canvas's own coordinates."""
 
     def __init__(self, text):
         root = tree.fromstring(text)
         self.size = 0, 0, float(root.get('width')), float(root.get('height'))
-        self.texts, self.rects, self.paths, self.arrows = [], [], [], []
+        self.texts, self.rects, self.paths, self.arrows, self.links = [], [], [], [], []
         self.walk(root, 0, 0, None)
 
     def walk(self, node, x, y, title):
@@ -98,6 +121,8 @@ class Picture:
                 else:
                     points = [(x + px, y + py) for px, py in zip(numbers[::2], numbers[1::2])]
                 self.paths.append((points, child))
+                if child.get('class') == 'link':
+                    self.links.append((title, band(points, child.get('d')), float(child.get('stroke-width')) / 2))
                 if child.get('d').endswith('Z'):
                     self.arrows.append((points[0], title, child))
             self.walk(child, x, y, title)
@@ -147,6 +172,10 @@ class Picture:
                 yield f'no {said} at the arrow of {title}'
             else:
                 taken.add(near[0])
+                box, text = self.texts[near[0]]
+                for other, points, half in self.links:
+                    if other != title and min(gap(box, point) for point in points) < half:
+                        yield f'{text!r} of {title} lies on {other}'
             grey = arrow.get('fill') == '#98a2ab'
             # By what is shown, which of 59.5 is either.
             if full and full[1] != '59.5' and grey != (float(full[1]) < 59.5):

@@ -21,7 +21,7 @@ _perf_metrics() {
 	report,report,[!-]* | report,report, | diff,*,[!-]* | diff,*,) ;;
 	*,-I,* | *,--interval,* | *,--interval-count,*) return ;;
 	*,--sort,*) what=(-W "name scope value") ;;
-	*,--units,*) what=(-W "auto base k M G T") ;;
+	*,--units,*) what=(-W "auto base") ;;
 	check,*) ;;
 	*,--fail-on,* | why,*,[!-]* | why,*,)
 		what=(-W "$(perf-metrics list --rules 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_]*\).*/\1/p')

@@ -42,8 +42,7 @@ int session_ask(struct session *session, const char *name, bool first)
 /* What top is of by itself: the metrics of a map, or else what the machine has. */
 static int ask_usual(struct session *session)
 {
-	static const char * const usual[] = { "memory_read_bandwidth", "memory_write_bandwidth",
-					      "llc_miss_rate", "qpi_utilization" };
+	static const char * const usual[] = { "memory_bandwidth", "llc_miss_rate", "qpi_utilization" };
 	bool any = false, here = false;
 	unsigned int i;
 	int m;
@@ -205,7 +204,7 @@ static const struct {
 	{ "sort", 0, WORD, AT(sort), VALUES | REPORTS,
 	  "by name, by scope, or the highest value first" },
 	{ "units", 0, WORD, AT(units), VALUES | REPORTS,
-	  "of rates: base (none, for scripts), k, M, G, T or auto" },
+	  "prefixes of rates: auto, or base (none, for scripts)" },
 	{ "matrix", 0, FLAG, AT(matrix), PICTURE | RECORDS | REPORTS,
 	  "of a map: who talks to whom, too" },
 	{ "host", 0, FLAG, AT(host), PICTURE | REPORTS,
