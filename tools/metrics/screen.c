@@ -131,6 +131,8 @@ static void look(int sig)
 		if (!sigismember(&pending, ends[i]))
 			continue;
 		tcsetattr(STDIN_FILENO, TCSANOW, &before);
+		/* In place of ncurses' own, which would write */
+		signal(ends[i], SIG_DFL);
 		sigemptyset(&one);
 		sigaddset(&one, ends[i]);
 		sigprocmask(SIG_UNBLOCK, &one, NULL);
