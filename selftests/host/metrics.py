@@ -663,7 +663,7 @@ def messages():
     world = World()
     ktap.result('no permission', ended(world.run('memory', '--', 'true', env={'FAKE_ERRNO': '*:13'}.items()), 3,
                                          r'\A.*no permission.*:\n\tsysctl kernel.perf_event_paranoid=0\n\Z'))
-    for name, like in (('memroy', 'memory'), ('llc_mis_ratio', 'llc_miss_ratio'), ('mapp', 'map'), ('lst', 'list'),
+    for name, like in (('memroy', 'memory'), ('llc_mis_ratio', 'llc_miss_ratio'), ('mapp', 'map'), ('lst', 'list'), ('tpo', 'top'),
                        ('read_bandwidth', 'memory_read_bandwidth'), ('zzzzzzzzzzzz', None)):
         ktap.result(f'an unknown name {name}', ended(
             world.run(name), 2, f'did you mean {like}: ' if like else "group 'zzzzzzzzzzzz': "))
@@ -675,7 +675,7 @@ def messages():
                        (['memory', '--matrix'], '--matrix is not for perf metrics NAME'),
                        (['memory', '--nosuch'], 'there is no option --nosuch'), (['memory', '-x'], 'there is no option -x'),
                        (['memory', '-xa'], 'there is no option -x'),
-                       (['memory', '-I'], '-I wants a value'), (['memory', '--openmetrics', ''], 'wants a file'),
+                       (['memory', '-I'], '-I wants a value'), (['memory', '-I', '9'], '10 is the least'), (['top', '--top'], '--topology wants a value'), (['memory', '--openmetrics', ''], 'wants a file'),
                        (['memory', '--interval=x'], "wants a number from 1 on, not 'x'")):
         ktap.result(' '.join(args), ended(world.run(*args), 2, rf'\Aperf metrics: .*{text}.*\n\Z'))
     done = subprocess.run([f'{TOP}/tools/metrics/perf-loads', '-n', f'1; touch {world.dir}/ran', '--', 'true'],

@@ -139,7 +139,7 @@ static void nearer(const char *name, const char *other, int *least, const char *
 
 int unknown(const struct session *session, const char *name, bool first)
 {
-	int least = 2 + strlen(name) / 6, i;
+	int least = 2 + first + strlen(name) / 6, i;
 	const char *like = NULL;
 
 	for (i = LIST; i < NUM_MODES && first; i++)

@@ -292,7 +292,8 @@ static int options_read(struct options *options, int argc, char **argv)
 		if (i == NUM_OPTIONS)
 			return fail(STATUS_USAGE, option == ':' ? "%s wants a value" :
 				    "there is no option %s, see perf metrics --help",
-				    optopt && optopt < 256 ? format("-%c", optopt) : argv[optind - 1]);
+				    optopt >= 256 ? format("--%s", table[optopt - 256].name) :
+				    optopt ? format("-%c", optopt) : argv[optind - 1]);
 		given |= 1 << i;
 		field = (char *)options + table[i].at;
 		if (table[i].kind == FLAG) {
@@ -340,6 +341,9 @@ static int options_read(struct options *options, int argc, char **argv)
 	options->summary |= mode == RECORD;
 	if (!options->per_socket && !options->per_box && !options->per_machine)
 		*(mode == TOP ? &options->per_socket : &options->per_machine) = true;
+	if (options->interval && options->interval < 10 && mode != REPORT)
+		return fail(STATUS_USAGE, "-I %d is too little: reading all counters takes milliseconds; "
+			    "10 is the least", options->interval);
 	if ((options->interval_count || options->summary) && !options->interval)
 		return fail(STATUS_USAGE, "--interval-count and --summary want -I");
 	if (options->plan_only + !!options->openmetrics + options->csv + !!options->html +
