@@ -129,7 +129,7 @@ class Picture:
 
     def wrong(self, packages):
         """What is not as it has to be."""
-        boxes = [box for box, rect in self.rects if rect.get('rx')]
+        boxes = [box for box, rect in self.rects if rect.get('rx') == '8']
         if len(boxes) != packages:
             yield f'{len(boxes)} packages'
         for i, (box, text) in enumerate(self.texts):
@@ -143,7 +143,7 @@ class Picture:
                     yield f'{text!r} at {box} is half in {package}'
             # Texts are in a cell or beside it.
             for cell, rect in self.rects:
-                if not rect.get('rx') and overlap(box, cell, 1) and not box[0] >= cell[0] - 4 <= box[2] <= cell[2] + 4:
+                if rect.get('rx') != '8' and overlap(box, cell, 1) and not box[0] >= cell[0] - 4 <= box[2] <= cell[2] + 4:
                     yield f'{text!r} at {box} and a cell at {cell}'
         for box, rect in self.rects:
             if not inside(box, self.size):
@@ -166,7 +166,7 @@ class Picture:
             near = sorted((math.dist(tip, ((box[0] + box[2]) / 2, (box[1] + box[3]) / 2)), i)
                           for i, (box, text) in enumerate(self.texts)
                           if re.search('|'.join(re.escape(s) for s in said) if full else r'(^| )(-|n/a)$', text)
-                          and not any(inside(box, b) for b, r in self.rects if r.get('rx')))
+                          and not any(inside(box, b) for b, r in self.rects if r.get('rx') == '8'))
             near = [i for distance, i in near if distance < 75 and i not in taken]
             if not near:
                 yield f'no {said} at the arrow of {title}'
@@ -215,7 +215,8 @@ def layouts():
         for name in None, 'two', 'four', 'eight', 'long':
             absent = set(dice.sample(boxes, 5)) if name == 'four' else ()
             world = World(packages, absent=absent)
-            write(f'{world.dir}/long', ''.join(f'link S{p}.qpi{i} HUBNR{p}{i}\n' for p in range(8) for i in range(4)))
+            write(f'{world.dir}/long', ''.join(f'link S{p}.qpi{i} HUBNR{p}{i}\n' for p in range(8) for i in range(4)) +
+                  'limit memory 20e9\n')
             args = ['--topology', f'{world.dir}/long'] if name == 'long' else topology(name)
             for more in {'most': 1.0}, {'most': 30.0, 'digits': 12}, {'digits': 3, 'running': 50.0}:
                 try:

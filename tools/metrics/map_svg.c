@@ -179,7 +179,7 @@ static void draw_mbox(FILE *f, const struct map_package *package, int i, double 
 		title(f, "its limit is %s", map_number(most, "B/s"));
 	label(f, x, y + 11, SIZE(12) BOLD, "M-Box %d", i);
 	if (percent >= 60)
-		fprintf(f, RECT "rx=\"2\" fill=\"%s\"/>\n", x + 80, y - 2, 48.0, 17.0, link_colour(percent));
+		fprintf(f, RECT "rx=\"2\" fill=\"%s\"/>\n", x + 64, y - 2, 64.0, 17.0, link_colour(percent));
 	if (most)
 		label(f, x + 124, y + 11, percent >= 90 ? SIZE(12) END BOLD WHITE : percent >= 60 ?
 		      SIZE(12) END INK : SIZE(12) END, "%s", map_used(full));
