@@ -88,6 +88,8 @@ class Picture:
     """What is in it, in the canvas's own coordinates."""
 
     def __init__(self, text):
+        if 'svg:root { max-width: 100%; height: auto }' not in text:
+            raise ValueError('a browser that is narrower does not show all of it')
         root = tree.fromstring(text)
         self.size = 0, 0, float(root.get('width')), float(root.get('height'))
         self.texts, self.rects, self.paths, self.arrows, self.links, self.bold = [], [], [], [], [], []

@@ -453,6 +453,20 @@ def limits():
     world.end()
 
 
+def narrow():
+    """In narrow blocks names are whole, and the legend is of what is drawn."""
+    world = World()
+    text = 'link S0.qpi0 IOH10\nlink S0.qpi1 IOH1\nlink S1.qpi0 HUBNR12'
+    for limit in '', '\nlimit memory 40e9':
+        said = world.run('map', *limits_of(world, text + limit), '--', 'true', env={'COLUMNS': '40'}.items()).stdout
+        lines = said.split('\n')
+        bad = [f'{line!r}' for line in lines if len(line) > 40]
+        bad += [name for name in ('q0>IOH10', 'q1>IOH1 ', 'q0>HUBNR12') if name not in said]
+        bad += [] if ('|, its limit' in said.replace('\n', ' ')) == bool(limit) == bool(re.search(r'M0.*\|.*%', said)) else [said]
+        ktap.result(f'a narrow map {"with" if limit else "without"} a limit', bad)
+    world.end()
+
+
 # perf that does not end, and terminals that take nothing.
 HANGS = '''
 ready()
@@ -561,6 +575,7 @@ if not ktap.bad:
     nowhere()
     maps()
     limits()
+    narrow()
     hangs()
     fails()
 sys.exit(ktap.end())
