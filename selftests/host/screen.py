@@ -461,7 +461,7 @@ def narrow():
         said = world.run('map', *limits_of(world, text + limit), '--', 'true', env={'COLUMNS': '40'}.items()).stdout
         lines = said.split('\n')
         bad = [f'{line!r}' for line in lines if len(line) > 40]
-        bad += [name for name in ('q0>IOH10', 'q1>IOH1 ', 'q0>HUBNR12') if name not in said]
+        bad += [name for name in ('q0>IOH10', 'q1>IOH1[.#?n]', 'q0>HUBNR12') if not re.search(name, said)]
         bad += [] if ('|, its limit' in said.replace('\n', ' ')) == bool(limit) == bool(re.search(r'M0.*\|.*%', said)) else [said]
         ktap.result(f'a narrow map {"with" if limit else "without"} a limit', bad)
     world.end()
