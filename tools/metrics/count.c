@@ -472,7 +472,9 @@ static void take(struct run *run)
 		{ .fd = session->view && !run->told ? STDIN_FILENO : -1, .events = POLLIN },
 	};
 	double left = fmax(run->deadline - now(), 0);
-	double next = fmin(fmin(left, fmax(run->tells - now(), 0)), session->view && !run->told ? 1 : INFINITY);
+	/* A screen looks at the clock. */
+	double tick = session->view && !run->told ? 1 : INFINITY;
+	double next = fmin(fmin(left, fmax(run->tells - now(), 0)), tick);
 	int num = poll(fds, 3, run->perf.pid && isfinite(next) ? (int)(1000 * next) + 1 : -1);
 
 	if (num < 0)

@@ -150,6 +150,7 @@ int map_ask(struct session *session)
 	struct map *map = session->map = allocate(sizeof(*map));
 	int status = 0;
 	unsigned int i;
+	char *svg;
 
 	if (session->packages < 1 || session->packages > MAP_PACKAGES)
 		return fail(STATUS_FAILED, "the map is of 1 to %d packages, and here are %d",
@@ -157,10 +158,10 @@ int map_ask(struct session *session)
 	map->topology = session_topology(session);
 	if (!map->topology)
 		return STATUS_USAGE;
+	svg = dot ? format("%.*s.svg", (int)(dot - options->output), options->output) : "";
 	if (options->show == MAP && dot && !strchr(dot, '/') && strcmp(dot, ".svg"))
-		return fail(STATUS_USAGE, "a picture is SVG: -o %.*s.svg, and then rsvg-convert -o %s "
-			    "%.*s.svg", (int)(dot - options->output), options->output, options->output,
-			    (int)(dot - options->output), options->output);
+		return fail(STATUS_USAGE, "a picture is SVG: -o %s, and then rsvg-convert -o %s %s",
+			    svg, options->output, svg);
 	map->has_topology = session->topology_file.path;
 	for (i = 0; i < NUM_FIELDS && !status; i++)
 		status = ask(session, fields[i].metric) ? 0 : STATUS_USAGE;

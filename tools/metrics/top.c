@@ -46,8 +46,8 @@ static const char *kind_of(const struct session *session, const struct metric *m
 }
 
 /*
- * What 100 % of a value is: its limit in the topology file, of several places that of all of them; or the
- * 100 of a share that is plausible up to there. 0 if nobody knows: what is only a ratio is good or bad.
+ * What 100 % of a value is: its limit in the topology file, of several places that of all of them;
+ * or the 100 of a share that is plausible up to there. 0 if nobody knows: a ratio may be good.
  */
 static double most(struct session *session, const struct value *value)
 {
@@ -67,7 +67,8 @@ static double most(struct session *session, const struct value *value)
 			const struct pmu *pmu = cell->why ? NULL :
 						cell->event[0].source[0]->counter[0]->pmu;
 
-			if (!session->online[p] || (value->package >= 0 && value->package != p) || !pmu ||
+			if (!session->online[p] || !pmu ||
+			    (value->package >= 0 && value->package != p) ||
 			    (value->cell && strcmp(cell->name, value->cell)) ||
 			    (!pmu->core && pmu->cpu[p] < 0))
 				continue;
@@ -131,7 +132,7 @@ static char *value_text(const struct session *session, const struct row *row)
 	return format("%.*f %s%s", fabs(value) < 1000 ? 2 : 0, value, prefix, unit);
 }
 
-/* The last values, from 0 to the limit or else to the highest of them, each in the colour of its own. */
+/* The last values, from 0 to the limit or else to their highest, each in the colour of its own. */
 static void draw_trend(FILE *f, const struct top *top, const struct row *row, int width)
 {
 	static const char * const blocks[] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
