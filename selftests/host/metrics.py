@@ -684,7 +684,7 @@ def messages():
                        (['memory', '--matrix'], '--matrix is not for perf metrics NAME'),
                        (['memory', '--nosuch'], 'there is no option --nosuch'), (['memory', '-x'], 'there is no option -x'),
                        (['memory', '-xa'], 'there is no option -x'),
-                       (['memory', '-I'], '-I wants a value'), (['memory', '--openmetrics', ''], 'wants a file'),
+                       (['memory', '-I'], '-I wants a value'), (['memory', '-I', '9'], '10 is the least'), (['top', '--top'], '--topology wants a value'), (['memory', '--openmetrics', ''], 'wants a file'),
                        (['memory', '--interval=x'], "wants a number from 1 on, not 'x'")):
         ktap.result(' '.join(args), ended(world.run(*args), 2, rf'\Aperf metrics: .*{text}.*\n\Z'))
     done = subprocess.run([f'{TOP}/tools/metrics/perf-loads', '-n', f'1; touch {world.dir}/ran', '--', 'true'],

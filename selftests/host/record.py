@@ -94,7 +94,7 @@ def elsewhere(**more):
 def equal():
     """Report and live, with the same stream of perf."""
     forms = [], ['--csv'], ['--json'], ['--openmetrics', '-'], ['--csv', '--per-socket'], ['--json', '--per-box'], \
-        ['--per-machine', '--per-socket', '--per-box'], ['--csv', '--sort', 'value', '--units', 'M']
+        ['--per-machine', '--per-socket', '--per-box'], ['--csv', '--sort', 'value', '--units', 'auto']
     whole = STREAM.replace('    all_of(0.25', '    (lambda *a, **k: None)(0.25')
     for name, make, ask, env in (
             ('two packages', {}, MAP, {}),

@@ -6,6 +6,7 @@ What is on the screen is what was planted, at each width, before and after a res
 terminal is as it was, however the program ends.
 """
 import fcntl
+import json
 import os
 import pty
 import re
@@ -160,25 +161,30 @@ def line(terminal, wanted):
     return [i for i, text in enumerate(terminal.text().split('\n')) if re.search(wanted, text)]
 
 
+def limits_of(world, text):
+    """The option for a topology file."""
+    write(f'{world.dir}/t', text + '\n')
+    return ['--topology', f'{world.dir}/t']
+
+
 # ---- top ----
 
 READ = {
     # Names have lines of their own.
-    40: (r'memory_read_bandwidth\nS0 +8\.00 GB/s +12 % █',
-         r'S1 +62\.00 GB/s +91 % █'),
-    80: (r'S0 +memory_read_bandwidth +8\.00 GB/s +12 % +100\.0 % █', r'S1 +memory_read_bandwidth +62\.00 GB/s +91 % +100\.0 % █'),
-    200: (r'S0 +memory_read_bandwidth +8\.00 GB/s +12 % +100\.0 % +8\.00 GB/s +8\.00 GB/s █',
-          r'S1 +memory_read_bandwidth +62\.00 GB/s +91 % +100\.0 % +62\.00 GB/s +62\.00 GB/s █'),
+    40: (r'memory_bandwidth\nS0 +8\.13 GB/s +12 % ▂', r'S1 +62\.13 GB/s +91 % ▇'),
+    80: (r'S0 +memory_bandwidth +8\.13 GB/s +12 % +100\.0 % ▂', r'S1 +memory_bandwidth +62\.13 GB/s +91 % +100\.0 % ▇'),
+    200: (r'S0 +memory_bandwidth +8\.13 GB/s +12 % +100\.0 % ▂', r'S1 +memory_bandwidth +62\.13 GB/s +91 % +100\.0 % ▇'),
 }
-USUAL = 'memory_read_bandwidth', 'llc_miss_rate', 'qpi_utilization'
+USUAL = 'memory_bandwidth', 'llc_miss_rate', 'qpi_utilization'
 
 
 def widths():
-    """Each value is there, whatever the width, and after each resize."""
+    """Each value is there, whatever the width, and after each resize; without names it is of the usual ones."""
     world = World()
     world.play(STEPS)
+    limit = limits_of(world, 'limit memory 34.2e9')
     for columns, wanted in READ.items():
-        t = top(world, columns, *USUAL)
+        t = top(world, columns, *limit)
         t.step()
         bad = [b for text in wanted for b in t.until(text)]
         if not re.search(r'PAUSED|q quit', t.screen.display[-1]):
@@ -197,7 +203,7 @@ def widths():
 
 
 def trends():
-    """What was before, from 0 to the highest; the lowest and highest of it."""
+    """What was before, from 0 to the limit, or else to the highest."""
     world = World()
     world.play(STEPS)
     for name, env, wanted in (('in UTF-8', {}, '▃▅▆█'), ('in ASCII', {'LC_ALL': 'C'}, '-=+#')):
@@ -209,6 +215,14 @@ def trends():
             bad.append(f'{t.out}')
         t.keys('q')
         ktap.result(f'a trend {name}', bad + t.left(0))
+    # What is half full looks like that, also if it was never more; and a limit may be exceeded.
+    for name, limit, wanted in (('51', 'limit memory 31.25e9', '▂▃▄▅'), ('400', 'limit memory 4e9', '████')):
+        t = top(world, 120, 'memory_bandwidth', *limits_of(world, limit))
+        for _ in range(4):
+            t.step()
+        bad = t.until(f'S0 .*[ %]{wanted}\n')
+        t.keys('q')
+        ktap.result(f'a trend of a limit, up to {name} %', bad + t.left(0))
     world.end()
 
 
@@ -220,10 +234,10 @@ def colours():
             ('colours', {}, (('default', False), ('brown', False), ('red', False))),
             ('no colours with NO_COLOR', {'NO_COLOR': '1'}, (('default', False), ('default', False), ('default', True))),
             ('no colours on a vt100', {'TERM': 'vt100'}, (('default', False), ('default', False), ('default', True)))):
-        t = top(world, 100, 'memory_read_bandwidth', 'qpi_utilization', '--per-box', **env)
+        t = top(world, 100, 'memory_bandwidth', 'qpi_utilization', '--per-box', *limits_of(world, 'limit memory 34.2e9'), **env)
         t.step()
-        bad = t.until(r'S1/mbox_0 .*31\.00 GB/s') or t.until(r'S1/qpi3 .*0\.00 %')
-        for row, value, look in ((r'S0/mbox_0 ', '4.00', plain), (r'S0/qpi0 ', '60.00', warm), (r'S1/mbox_0 ', '31.00', hot)):
+        bad = t.until(r'S1/mbox_0 .*31\.06 GB/s') or t.until(r'S1/qpi3 .*0\.00 %')
+        for row, value, look in ((r'S0/mbox_0 ', '4.06', plain), (r'S0/qpi0 ', '60.00', warm), (r'S1/mbox_0 ', '31.06', hot)):
             for at in line(t, row)[:1]:
                 cell = t.screen.buffer[at][t.screen.display[at].index(value)]
                 if (cell.fg, cell.reverse) != look:
@@ -232,6 +246,16 @@ def colours():
             bad.append('there are colours')
         t.keys('q')
         ktap.result(name, bad + t.left(0))
+    # 100 % of reads, of 62 GB/s of which no limit is known.
+    t = top(world, 100, 'memory_read_share', 'memory_bandwidth', '--per-box', *limits_of(world, '#'))
+    t.step()
+    bad = t.until(r'S1/mbox_0 +memory_bandwidth +31\.06 GB/s +100\.0 %') or t.until(r'S1/mbox_0 +memory_read_share +99\.79 % +100\.0 %')
+    for row in line(t, 'GB/s|99.79'):
+        looks = {(t.screen.buffer[row][at].fg, t.screen.buffer[row][at].reverse) for at in range(100)}
+        if looks != {('default', False)}:
+            bad.append(f'{looks} in {t.screen.display[row]}')
+    t.keys('q')
+    ktap.result('no colour and no share without a limit', bad + t.left(0))
     world.end()
 
 
@@ -261,15 +285,38 @@ def keys():
         bad += t.until(wanted)
     t.keys('q')
     ktap.result('sorted by keys', bad + t.left(0))
+    # Of its limit qpi0 has 60 %, an M-Box of S1 31.06 of 62.13 GB/s, of S0 4.06; misses have none.
+    t = top(world, 80, 'llc_miss_rate', 'memory_bandwidth', 'qpi_utilization', '--per-box', *limits_of(world, 'limit memory 62.13e9'), rows=60)
+    t.step()
+    bad = t.until('S1/qpi3 +qpi_utilization +0')
+    t.keys('v')
+    bad += t.until(r'trend\nS0/qpi0 .*\nS1/qpi0 .* 60 %.*\nS1/mbox_0 .* 50 %.*\nS1/mbox_1 .*\nS0/qpi1 .* 10 %.*S0/mbox_1 .* 7 %.*'
+                   r' 0 %.*S1/cbox_7 +llc_miss_rate +10')
+    t.keys('q')
+    ktap.result('v: nearest to its limit first', bad + t.left(0))
     t = top(world, 80, 'llc_miss_rate', '--per-box', rows=12)
     t.step()
-    bad = t.until(r'S0/cbox_0 +llc[^\n]*M/s.*S1/cbox_0 .*lines 1 to 9 of 16')
+    bad = t.until(r'S0/cbox_0 +llc[^\n]*M/s.*S1/cbox_0 .* arrows 1-9/16 *$')
     for key, wanted in (('j', 'S0/cbox_1 '), ('G', 'S0/cbox_7 .*S1/cbox_7 '), ('g', 'S0/cbox_0 '),
                         ('\033[B', 'S0/cbox_1 '), ('\033[6~', 'S0/cbox_7 '), ('\033[5~', 'S0/cbox_0 ')):
         t.keys(key)
         bad += t.until(rf'scope[^\n]*\n{wanted}')
+    t.size(40, 10)
+    bad += t.until(r' arrows 1-7/\d\d *$')
     t.keys('q')
     ktap.result('scrolled', bad + t.left(0))
+    world.end()
+    # All of a reason is there.
+    world = World()
+    os.unlink(f'{world.devices}/xeon7500_mbox_0/events/bbox_cmds.reads')
+    reason = json.loads(world.run('memory_bandwidth', 'llc_miss_rate', '--json', '--', 'true').stdout)['values']
+    reason = [row['why'] for row in reason if 'why' in row][0]
+    world.play(STEPS)
+    t = top(world, 40, 'memory_bandwidth', 'llc_miss_rate')
+    t.step()
+    bad = t.until(r'\s+'.join(map(re.escape, reason.split())))
+    t.keys('q')
+    ktap.result('a reason that has more than a line', bad + t.left(0) + ([] if len(reason) > 40 else [reason]))
     world.end()
 
 
@@ -335,6 +382,11 @@ def nowhere():
     ktap.result('top on a machine that nobody has metrics for', Terminal(other, [PROGRAM, 'top'], 80).left(
         3, 'no rule is for this machine, which is Some CPU'))
     other.end()
+    for name, args, wanted in (('none', ['--topology', '/nope'], '/nope: No such file'),
+                               ('a wrong one', limits_of(world, 'nonsense'), 't:1: .*1 line is wrong')):
+        t = top(world, 80, 'memory_read_bandwidth', *args)
+        bad = t.left(2, wanted)
+        ktap.result(f'top with a topology file: {name}', bad + ([] if b'\033[' not in t.out else ['there was a screen']))
     for term in 'dumb', 'no-such-terminal':
         t = top(world, 80, TERM=term)
         ktap.result(f'top on {term}', t.left(2, f'TERM={term} .*perf metrics NAME -I 1000'))
@@ -344,9 +396,9 @@ def nowhere():
 # ---- the live map ----
 
 MAP = {
-    40: r'^perf metrics map.*\nC [^\n]{17} C [^\n]*\nM0 r +4.00G .*\nq0>\?   ####... 60%<? q0>\?',
-    80: r'^perf metrics map.*1\.000 s\nBusiest link: S0 qpi0 > \?, 60 % full.*\nM0 r 4\.00G [^\n]* M0 r 31\.0G .*\nq0>\?       #{10}\.{6} 60%',
-    200: r'^perf metrics map.*1\.000 s\n.*\nM0 r 4\.00G [^\n]* M0 r 31\.0G .*\nq0>\?       #{16}\.{11} 60%',
+    40: r'^perf metrics map  at 1\.000 s\nBusiest.*\nC [^\n]{17} C [^\n]*\nM0 r +4.00G .*\nq0>\?   ####... 60%<? q0>\?',
+    80: r'^perf metrics map  at 1\.000 s\nBusiest links: S0 q0>\? 60%, S1 q0>\? 60%, S0 q1>\? 10%.*\nM0 r 4\.00G [^\n]* M0 r 31\.0G .*\nq0>\?       #{10}\.{6} 60%',
+    200: r'^perf metrics map  at 1\.000 s\n.*\nM0 r 4\.00G [^\n]* M0 r 31\.0G .*\nq0>\?       #{16}\.{11} 60%',
 }
 
 
@@ -363,7 +415,7 @@ def maps():
             bad += [f'resized from {columns}: {b}' for b in t.until(text)]
         t.keys('\x03')
         ktap.result(f'the live map on {columns} columns, resized, and Ctrl-C', bad + t.left(0))
-    t = Terminal(world, [PROGRAM, 'map', '-I', '1000'], 80)
+    t = Terminal(world, [PROGRAM, 'map', '-I', '1000', *limits_of(world, 'limit memory 34.2e9')], 80)
     t.step()
     bad = t.until(MAP[80])
     for wanted, at, fg in (('M0 r', 45, 'red'), ('q0>', 2, 'brown'), ('q1>', 2, 'default')):
@@ -389,13 +441,99 @@ def limits():
     write(file, 'limit memory 62e9\nlimit memory 32e9 S1/mbox_1\n')
     for name, args, columns, texts in (
             ('top of boxes', ['top', 'memory_bandwidth', '--per-box'], 100, (r'S1/mbox_0 .* 31\.06 GB/s +50 %', r'S1/mbox_1 .* 31\.06 GB/s +97 %')),
+            ('the map of a narrow screen', ['map', '-I', '1000'], 80, (r'M0 r 31\.0G w[^\n]*\| 50%', r'M1 r 31\.0G w[^\n]*\| 97%')),
+            ('the map of a narrower screen', ['map', '-I', '1000'], 40, (r'M0 31\.1G ##\+?#?\.*\| 50%', r'M1 31\.1G #{5}\| 97%')),
             ('top of packages', ['top', 'memory_bandwidth'], 100, (r'S0 .* 8\.13 GB/s +7 %', r'S1 .* 62\.13 GB/s +66 %')),
-            ('the map', ['map', '-I', '1000'], 200, (r'M0 r 31\.0G w[^\n]*\| *50%', r'M1 r 31\.0G w[^\n]*\| *97%', r'\| is the limit'))):
+            ('the map', ['map', '-I', '1000'], 200, (r'M0 r 31\.0G w[^\n]*\| *50%', r'M1 r 31\.0G w[^\n]*\| *97%', r'up to \|, its limit'))):
         t = Terminal(world, [PROGRAM, *args, '--topology', file], columns)
         t.step()
         bad = [b for text in texts for b in t.until(text)]
         t.keys('q')
         ktap.result(f'limits of places: {name}', bad + t.left(0))
+    world.end()
+
+
+def narrow():
+    """In narrow blocks names are whole, and the legend is of what is drawn."""
+    world = World()
+    text = 'link S0.qpi0 IOH10\nlink S0.qpi1 IOH1\nlink S1.qpi0 HUBNR12'
+    for limit in '', '\nlimit memory 40e9':
+        said = world.run('map', *limits_of(world, text + limit), '--', 'true', env={'COLUMNS': '40'}.items()).stdout
+        lines = said.split('\n')
+        bad = [f'{line!r}' for line in lines if len(line) > 40]
+        bad += [name for name in ('q0>IOH10', 'q1>IOH1[.#?n]', 'q0>HUBNR12') if not re.search(name, said)]
+        bad += [] if ('|, its limit' in said.replace('\n', ' ')) == bool(limit) == bool(re.search(r'M0.*\|.*%', said)) else [said]
+        ktap.result(f'a narrow map {"with" if limit else "without"} a limit', bad)
+    world.end()
+
+
+# perf that does not end, and terminals that take nothing.
+HANGS = '''
+ready()
+say(lines(interval=1))
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+while True:
+    time.sleep(1)
+'''
+FLOODS = '''
+import random
+ready()
+i = 0
+while not told:
+    i += 1
+    say(lines(lambda pmu, terms, cpu: SECONDS * 1e8 if 'gate' in terms else random.random() * 1e9, interval=i / 10))
+    time.sleep(0.1)
+'''
+
+
+def hangs():
+    """A perf that does not end is told, and a second signal ends it; without a result the screen says so."""
+    world = World()
+    world.play(HANGS)
+    t = top(world, 80, *USUAL)
+    bad = t.until('1.000 s') + t.until(r'\nno result for [3-9] s  q quit')
+    t.keys('q')
+    end = time.monotonic() + 10
+    while b'has not ended yet; Ctrl-C ends it' not in t.out and time.monotonic() < end:
+        t.take(0.1)
+    asked = time.monotonic()
+    t.keys('\x03')
+    bad += t.left(-signal.SIGINT, 'has not ended yet; Ctrl-C ends it.*was killed')
+    ktap.result('perf hangs: q, and then Ctrl-C', bad + ([] if time.monotonic() - asked < 5 else ['that took long']))
+    for first, second in ((signal.SIGTERM, signal.SIGTERM), (signal.SIGINT, signal.SIGTERM)):
+        child = world.start('memory', '--', 'sleep', '0.1', stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        time.sleep(1)
+        asked = time.monotonic()
+        child.send_signal(first)
+        time.sleep(0.5)
+        child.send_signal(second)
+        said = child.communicate(timeout=60)[0]
+        took = time.monotonic() - asked
+        ktap.result(f'perf hangs: {first.name} and {second.name}', [] if child.returncode == -second and took < 5 and
+                    'was killed' in said else [child.returncode, took, said])
+    world.play(FLOODS)
+    t = top(world, 200, '-I', '100', '--per-box', *USUAL, rows=50)
+    bad = t.until('trend')
+    time.sleep(8)
+    asked = time.monotonic()
+    t.child.terminate()
+    try:
+        status = t.child.wait(10)
+    except subprocess.TimeoutExpired:
+        status = None
+    after = termios.tcgetattr(t.terminal)
+    bad += [] if status == -signal.SIGTERM and after == t.before else [status, time.monotonic() - asked, after]
+    t.child.kill()
+    os.close(t.end)
+    os.close(t.terminal)
+    ktap.result('SIGTERM ends it on a terminal that takes nothing', bad)
+    world.play(FLOODS)
+    t = top(world, 200, '-I', '100', '--per-box', *USUAL, rows=50)
+    bad = t.until('trend')
+    time.sleep(8)
+    bad += t.until(r'perf metrics top  (1[0-9]|[89])\.[0-9]00 s')
+    t.keys('q')
+    ktap.result('a terminal that takes nothing for a while', bad + t.left(0))
     world.end()
 
 
@@ -437,5 +575,7 @@ if not ktap.bad:
     nowhere()
     maps()
     limits()
+    narrow()
+    hangs()
     fails()
 sys.exit(ktap.end())

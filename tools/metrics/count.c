@@ -23,6 +23,7 @@
 #include "screen.h"
 
 #define MAX_LINE	65536	/* of perf's */
+#define NOTICE		2	/* s; what takes longer is told */
 
 /* A program that was started. */
 struct child {
@@ -46,6 +47,7 @@ struct run {
 	bool begins;		/* perf does not count yet */
 	double told;		/* when it was told to end, or 0 */
 	double deadline;	/* until when it is waited for; INFINITY for always */
+	double tells;		/* when it is said that it is waited for; likewise */
 	int failed;		/* a status */
 };
 
@@ -185,11 +187,17 @@ static int begin(struct run *run)
 	return status;
 }
 
+/* Who says it twice does not want to wait. */
 static void stop_perf(struct run *run)
 {
-	if (run->perf.pid && !run->told) {
+	screen_end();
+	if (run->told) {
+		run->deadline = fmin(run->deadline, run->told + NOTICE);
+		run->tells = INFINITY;
+	} else if (run->perf.pid) {
 		run->told = now();
 		run->deadline = run->told + run->session->world->patience / 1e3;
+		run->tells = run->told + NOTICE;
 		kill(run->perf.pid, SIGINT);
 	}
 }
@@ -464,15 +472,25 @@ static void take(struct run *run)
 		{ .fd = session->view && !run->told ? STDIN_FILENO : -1, .events = POLLIN },
 	};
 	double left = fmax(run->deadline - now(), 0);
+	/* A screen looks at the clock. */
+	double tick = session->view && !run->told ? 1 : INFINITY;
+	double next = fmin(fmin(left, fmax(run->tells - now(), 0)), tick);
+	int num = poll(fds, 3, run->perf.pid && isfinite(next) ? (int)(1000 * next) + 1 : -1);
 
-	if (poll(fds, 3, run->perf.pid && isfinite(left) ? (int)(1000 * left) + 1 : -1) < 0)
+	if (num < 0)
 		return;
+	if (!num && session->view)
+		screen_tick(session);
 	if (fds[0].revents)
 		take_signal(run);
 	if (fds[1].revents && !take_text(run))
 		shut(&run->perf.fd);
 	if (fds[2].revents & ~POLLIN || (fds[2].revents && screen_keys(session)))
 		stop_perf(run);
+	if (run->perf.pid && run->tells <= now()) {
+		run->tells = INFINITY;
+		warn("perf stat has not ended yet; Ctrl-C ends it");
+	}
 	/* What has come is first: this may have been late itself. */
 	if (run->perf.pid && !left && run->deadline <= now()) {
 		kill(run->perf.pid, SIGKILL);
@@ -516,7 +534,7 @@ int count(struct session *session, output_fn *output)
 
 	*run = (struct run){ .session = session, .output = output, .perf.fd = -1, .command.fd = -1,
 			     .mark = mark(), .whole = lines_of(session), .done = NAN,
-			     .deadline = INFINITY };
+			     .deadline = INFINITY, .tells = INFINITY };
 	sigemptyset(&ours);
 	/* The last three are for a screen alone. */
 	for (i = 0; i < sizeof(signals) / sizeof(signals[0]) - (session->view ? 0 : 3); i++) {

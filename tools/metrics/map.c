@@ -80,6 +80,11 @@ double map_share(const struct map_value *value, double most)
 	return map_is(value) && most > 0 ? fmax(fmin(value->value / most, 1), 0) : 0;
 }
 
+double map_decades(const struct map_value *value)
+{
+	return map_is(value) ? fmin(fmax(log10(value->value / MAP_RARE) / 4, 0), 1) : 0;
+}
+
 const char *map_peer(const struct map *map, int package, int port)
 {
 	const char *peer = map->topology->link[package][port].peer;
@@ -108,16 +113,13 @@ static const char TO[] = "home_requests_to_node";
 
 static struct metric *ask(struct session *session, const char *name)
 {
-	int i;
+	struct metric *metric = metric_named(session, name);
 
-	for (i = 0; i < session->num_metrics; i++) {
-		if (!strcmp(session->metric[i]->name, name)) {
-			session->metric[i]->asked = true;
-			return session->metric[i];
-		}
-	}
-	warn("the map is also of %s, and there is no such metric", name);
-	return NULL;
+	if (metric)
+		metric->asked = true;
+	else
+		warn("the map is also of %s, and there is no such metric", name);
+	return metric;
 }
 
 /* Nodes that nobody has named are not counted: each two take a turn of their own. */
@@ -141,9 +143,11 @@ static int ask_nodes(struct session *session)
 int map_ask(struct session *session)
 {
 	const struct options *options = &session->options;
+	const char *dot = options->output ? strrchr(options->output, '.') : NULL;
 	struct map *map = session->map = allocate(sizeof(*map));
 	int status = 0;
 	unsigned int i;
+	char *svg;
 
 	if (session->packages < 1 || session->packages > MAP_PACKAGES)
 		return fail(STATUS_FAILED, "the map is of 1 to %d packages, and here are %d",
@@ -151,6 +155,10 @@ int map_ask(struct session *session)
 	map->topology = session_topology(session);
 	if (!map->topology)
 		return STATUS_USAGE;
+	svg = dot ? format("%.*s.svg", (int)(dot - options->output), options->output) : "";
+	if (options->show == MAP && dot && !strchr(dot, '/') && strcmp(dot, ".svg"))
+		return fail(STATUS_USAGE, "a picture is SVG: -o %s, and then rsvg-convert -o %s %s",
+			    svg, options->output, svg);
 	map->has_topology = session->topology_file.path;
 	for (i = 0; i < NUM_FIELDS && !status; i++)
 		status = ask(session, fields[i].metric) ? 0 : STATUS_USAGE;
@@ -204,7 +212,6 @@ static void add_node(struct map *map, struct map_package *package, const struct 
 		return;
 	to = &package->to[column_of(map, map->topology->node[node])];
 	*to = map_sum((struct map_value[]){ *to, value_of(value) }, 2);
-	map->most_to = fmax(map->most_to, to->value);
 }
 
 static void place(const struct session *session, struct map *map, const struct value *value)
@@ -226,61 +233,43 @@ static void place(const struct session *session, struct map *map, const struct v
 		    pmu->cpu[value->package] < 0)
 			continue;
 		to[i] = value_of(value);
-		if (to == package->miss)
-			map->most_miss = fmax(map->most_miss, to[i].value);
 	}
 }
 
-/* That of rules knows best; then the metric file, for what it has as the most. */
-static double limit(struct session *session, const char *kind, int package, const char *cell,
-		    const char *metric)
+double place_limit(struct session *session, const char *kind, int package, const char *cell)
 {
 	double most = limit_of(session, kind, package, cell);
-	int i;
 
-	for (i = 0; i < session->num_metrics && isnan(most); i++) {
-		if (!strcmp(session->metric[i]->name, metric))
-			most = fmin(session->metric[i]->limit[1], session->metric[i]->plausible[1]);
-	}
-	return most > 0 && most < 1e15 ? most : NAN;
+	return isnan(most) ? 0 : most;
 }
 
-/* Where one place has none, all are shares of the most of all. */
 static void find_limits(struct session *session, struct map *map)
 {
-	double most_memory = 0, most_qpi = 0, one;
 	int p, i;
 
-	map->has_limit_memory = map->has_limit_qpi = map->one_limit = true;
 	for (p = 0; p < map->packages; p++) {
 		struct map_package *package = &map->package[p];
 
-		for (i = 0; i < MAP_MBOXES && package->there; i++) {
-			one = limit(session, "memory", p, format("mbox_%d", i),
-				    "memory_read_bandwidth");
-			package->limit_memory[i] = one;
-			map->has_limit_memory &= !isnan(one);
-			map->one_limit &= !map->limit_memory || one == map->limit_memory;
-			map->limit_memory = fmax(map->limit_memory, one);
-			most_memory = fmax(most_memory, package->read[i].value +
-					   package->write[i].value);
+		for (i = 0; i < MAP_MBOXES; i++) {
+			double most = place_limit(session, "memory", p, format("mbox_%d", i));
+
+			package->limit_memory[i] = most;
+			map->has_limit |= most > 0;
+			package->full[i] = map_sum((struct map_value[]){
+				package->read[i], package->write[i] }, 2);
+			package->full[i].value *= most ? 100 / most : 0;
 		}
-		for (i = 0; i < MAP_PORTS && package->there; i++) {
-			one = limit(session, "qpi", p, format("qpi%d", i), "qpi_outgoing_bandwidth");
-			map->has_limit_qpi &= !isnan(one);
-			map->limit_qpi = fmax(map->limit_qpi, one);
-			most_qpi = fmax(most_qpi, package->sent[i].value);
-		}
+		for (i = 0; i < MAP_PORTS; i++)
+			map->limit_qpi = fmax(map->limit_qpi, place_limit(session, "qpi", p,
+									  format("qpi%d", i)));
 	}
-	if (!map->has_limit_qpi)
-		map->limit_qpi = most_qpi;
-	for (p = 0; p < map->packages && !map->has_limit_memory; p++) {
-		for (i = 0; i < MAP_MBOXES; i++)
-			map->package[p].limit_memory[i] = most_memory;
-	}
+	map->limit_qpi = map->limit_qpi ?: MAP_QPI;
 }
 
-/* Each takes its place among those that are there; of equal ones the first stays before. */
+/*
+ * Each takes its place among those that are there; of equal ones the first stays before. What is
+ * shown as 0 % is none of them.
+ */
 static void find_busiest(struct map *map)
 {
 	int p, i, at;
@@ -292,7 +281,7 @@ static void find_busiest(struct map *map)
 			for (at = map->num_busiest; at && used > map->package[map->busiest[at - 1]
 			     .package].used[map->busiest[at - 1].port].value; at--)
 				;
-			if (!(used > 0) || at == MAP_BUSIEST)
+			if (!(used >= 1) || at == MAP_BUSIEST)
 				continue;
 			if (map->num_busiest < MAP_BUSIEST)
 				map->num_busiest++;
@@ -353,28 +342,21 @@ void map_make(struct session *session, double time)
 		     values[i].why);
 }
 
-/* What is on the screen, while newer ones are made */
-static struct map shown;
-
-static void keep(struct session *session)
+static void draw(struct session *session, FILE *f, int columns)
 {
-	shown = *session->map;
-}
+	const struct map *map = session->view->shown;
 
-static void draw(struct session *session, FILE *f, int rows, int columns)
-{
-	(void)session;
-	(void)rows;
-	if (!shown.packages)
+	if (!map->packages)
 		fprintf(f, "perf metrics map: the first interval is under way.\n");
 	else
-		map_text(f, &shown, columns, true);
+		map_text(f, map, columns, true);
 }
 
 void map_begin(struct session *session)
 {
-	static const struct view view = { "arrows scroll", 0, draw, keep, NULL };
+	static struct view view = { .keys = "", .size = sizeof(struct map), .draw = draw };
 
+	view.newest = session->map;
 	session->view = &view;
 	if (screen_begin(session))
 		session->view = NULL;

@@ -20,6 +20,8 @@
 #define MAP_NAME	8	/* of a peer, with the 0 at the end */
 #define MAX_LIMITS	64	/* of a topology file */
 #define MAP_BUSIEST	5
+#define MAP_RARE	1e4	/* misses or requests a second that are next to none */
+#define MAP_QPI		12.8e9	/* B/s of a link of 6.4 GT/s, the fastest of these machines */
 
 /* ---- topology.c ---- */
 
@@ -68,7 +70,8 @@ struct map_package {
 	struct map_value miss[MAP_CBOXES];	/* 1/s */
 	struct map_value read[MAP_MBOXES];	/* B/s */
 	struct map_value write[MAP_MBOXES];
-	double limit_memory[MAP_MBOXES];	/* B/s, reads and writes together */
+	double limit_memory[MAP_MBOXES];	/* B/s, reads and writes together; 0 if unknown */
+	struct map_value full[MAP_MBOXES];	/* % of that */
 	struct map_value sent[MAP_PORTS];	/* B/s */
 	struct map_value used[MAP_PORTS];	/* % */
 	struct map_value to[MAP_NODES];		/* by column of the matrix, 1/s */
@@ -84,11 +87,8 @@ struct map {
 	double seconds;			/* that were counted */
 	char when[40];			/* it was drawn */
 	char host[65];			/* empty if it was not asked for */
-	double most_miss;		/* of all C-Boxes */
-	/* The highest of all M-Boxes, and of a link each way; the most that there was if unknown */
-	double limit_memory, limit_qpi;
-	bool has_limit_memory, has_limit_qpi;
-	bool one_limit;			/* all M-Boxes have the same */
+	bool has_limit;			/* of an M-Box */
+	double limit_qpi;		/* of a link each way, B/s */
 	/* The links that are used most, the busiest one first */
 	struct {
 		int package, port;
@@ -97,7 +97,6 @@ struct map {
 	bool matrix;
 	const char *column[MAP_NODES];	/* peers that have nodes */
 	int columns;
-	double most_to;
 };
 
 /* Asks for the metrics that a map is of, and reads its topology. 0, or a status. */
@@ -105,6 +104,8 @@ int map_ask(struct session *session);
 /* Makes the map of what has been counted, and draws it. */
 void map_make(struct session *session, double time);
 output_fn map_output;
+/* What a place can do at most, as the topology file says; 0 if it does not. */
+double place_limit(struct session *session, const char *kind, int package, const char *cell);
 /* Takes the terminal, if there is one. */
 void map_begin(struct session *session);
 
@@ -119,6 +120,8 @@ struct map_value map_sum(const struct map_value *values, int num);
 
 /* How much of the most it is; 0 without a number. */
 double map_share(const struct map_value *value, double most);
+/* How dark a rate is: 0 for MAP_RARE, 1 for 10,000 times that, by decades. */
+double map_decades(const struct map_value *value);
 /* Where a link leads; ? if nobody has said. */
 const char *map_peer(const struct map *map, int package, int port);
 bool map_busiest(const struct map *map, int package, int port);

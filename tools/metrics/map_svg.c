@@ -125,72 +125,89 @@ static void draw_cboxes(FILE *f, const struct map *map, const struct map_package
 	label(f, x, y + 11, SIZE(12), "misses %s%s", map_label(&sum, ""), map_is(&sum) ? "/s" : "");
 	for (i = 0; i < map->cboxes; i++) {
 		const struct map_value *miss = &package->miss[i];
-		double share = map_share(miss, map->most_miss);
+		double share = map_decades(miss);
 
+		fprintf(f, "<g>");
+		title(f, "C-Box %d: %s", i, map_is(miss) ? map_label(miss, "/s") :
+		      miss->why ?: "there is no such box");
 		cell(f, x + i * w, y + 16, w - 2, 26, miss, miss_colour(share));
-		/* A number that is hatched keeps a margin. */
-		label(f, x + i * w + w / 2 - 1, y + 32, miss->state == MAP_TURNS ?
-		      SIZE(9) MIDDLE INK_MARGIN : share > 0.6 ? SIZE(9) MIDDLE WHITE :
-		      map_is(miss) ? SIZE(9) MIDDLE INK : SIZE(9) MIDDLE, "%s",
-		      miss->state == MAP_ABSENT ? "" : map_label(miss, ""));
+		/* A number that is hatched keeps a margin; in the widest pictures it would be too small. */
+		if (map->packages <= 4)
+			label(f, x + i * w + w / 2 - 1, y + 32, miss->state == MAP_TURNS ?
+			      SIZE(9) MIDDLE INK_MARGIN : share > 0.6 ? SIZE(9) MIDDLE WHITE :
+			      map_is(miss) ? SIZE(9) MIDDLE INK : SIZE(9) MIDDLE, "%s",
+			      miss->state == MAP_ABSENT ? "" : map_label(miss, ""));
+		fprintf(f, "</g>\n");
 	}
 }
 
-#define READ	"#5b8fd0"
-#define WRITTEN	"#c78a3c"
+#define READ	"#2f6db5"
+#define WRITTEN	"#8fbfe8"
 
 /*
  * A bar from the left of what is read and written, which have one limit. A mark is where that is;
  * what cannot be has room behind it.
  */
 static void draw_bar(FILE *f, const struct map_value *read, const struct map_value *write, double most,
-		     bool mark, double x, double y)
+		     double x, double y)
 {
 	const double w = 124, h = 12, limit = 110;
-	struct map_value empty = { .state = read->state == MAP_ABSENT || write->state == MAP_ABSENT ?
-				   MAP_ABSENT : MAP_NONE };
-	double in = limit * fmin(map_share(read, most), w / limit);
-	double out = limit * map_share(write, most);
+	const struct map_value none = { .state = MAP_NONE };
+	double in = map_is(read) ? fmin(limit * read->value / most, w) : 0;
+	double out = map_is(write) ? fmin(limit * write->value / most, w - in) : 0;
 
-	cell(f, x, y, w, h, &empty, "");
+	cell(f, x, y, w, h, &none, "");
 	if (in > 0)
 		cell(f, x, y, in, h, read, READ);
-	if (out > 0 && in < w)
-		cell(f, x + in, y, fmin(out, w - in), h, write, WRITTEN);
-	if (mark)
-		fprintf(f, "<path class=\"edge\" d=\"M%.1f,%.1f v%.1f\" stroke=\"#000000\" "
-			"stroke-width=\"2\"/>\n", x + limit, y - 3, h + 6);
+	if (out > 0)
+		cell(f, x + in, y, out, h, write, WRITTEN);
+	fprintf(f, "<path class=\"edge\" d=\"M%.1f,%.1f v%.1f\" stroke=\"#000000\" "
+		"stroke-width=\"2\"/>\n", x + limit, y - 3, h + 6);
 }
 
-static void draw_mbox(FILE *f, const struct map *map, const struct map_package *package, int i,
-		      double x, double y)
+/* Where no limit is known there is no share of one, and no bar. */
+static void draw_mbox(FILE *f, const struct map_package *package, int i, double x, double y)
 {
 	const struct map_value *read = &package->read[i], *write = &package->write[i];
-	struct map_value sum = map_sum((struct map_value[]){ *read, *write }, 2);
-	double most = package->limit_memory[i];
-	struct map_value used = { sum.state, most ? 100 * sum.value / most : 0 };
+	const struct map_value *full = &package->full[i];
+	double most = package->limit_memory[i], percent = most && map_is(full) ? round(full->value) : 0;
 
+	fprintf(f, "<g>");
+	if (full->why)
+		title(f, "%s", full->why);
+	else if (most)
+		title(f, "its limit is %s", map_number(most, "B/s"));
 	label(f, x, y + 11, SIZE(12) BOLD, "M-Box %d", i);
-	if (map->has_limit_memory)
-		label(f, x + 124, y + 11, SIZE(12) END, "%s", map_used(&used));
-	draw_bar(f, read, write, most, map->has_limit_memory, x, y + 18);
-	label(f, x, y + 45, SIZE(12), "read");
-	label(f, x + 124, y + 45, SIZE(12) END, "%s", map_label(read, "B/s"));
-	label(f, x, y + 60, SIZE(12), "written");
-	label(f, x + 124, y + 60, SIZE(12) END, "%s", map_label(write, "B/s"));
+	if (percent >= 60)
+		fprintf(f, RECT "rx=\"2\" fill=\"%s\"/>\n", x + 64, y - 2, 64.0, 17.0, link_colour(percent));
+	if (most)
+		label(f, x + 124, y + 11, percent >= 90 ? SIZE(12) END BOLD WHITE : percent >= 60 ?
+		      SIZE(12) END INK : SIZE(12) END, "%s", map_used(full));
+	label(f, x, y + 28, SIZE(12), "read");
+	label(f, x + 124, y + 28, SIZE(12) END, "%s", map_label(read, "B/s"));
+	label(f, x, y + 43, SIZE(12), "written");
+	label(f, x + 124, y + 43, SIZE(12) END, "%s", map_label(write, "B/s"));
+	if (most)
+		draw_bar(f, read, write, most, x, y + 51);
+	fprintf(f, "</g>\n");
+}
+
+/* The one that is to be looked at first, if it is full enough for a colour. */
+static bool stands_out(const struct map *map, int p, int port)
+{
+	return map_busiest(map, p, port) && round(map->package[p].used[port].value) >= 60;
 }
 
 static void draw_port(FILE *f, const struct map *map, int p, int i, double x, double y)
 {
 	const struct map_value *used = &map->package[p].used[i], *sent = &map->package[p].sent[i];
-	const char *style = map_busiest(map, p, i) ? SIZE(12) BOLD : SIZE(12);
+	const char *style = stands_out(map, p, i) ? SIZE(12) BOLD : SIZE(12);
 
 	cell(f, x, y, 11, 11, used, link_colour(used->value));
 	label(f, x + 16, y + 10, style, "qpi%d \u2192 %s", i, map_peer(map, p, i));
-	label(f, x + 204, y + 10, map_busiest(map, p, i) ? SIZE(12) BOLD END : SIZE(12) END, "%s",
-	      map_label(sent, "B/s"));
-	label(f, x + 260, y + 10, map_busiest(map, p, i) ? SIZE(12) BOLD END : SIZE(12) END, "%s",
-	      map_used(used));
+	style = format("%s%s", style, END);
+	label(f, x + 204, y + 10, style, "%s", map_label(sent, "B/s"));
+	label(f, x + 260, y + 10, style, "%s", map_used(used));
 }
 
 static void draw_package(const struct drawing *d, int p)
@@ -208,7 +225,7 @@ static void draw_package(const struct drawing *d, int p)
 		return;
 	draw_cboxes(d->f, d->map, package, x + 12, y + 24);
 	for (i = 0; i < MAP_MBOXES; i++)
-		draw_mbox(d->f, d->map, package, i, x + 12 + i * 136, y + 72);
+		draw_mbox(d->f, package, i, x + 12 + i * 136, y + 72);
 	for (i = 0; i < MAP_PORTS; i++)
 		draw_port(d->f, d->map, p, i, x + 12, y + 147 + i * 18);
 }
@@ -254,8 +271,8 @@ static void place_ports(struct drawing *d, int p)
 			else
 				before += its < mine || (its == mine && j < i);
 		}
-		step = (upright ? BOX_H : BOX_W) / (num + 1);
-		along = (before + 1) * step - (upright ? BOX_H : BOX_W) / 2;
+		step = (upright ? BOX_H : BOX_W) / num;
+		along = (before + 0.5) * step - (upright ? BOX_H : BOX_W) / 2;
 		d->out[p][i] = upright ? (struct point){ way, 0 } : (struct point){ 0, way };
 		d->port[p][i] = upright ?
 			(struct point){ at[p].x + way * BOX_W / 2, at[p].y + along } :
@@ -287,7 +304,7 @@ static void draw_line(const struct drawing *d, int p, int port, const char *path
 	const struct map_value *sent = &d->map->package[p].sent[port];
 	const char *colour = used->state == MAP_ABSENT ? "#c8c8c8" :
 			     map_is(used) ? link_colour(used->value) : "#888888";
-	bool busiest = map_busiest(d->map, p, port);
+	bool edge = stands_out(d->map, p, port);
 	double width = line_width(d->map, sent), head = arrow(d->map, sent);
 	struct point end = along(tip, &in, head + 4);
 	const char *peer = map_peer(d->map, p, port);
@@ -300,16 +317,17 @@ static void draw_line(const struct drawing *d, int p, int port, const char *path
 	else
 		title(d->f, "S%d qpi%d \u2192 %s: %s", p, port, peer,
 		      used->why ?: "there is no such box");
-	/* The busiest one has an edge. */
-	for (pass = !busiest; pass < 2; pass++)
-		fprintf(d->f, "<path%s d=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"%.1f\"%s/>\n",
-			pass ? "" : " class=\"edge\"", path, pass ? colour : "#000000", pass ? width : width + 5,
+	/* All are cased, so that those that cross are told apart; the busiest one has an edge. */
+	for (pass = 0; pass < 2; pass++)
+		fprintf(d->f, "<path class=\"%s\" d=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"%.1f\"%s/>\n",
+			pass ? "link" : edge ? "edge" : "case", path, pass ? colour : edge ? "#000000" : "#ffffff",
+			pass ? width : width + (edge ? 5 : 3),
 			!pass ? "" : used->state == MAP_TURNS ? " stroke-dasharray=\"9 5\"" :
 			map_is(used) ? "" : " stroke-dasharray=\"2 6\"");
 	fprintf(d->f, "<path d=\"M%.1f,%.1f L%.1f,%.1f L%.1f,%.1f Z\" fill=\"%s\"%s/>\n",
 		tip.x, tip.y, end.x - in.y * head, end.y + in.x * head, end.x + in.y * head,
 		end.y - in.x * head, colour,
-		busiest ? " class=\"edge\" stroke=\"#000000\" stroke-width=\"2.5\"" : "");
+		edge ? " class=\"edge\" stroke=\"#000000\" stroke-width=\"2.5\"" : "");
 	fprintf(d->f, "</g>\n");
 }
 
@@ -325,21 +343,22 @@ static struct point lane(const struct drawing *d, int p, int port, int side)
 	return beside(d->port[p][port], &d->out[p][port], side * LANE);
 }
 
-/* How full it is, at its arrow; up and down the text is on the side where no lane is. */
+/* So far from a package a link is straight, so that its number is on it and on no other. */
+static double straight(const struct point *out)
+{
+	return out->x ? 52 : 34;
+}
+
+/* How full it is, behind its arrow; up and down the text begins where the lane does. */
 static void draw_used(const struct drawing *d, int p, int port)
 {
 	int peer = peer_of(d->map, p, port), back = d->map->topology->link[p][port].port;
 	struct point in = d->out[peer][back], tip = lane(d, peer, back, -1);
-	double side = tip.x < d->port[peer][back].x ? -1 : 1;
-	const struct map_value *used = &d->map->package[p].used[port];
-	const char *where = map_busiest(d->map, p, port) ? SIZE(11) BOLD MARGIN : SIZE(11) MARGIN;
-	struct point at = along(tip, &in, 44);
+	double side = in.x ?: tip.x < d->port[peer][back].x ? -1 : 1;
+	struct point at = along(in.x ? tip : d->port[peer][back], &in, in.x ? 19 : 24);
 
-	if (in.x)
-		label(d->f, at.x, at.y + 4, format("%s%s", where, MIDDLE), "%s", map_used(used));
-	else
-		label(d->f, at.x - 8 * side, at.y + 4,
-		      format("%s%s", where, side > 0 ? "" : END), "%s", map_used(used));
+	label(d->f, at.x + (in.x ? 0 : side), at.y + 4, side > 0 ? SIZE(11) MARGIN : SIZE(11) MARGIN END,
+	      "%s", map_used(&d->map->package[p].used[port]));
 }
 
 /* By how much a corner is nearer for who passes it one further right: half of the angle counts. */
@@ -353,21 +372,20 @@ static void draw_between(const struct drawing *d, int p, int port)
 {
 	int peer = peer_of(d->map, p, port), back = d->map->topology->link[p][port].port;
 	const struct point *out = &d->out[p][port], *in = &d->out[peer][back];
-	double right = LANE, straight = WIDEST, bend, x, y;
-	struct point a = along(d->port[p][port], out, straight), from, out_to;
-	struct point b = along(d->port[peer][back], in, straight), tip, end, in_from;
+	struct point a = along(d->port[p][port], out, straight(out)), out_to;
+	struct point b = along(d->port[peer][back], in, straight(in)), in_from, end;
+	struct point from = lane(d, p, port, 1), tip = lane(d, peer, back, -1);
+	double bend, x, y;
 
 	/* A bow between neighbours is flat, as others pass there. */
 	bend = out->x == in->x && out->y == in->y ? 0.2 : 0.45;
 	bend *= hypot(b.x - a.x, b.y - a.y);
 	x = b.x + in->x * bend - a.x - out->x * bend;
 	y = b.y + in->y * bend - a.y - out->y * bend;
-	a = beside(a, out, right);
-	b = beside(b, in, -right);
-	out_to = along(a, out, bend - right * corner(out, x, y));
-	in_from = along(b, in, bend + right * corner(in, -x, -y));
-	from = along(a, out, -straight);
-	tip = along(b, in, -straight);
+	a = beside(a, out, LANE);
+	b = beside(b, in, -LANE);
+	out_to = along(a, out, bend - LANE * corner(out, x, y));
+	in_from = along(b, in, bend + LANE * corner(in, -x, -y));
 	end = along(tip, in, arrow(d->map, &d->map->package[p].sent[port]) + 4);
 	draw_line(d, p, port,
 		  format("M%.1f,%.1f L%.1f,%.1f C%.1f,%.1f %.1f,%.1f %.1f,%.1f L%.1f,%.1f", from.x,
@@ -398,18 +416,24 @@ static void draw_stub(const struct drawing *d, int p, int port)
 
 static void draw_links(const struct drawing *d)
 {
-	int p, i, last;
+	const struct map *map = d->map;
+	int p, i, last, peer, back;
 
-	/* The busiest one last, above all others. */
+	/* Both ways of a link together, so that it is above or below another; the busiest one last. */
 	for (last = 0; last < 2; last++) {
-		for (p = 0; p < d->map->packages; p++) {
+		for (p = 0; p < map->packages; p++) {
 			for (i = 0; i < MAP_PORTS; i++) {
-				if (!d->map->package[p].there || map_busiest(d->map, p, i) != last)
+				peer = peer_of(map, p, i);
+				back = map->topology->link[p][i].port;
+				if ((peer >= 0 && peer < p) ||
+				    (map_busiest(map, p, i) || map_busiest(map, peer, back)) != last)
 					continue;
-				if (peer_of(d->map, p, i) >= 0)
-					draw_between(d, p, i);
-				else
+				if (map->package[p].there && peer < 0)
 					draw_stub(d, p, i);
+				else if (map->package[p].there)
+					draw_between(d, p, i);
+				if (peer >= 0 && map->package[peer].there)
+					draw_between(d, peer, back);
 			}
 		}
 	}
@@ -438,7 +462,7 @@ static double draw_list(FILE *f, const struct map *map, double y)
 	int i;
 
 	label(f, 20, y + 12, SIZE(13) BOLD, "%s", map->num_busiest ? "Busiest links" :
-	      "No link is known to be in use.");
+	      "No link is known to be 1 % full.");
 	for (i = 0; i < map->num_busiest; i++) {
 		int p = map->busiest[i].package, port = map->busiest[i].port;
 		const struct map_package *package = &map->package[p];
@@ -453,106 +477,61 @@ static double draw_list(FILE *f, const struct map *map, double y)
 	return y + 24;
 }
 
-/* What is put one behind the other, in as many lines as it needs. */
-struct flow {
-	FILE *f;
-	double x, y, left, right;
-};
-
-/* No less than DejaVu Sans needs, which is the widest of the fonts that are asked for. */
-static double text_width(const char *text, double size)
+static void sample_cell(FILE *f, double x, double y, const struct map_value *value, const char *colour,
+			const char *text)
 {
-	double em = 0;
-
-	for (; *text; text++)
-		em += (*text & 0xc0) == 0x80 ? 0 : strchr("mwMW%@#~", *text) || *text < 0 ? 1 :
-		      strchr("iljtfrI .,:;!|'()[]-/", *text) ? 0.42 :
-		      *text >= 'A' && *text <= 'Z' ? 0.79 : 0.65;
-	return em * size;
+	cell(f, x, y + 1, 22, 13, value, colour);
+	label(f, x + 27, y + 12, SIZE(12), "%s", text);
 }
 
-static void new_line(struct flow *flow)
+static void sample_line(FILE *f, double x, double y, double width, const char *dashes, const char *text)
 {
-	flow->x = flow->left;
-	flow->y += ROW;
+	fprintf(f, "<path d=\"M%.1f,%.1f h40\" stroke=\"#888888\" stroke-width=\"%.1f\"%s/>\n", x, y + 8,
+		width, dashes);
+	label(f, x + 46, y + 12, SIZE(12), "%s", text);
 }
 
-/* Room for a symbol and its text, which it writes; returns where the symbol goes. */
-static struct point flow_item(struct flow *flow, double symbol, const char *style, const char *text)
+/* Returns where it ends. */
+static double draw_legend(FILE *f, const struct map *map, double y)
 {
-	/* Bold is wider by an eighth. */
-	double width = symbol + text_width(text, strstr(style, "bold") ? 13.5 : 12) + 16;
-	struct point at;
-
-	if (flow->x > flow->left && flow->x + width > flow->right)
-		new_line(flow);
-	at = (struct point){ flow->x, flow->y };
-	label(flow->f, at.x + symbol, at.y + 12, style, "%s", text);
-	flow->x += width;
-	return at;
-}
-
-static void flow_cell(struct flow *flow, const struct map_value *value, const char *colour,
-		      const char *text)
-{
-	struct point at = flow_item(flow, 27, SIZE(12), text);
-
-	cell(flow->f, at.x, at.y + 1, 22, 13, value, colour);
-}
-
-static void flow_line(struct flow *flow, double width, const char *dashes, const char *text)
-{
-	struct point at = flow_item(flow, 46, SIZE(12), text);
-
-	fprintf(flow->f, "<path d=\"M%.1f,%.1f h40\" stroke=\"#888888\" stroke-width=\"%.1f\"%s/>\n",
-		at.x, at.y + 8, width, dashes);
-}
-
-static double draw_legend(FILE *f, const struct map *map, double left, double right, double y)
-{
+	static const char * const heads[] = { "QPI link, how full:", "its width, sent:", "M-Boxes:",
+					      "C-Boxes, misses:" };
 	static const struct map_value absent, turns = { .state = MAP_TURNS };
 	static const struct map_value whole = { .state = MAP_WHOLE };
-	struct flow flow = { f, left, y, left, right };
-	struct point at;
+	const double left = LIST + 24, x = left + 140;
 	int i;
 
-	flow_item(&flow, 0, SIZE(12) BOLD, "QPI link, how full:");
-	flow_cell(&flow, &whole, link_colour(0), "below 60 %");
-	for (i = 60; i <= 100; i += 20)
-		flow_cell(&flow, &whole, link_colour(i), format("%d %%", i));
-	new_line(&flow);
-	flow_item(&flow, 0, SIZE(12) BOLD, "its width, sent:");
-	for (i = 1; i <= 3; i++) {
-		struct map_value value = { .state = MAP_WHOLE, .value = map->limit_qpi * i / 3 };
+	for (i = 0; i < 4; i++) {
+		label(f, left, y + i * ROW + 12, SIZE(12) BOLD, "%s", heads[i]);
+		sample_cell(f, x + 105 * i, y, &whole, link_colour(i ? 40 + 20 * i : 0),
+			    i ? format("%d %%", 40 + 20 * i) : "below 60 %");
+	}
+	for (i = 0; i < 3; i++) {
+		struct map_value sent = { .state = MAP_WHOLE, .value = map->limit_qpi * (i + 1) / 3 };
 
-		flow_line(&flow, line_width(map, &value), "", format("%s%s", map_number(value.value, "B/s"),
-			  i == 3 && map->has_limit_qpi ? ", its limit" : ""));
+		sample_line(f, x + 140 * i, y + ROW, line_width(map, &sent), "", map_number(sent.value, "B/s"));
+		sample_cell(f, x + 105 * i, y + 3 * ROW, &whole, miss_colour(i / 2.0),
+			    number_text(MAP_RARE * pow(100, i), "1/s"));
 	}
-	new_line(&flow);
-	flow_item(&flow, 0, SIZE(12) BOLD, "M-Boxes:");
-	flow_cell(&flow, &whole, READ, "read");
-	flow_cell(&flow, &whole, WRITTEN, "written");
-	if (map->has_limit_memory) {
-		at = flow_item(&flow, 12, SIZE(12), map->one_limit ? format("limit, %s both",
-			       map_number(map->limit_memory, "B/s")) : "limit of both");
+	y += 2 * ROW;
+	if (map->has_limit) {
+		sample_cell(f, x, y, &whole, READ, "read");
+		sample_cell(f, x + 105, y, &whole, WRITTEN, "written");
 		fprintf(f, "<path class=\"edge\" d=\"M%.1f,%.1f v18\" stroke=\"#000000\" "
-			"stroke-width=\"2\"/>\n", at.x + 3, at.y - 1);
+			"stroke-width=\"2\"/>\n", x + 213, y - 1);
+		label(f, x + 222, y + 12, SIZE(12), "limit of both");
+	} else {
+		label(f, x, y + 12, SIZE(12), "no bar, as the topology file has no limit memory");
 	}
-	new_line(&flow);
-	flow_item(&flow, 0, SIZE(12) BOLD, "C-Boxes, misses/s:");
-	for (i = 0; i < 3; i++)
-		flow_cell(&flow, &whole, miss_colour(i / 2.0), map_number(map->most_miss * i / 2, ""));
-	new_line(&flow);
-	flow_cell(&flow, &absent, "", "absent");
-	flow_line(&flow, 1.5, " stroke-dasharray=\"2 6\"", "no value");
-	flow_cell(&flow, &turns, "#ffffff", "");
-	flow.x -= 16;
-	flow_line(&flow, 6, " stroke-dasharray=\"9 5\"", "~ multiplexed");
-	flow_item(&flow, 0, SIZE(12), "! not plausible");
-	new_line(&flow);
-	flow_item(&flow, 0, SIZE(12), map->has_topology ? "? is not in the topology file" :
-		  "? needs a topology file");
-	return flow.y + ROW;
+	y += 2 * ROW;
+	sample_cell(f, left, y, &absent, "", "absent");
+	sample_line(f, left + 95, y, 1.5, " stroke-dasharray=\"2 6\"", "no value");
+	sample_cell(f, left + 220, y, &turns, "#ffffff", "");
+	sample_line(f, left + 248, y, 6, " stroke-dasharray=\"9 5\"", "~ multiplexed");
+	label(f, left + 405, y + 12, SIZE(12), "! not plausible");
+	label(f, left, y + ROW + 12, SIZE(12), "%s", map->has_topology ?
+	      "? is not in the topology file" : "? needs a topology file");
+	return y + 2 * ROW;
 }
 
 static void draw_matrix(FILE *f, const struct map *map, double y)
@@ -570,7 +549,7 @@ static void draw_matrix(FILE *f, const struct map *map, double y)
 		label(f, 20, top + 16, SIZE(12), "S%d", p);
 		for (i = 0; i < map->columns; i++) {
 			const struct map_value *to = &map->package[p].to[i];
-			double share = map_share(to, map->most_to);
+			double share = map_decades(to);
 
 			cell(f, 70 + i * w, top, w - 2, ROW - 2, to, miss_colour(share));
 			label(f, 70 + i * w + w / 2 - 1, top + 15,
@@ -602,7 +581,7 @@ void map_svg(FILE *f, const struct map *map)
 		draw_package(&d, p);
 	fprintf(d.f, "</g>\n");
 	list = draw_list(d.f, map, y);
-	legend = draw_legend(d.f, map, LIST + 24, width - 10, y);
+	legend = draw_legend(d.f, map, y);
 	y = fmax(list, legend);
 	if (map->matrix) {
 		draw_matrix(d.f, map, y);

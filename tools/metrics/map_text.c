@@ -10,15 +10,16 @@
 #include "screen.h"
 
 #define NARROWEST	19	/* block */
-#define WIDE		39	/* one with bars of memory, and with what a link sends */
+#define WIDE		39	/* one with what is read, written, and sent by a link */
 #define LINES		8	/* of a block */
 
-static char cell(const struct map_value *value, double most)
+/* Of a share if it is all there is to know. */
+static char cell(const struct map_value *value, double share)
 {
 	static const char states[] = " ?!/", levels[] = ".:-=+*#%@";
 
 	return value->state < MAP_WHOLE ? states[value->state] :
-	       levels[(int)(8 * map_share(value, most) + 0.5)];
+	       levels[(int)(8 * share + 0.5)];
 }
 
 static char *cboxes(const struct map *map, int package)
@@ -29,7 +30,7 @@ static char *cboxes(const struct map *map, int package)
 	int i;
 
 	for (i = 0; i < map->cboxes; i++)
-		cells[i] = cell(&miss[i], map->most_miss);
+		cells[i] = cell(&miss[i], map_decades(&miss[i]));
 	return format("C %s%*s", cells, 17 - map->cboxes, map_label(&sum, ""));
 }
 
@@ -42,36 +43,42 @@ static void fill(char *bar, int room, double share, char mark)
 		bar[at++] = mark;
 }
 
-/* M0 r 10.0G w 5.0G  #####++........|  44%: both of what is possible, which is where | is. */
-static char *mbox(const struct map *map, int package, int i, int width, double *share)
+/*
+ * M0 r 10.0G w 5.0G  #####++........|  44%: both of what is possible, which is where | is. Narrow
+ * blocks have the sum of both: M0 15.0G ##+...| 44%.
+ */
+static char *mbox(const struct map *map, int p, int i, int width, double *share)
 {
-	const struct map_value *read = &map->package[package].read[i];
-	const struct map_value *write = &map->package[package].write[i];
+	const struct map_package *package = &map->package[p];
+	const struct map_value *read = &package->read[i], *write = &package->write[i];
 	struct map_value sum = map_sum((struct map_value[]){ *read, *write }, 2);
-	char *text = format("M%d r%6s w%6s", i, map_label(read, ""), map_label(write, ""));
-	int room = width - 24;
-	double most = map->package[package].limit_memory[i];
+	double most = package->limit_memory[i];
+	bool both = !most || !map_is(&sum) || width >= WIDE;
+	char *text = both ? format("M%d r%6s w%6s", i, map_label(read, ""), map_label(write, "")) :
+		     format("M%d%6s", i, map_label(&sum, ""));
+	int room = width - strlen(text) - 6;
 	char *bar;
 
-	if (!map_is(&sum) || !map->has_limit_memory)
+	if (!map_is(&sum) || !most)
 		return text;
 	*share = sum.value / most;
-	if (width < WIDE)
-		return text;
 	bar = allocate(room + 1);
 	fill(bar, room, map_share(read, most), '#');
 	fill(bar, room, map_share(write, most), '+');
 	fill(bar, room, 1, '.');
-	return format("%s %s|%3.0f%%", text, bar, 100 * *share);
+	return format("%s %s|%3.0f%%", text, bar, package->full[i].value);
 }
 
-/* q0>S1  ####...  55%, with what is sent where that has room; < at the end marks the busiest. */
+/*
+ * q0>S1  ####...  55%, with what is sent where that has room; < at the end marks the busiest. A long
+ * name takes room from the bar.
+ */
 static char *link(const struct map *map, int package, int port, int width, double *share)
 {
 	const struct map_value *used = &map->package[package].used[port];
 	bool wide = width >= WIDE;
-	int room = width - (wide ? 23 : 12);
-	char *name = format(wide ? "q%d>%-7s " : "q%d>%-4.4s", port, map_peer(map, package, port));
+	char *name = format(wide ? "q%d>%-7s " : "q%d>%-4s", port, map_peer(map, package, port));
+	int room = width - strlen(name) - (wide ? 12 : 5);
 	char *bar = allocate(room + 1);
 
 	if (!map_is(used))
@@ -137,46 +144,31 @@ static void wrap(FILE *f, const char *text, int columns)
 	put_wrapped(f, text, 0, columns);
 }
 
-static void draw_head(FILE *f, const struct map *map, int columns)
+static void draw_head(FILE *f, const struct map *map, int columns, bool screen)
 {
-	int p = map->busiest[0].package, port = map->busiest[0].port;
-	const struct map_value *sent = &map->package[p].sent[port];
-	char *text = "No link is known to be in use";
-
-	wrap(f, format("perf\tmetrics\tmap%s%s  %s  %.3f\ts\tcounted%s", *map->host ? "  " : "",
-		       map->host, map->when, map->seconds,
-		       map->time ? format("  at\t%.3f\ts", map->time) : ""), columns);
-	if (map->num_busiest)
-		text = format("Busiest\tlink: S%d\tqpi%d\t>\t%s, %.0f\t%%\tfull%s", p, port,
-			      map_peer(map, p, port), map->package[p].used[port].value,
-			      map_is(sent) ? format(", %s", map_label(sent, "B/s")) : "");
-	wrap(f, text, columns);
-}
-
-static void draw_next(FILE *f, const struct map *map, int columns)
-{
-	char *text = "Then:";
+	char *text = map->num_busiest ? "Busiest\tlinks:" : "No link is known to be 1 % full.";
 	int i;
 
-	for (i = 1; i < map->num_busiest; i++) {
+	wrap(f, format("perf\tmetrics\tmap%s%s%s%s", *map->host ? "  " : "", map->host, screen ? "" :
+		       format("  %s  %.3f\ts\tcounted", map->when, map->seconds),
+		       map->time ? format("  at\t%.3f\ts", map->time) : ""), columns);
+	for (i = 0; i < map->num_busiest; i++) {
 		int p = map->busiest[i].package, port = map->busiest[i].port;
 
-		text = format("%s%s S%d\tq%d>%s\t%.0f%%", text, i > 1 ? "," : "", p, port,
+		text = format("%s%s S%d\tq%d>%s\t%.0f%%", text, i ? "," : "", p, port,
 			      map_peer(map, p, port), map->package[p].used[port].value);
 	}
-	if (i > 2 || map->num_busiest > 1)
-		wrap(f, text, columns);
+	wrap(f, text, columns);
 }
 
 static void draw_legend(FILE *f, const struct map *map, int columns)
 {
 	fprintf(f, "\n");
-	wrap(f, format("C misses/s of each C-Box, from . to @ (%s), and their sum",
-		       map_number(map->most_miss, "")), columns);
-	wrap(f, format("M B/s each M-Box reads # and writes +%s  ~\t/\tturns  blank\t-\tabsent  "
-		       "?\tn/a  !\todd", !map->has_limit_memory ? "" :
-		       !map->one_limit ? ", | is the limit" :
-		       format(", | is %s", map_number(map->limit_memory, ""))), columns);
+	wrap(f, format("C misses/s of each C-Box, from . (%s) to @ (%s), and their sum",
+		       number_text(MAP_RARE, "1/s"), number_text(1e4 * MAP_RARE, "1/s")), columns);
+	wrap(f, format("M B/s each M-Box reads%s and writes%s  ~\t/\tturns  blank\t-\tabsent  "
+		       "?\tn/a  !\todd", map->has_limit ? "\t#" : "", map->has_limit ?
+		       "\t+, up to |, its limit" : " (no limit\tin the topology file)"), columns);
 	wrap(f, format("q QPI link > where it leads%s, how full, B/s sent",
 		       map->has_topology ? "" : " (? without a topology file)"), columns);
 }
@@ -202,9 +194,8 @@ static void draw_matrix(FILE *f, const struct map *map, int columns)
 
 void map_text(FILE *f, const struct map *map, int columns, bool screen)
 {
-	draw_head(f, map, columns);
+	draw_head(f, map, columns, screen);
 	draw_blocks(f, map, columns, screen);
-	draw_next(f, map, columns);
 	draw_legend(f, map, columns);
 	if (map->matrix)
 		draw_matrix(f, map, columns);

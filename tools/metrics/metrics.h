@@ -9,7 +9,7 @@
  *	plan.c		which events are counted together, in as few passes as possible
  *	count.c		perf stat counts
  *	value.c		what the metrics are
- *	output.c	table, CSV, JSON, OpenMetrics
+ *	output.c	table, CSV, JSON, OpenMetrics; the order of values
  *	list.c		what there is
  *	record.c	what has been counted, in a file
  *	report.c	the same output from there
@@ -17,7 +17,6 @@
  *	html.c		a page of one
  *	top.c		a table that is redrawn
  *	screen.c	the terminal on which that and a map are
- *	sort.c		the order of values, and their prefixes
  *	replace.c	files that others read meanwhile
  *	util.c		memory, messages, numbers as text
  *	map.h		the rest draws maps
@@ -365,7 +364,7 @@ struct session {
 	int signal;			/* that ended it; the program is to end by it, too */
 	struct map *map;
 	struct top *top;
-	const struct view *view;	/* that has the terminal while perf counts, or NULL */
+	struct view *view;		/* that has the terminal while perf counts, or NULL */
 };
 
 /* Asks for what a name says; the first one could have been a mode. 0, or a status. */
@@ -414,6 +413,7 @@ struct value {
 	double value;
 	double seconds;
 	double running;
+	double most;		/* what is 100 % of it, for top; 0 if unknown */
 	char *why;		/* n/a, because */
 	char *note;		/* there is a value, but */
 };
@@ -423,20 +423,18 @@ struct value *values_make(struct session *session, const struct options *options
 output_fn output_values;
 /* Has all been written that was printed? 0, or a status. */
 int output_end(void);
-/* What would be counted together, and by which command. */
-void output_plan(const struct session *session);
-
-/* ---- sort.c ---- */
-
 /*
  * Orders an array whose members, of this size, begin with a value: by "name" of the metric, by
- * "scope", or by "value", the highest of each metric first. NULL leaves it as it is.
+ * "scope", or by "value", first what is nearest to its limit, then the highest of each metric. NULL
+ * leaves it as it is.
  */
 void values_sort(void *values, int num, size_t size, const char *by);
-/* A prefix as --units wants it, NULL or auto for a short one; the unit of a rate changes with it. */
+/* The prefix of a number for --units, none for base; the unit of a rate changes with it. */
 const char *units(const struct options *options, double *value, const char **unit);
 /* Is there such an order, or such units? 0, or a status. */
 int sort_check(const struct options *options);
+/* What would be counted together, and by which command. */
+void output_plan(const struct session *session);
 
 /* ---- top.c ---- */
 

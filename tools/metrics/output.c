@@ -7,10 +7,71 @@
 #include <math.h>
 #include <signal.h>
 #include <stdio_ext.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "rule.h"
+
+static int by_scope(const void *a, const void *b)
+{
+	const struct value *x = a, *y = b;
+
+	/* cbox_10 is behind cbox_9. */
+	return strverscmp(x->scope, y->scope) ?: strcmp(x->metric->name, y->metric->name);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct value *x = a, *y = b;
+
+	return strcmp(x->metric->name, y->metric->name) ?: by_scope(a, b);
+}
+
+/* Values of different metrics can be compared only as shares of their limits. */
+static int by_value(const void *a, const void *b)
+{
+	const struct value *x = a, *y = b;
+	double left = x->why ? -INFINITY : x->value, right = y->why ? -INFINITY : y->value;
+	double share = x->most ? left / x->most : -1, other = y->most ? right / y->most : -1;
+
+	return (share < other) - (share > other) ?: strcmp(x->metric->name, y->metric->name) ?:
+	       (left < right) - (left > right) ?: by_scope(a, b);
+}
+
+static const struct {
+	const char *name;
+	int (*compare)(const void *a, const void *b);
+} orders[] = { { "name", by_name }, { "value", by_value }, { "scope", by_scope } };
+
+#define NUM_ORDERS	(sizeof(orders) / sizeof(orders[0]))
+
+void values_sort(void *values, int num, size_t size, const char *by)
+{
+	unsigned int i;
+
+	for (i = 0; i < NUM_ORDERS && num && by; i++) {
+		if (!strcmp(by, orders[i].name))
+			qsort(values, num, size, orders[i].compare);
+	}
+}
+
+const char *units(const struct options *options, double *value, const char **unit)
+{
+	return options->units && !strcmp(options->units, "base") ? "" : prefixed(value, unit);
+}
+
+int sort_check(const struct options *options)
+{
+	unsigned int i;
+
+	if (options->units && strcmp(options->units, "auto") && strcmp(options->units, "base"))
+		return fail(STATUS_USAGE, "--units is auto or base, not '%s'", options->units);
+	for (i = 0; options->sort && i < NUM_ORDERS && strcmp(options->sort, orders[i].name); i++)
+		;
+	return i < NUM_ORDERS ? 0 :
+	       fail(STATUS_USAGE, "--sort is name, value or scope, not '%s'", options->sort);
+}
 
 static void print_table(const struct options *options, const struct value *values, int num,
 			double time, bool again)

@@ -4,7 +4,7 @@
 # Completion of perf-metrics for bash: words, groups and metrics, options, files.
 
 _perf_metrics() {
-	local i command="" what=(-f)
+	local i command="" before=$3 what=(-f)
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
 		--)	# what follows is a command of its own
@@ -15,17 +15,19 @@ _perf_metrics() {
 		esac
 	done
 	COMPREPLY=()
-	case $command,$3,$2 in
+	# The second file of diff
+	[ "$COMP_CWORD" -lt 3 ] || [ "${COMP_WORDS[COMP_CWORD - 2]}" != diff ] || before=diff
+	case $command,$before,$2 in
 	--,*) what=(-c -f) ;;
 	*,-o,* | *,--output,* | *,--openmetrics,* | *,--topology,* | *,--html,*) ;;
-	report,report,[!-]* | report,report, | diff,*,[!-]* | diff,*,) ;;
+	report,report,[!-]* | report,report, | diff,diff,[!-]* | diff,diff,) ;;
 	*,-I,* | *,--interval,* | *,--interval-count,*) return ;;
 	*,--sort,*) what=(-W "name scope value") ;;
-	*,--units,*) what=(-W "auto base k M G T") ;;
+	*,--units,*) what=(-W "auto base") ;;
 	check,*) ;;
 	*,--fail-on,* | why,*,[!-]* | why,*,)
 		what=(-W "$(perf-metrics list --rules 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_]*\).*/\1/p')
-			$([ "$3" != --fail-on ] || echo any)")
+			$([ "$before" != --fail-on ] || echo any)")
 		;;
 	map,* | status,* | *,*,-*)
 		what=(-W "$(perf-metrics "${command:-NAME}" --help |

@@ -15,6 +15,8 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <termios.h>
+#include <time.h>
 #include <unistd.h>
 #include <wchar.h>
 
@@ -24,6 +26,8 @@ static bool ours, utf8, colours, paused;
 static int top;			/* the first line below the head that is shown */
 static int page;		/* so many are */
 static double now, shown;	/* when the newest result was, and the one that is shown */
+static double came;		/* the newest one, by the clock */
+static struct termios before;	/* how the terminal was */
 /* Where what is said meanwhile is kept, also by perf, for the screen would take it along */
 static int said = -1, err = -1;
 static off_t told;
@@ -86,17 +90,61 @@ static const char *put_line(int row, const char *text)
 	return text + !!*text;
 }
 
-static void put_help(const struct view *view, int lines)
+static double clock_now(void)
 {
-	char *text = paused ? format("PAUSED %.3f s, now %.3f s: p goes on", shown, now) :
-		     format("q quit  p pause  %s", view->keys);
+	struct timespec t;
 
-	if (lines > page && COLS >= 72)
-		text = format("%-*s lines %d to %d of %d", COLS - 26, text, top + 1, top + page, lines);
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+static void put_help(const struct session *session, int lines)
+{
+	double silent = clock_now() - came;
+	char *at = lines > page ? format(" arrows %d-%d/%d", top + 1, top + page, lines) : "";
+	char *text = format("q quit  p pause  %s", session->view->keys);
+	int room = COLS - 1 - (int)strlen(at);
+
+	if (paused)
+		text = format("PAUSED %.3f s, now %.3f s: p goes on", shown, now);
+	else if (silent > 3e-3 * session->options.interval && silent > 1)
+		text = format("no result for %.0f s  %s", silent, text);
 	move(LINES - 1, 0);
 	attr_set(A_REVERSE, 0, NULL);
 	/* The last column of the last line scrolls some terminals. */
-	printw("%-*.*s", COLS - 1, COLS - 1, text);
+	printw("%-*.*s%s", room, room, text, at);
+}
+
+/*
+ * ncurses writes until the terminal takes it, and one that is stopped never does. Then signals that
+ * end the program, which wait to be read, do so here; the terminal gets its settings back.
+ */
+static void look(int sig)
+{
+	static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	sigset_t pending, one;
+	unsigned int i;
+
+	(void)sig;
+	sigpending(&pending);
+	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		if (!sigismember(&pending, ends[i]))
+			continue;
+		tcsetattr(STDIN_FILENO, TCSANOW, &before);
+		/* In place of ncurses' own, which would write */
+		signal(ends[i], SIG_DFL);
+		sigemptyset(&one);
+		sigaddset(&one, ends[i]);
+		sigprocmask(SIG_UNBLOCK, &one, NULL);
+	}
+	alarm(1);
+}
+
+static void written(int (*write)(void))
+{
+	alarm(1);
+	write();
+	alarm(0);
 }
 
 static void redraw(struct session *session)
@@ -109,7 +157,7 @@ static void redraw(struct session *session)
 	size_t size;
 	FILE *f = open_memstream(&drawn, &size);
 
-	view->draw(session, f, LINES - 1, COLS);
+	view->draw(session, f, COLS);
 	fclose(f);
 	for (text = drawn; *text; text++)
 		lines += *text == '\n';
@@ -122,23 +170,34 @@ static void redraw(struct session *session)
 		else
 			text += strcspn(text, "\n") + 1;
 	}
-	put_help(view, lines);
-	refresh();
+	put_help(session, lines);
+	written(refresh);
 	free(drawn);
 	free_from(before);
+}
+
+static void show_newest(const struct view *view)
+{
+	shown = now;
+	memcpy(view->shown, view->newest, view->size);
 }
 
 void screen_update(struct session *session, double time)
 {
 	now = time;
+	came = clock_now();
 	/* Nothing more once it has been given back. */
 	if (!ours)
 		return;
-	if (!paused) {
-		shown = now;
-		session->view->keep(session);
-	}
+	if (!paused)
+		show_newest(session->view);
 	redraw(session);
+}
+
+void screen_tick(struct session *session)
+{
+	if (ours)
+		redraw(session);
 }
 
 /* ---- the terminal ---- */
@@ -150,7 +209,7 @@ void screen_end(void)
 
 	if (ours) {
 		ours = false;
-		endwin();
+		written(endwin);
 		dup2(err, STDERR_FILENO);
 	}
 	/* perf, which has the old stderr, may say more until it has ended. */
@@ -203,6 +262,8 @@ const char *screen_begin(struct session *session)
 	setlocale(LC_CTYPE, "");
 	utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
 	fflush(stdout);
+	tcgetattr(STDIN_FILENO, &before);
+	signal(SIGALRM, look);
 	/* ncurses leaves it alone then; otherwise what is pending would be lost in each refresh. */
 	stops = signal(SIGTSTP, SIG_IGN);
 	known = newterm(NULL, stdout, stdin);
@@ -219,7 +280,9 @@ const char *screen_begin(struct session *session)
 	ours = true;
 	atexit(screen_end);
 	set_up();
-	session->view->keep(session);
+	came = clock_now();
+	session->view->shown = allocate(session->view->size);
+	show_newest(session->view);
 	redraw(session);
 	return NULL;
 }
@@ -227,14 +290,14 @@ const char *screen_begin(struct session *session)
 /* Until somebody brings us to the foreground again, the terminal is as it was. */
 static void stop(struct session *session)
 {
-	sigset_t tstp, before;
+	sigset_t tstp, blocked;
 
-	endwin();
+	written(endwin);
 	sigemptyset(&tstp);
 	sigaddset(&tstp, SIGTSTP);
 	raise(SIGTSTP);
-	sigprocmask(SIG_UNBLOCK, &tstp, &before);
-	sigprocmask(SIG_SETMASK, &before, NULL);
+	sigprocmask(SIG_UNBLOCK, &tstp, &blocked);
+	sigprocmask(SIG_SETMASK, &blocked, NULL);
 	reset_prog_mode();
 	fit();
 	clearok(curscr, true);
@@ -264,7 +327,7 @@ static void take_key(struct session *session, int key)
 	case ' ':
 		paused = !paused;
 		if (!paused)
-			screen_update(session, now);
+			show_newest(session->view);
 		break;
 	case KEY_UP:
 	case 'k':

@@ -22,15 +22,18 @@ enum style {
  * struct view - what is on the screen
  * @keys: of its own, for the help line
  * @head: so many of its first lines are not scrolled
- * @draw: writes its lines, of up to so many columns; without scrolling there is room for rows
- * @keep: what is drawn from now on is the newest result
+ * @newest: the newest result, a piece of memory of @size without pointers into itself
+ * @shown: a copy of it, by the screen: the one that is shown
+ * @draw: writes the lines of @shown, of up to so many columns
  * @key: takes a key, or NULL
  */
 struct view {
 	const char *keys;
 	int head;
-	void (*draw)(struct session *session, FILE *f, int rows, int columns);
-	void (*keep)(struct session *session);
+	const void *newest;
+	void *shown;
+	size_t size;
+	void (*draw)(struct session *session, FILE *f, int columns);
 	void (*key)(struct session *session, int key);
 };
 
@@ -45,6 +48,8 @@ void screen_end(void);
 void screen_update(struct session *session, double time);
 /* Takes the keys that have been typed; true for the one that ends. */
 bool screen_keys(struct session *session);
+/* Some time has passed, without a new result perhaps. */
+void screen_tick(struct session *session);
 /* Takes a signal; false if it is none of the screen's. */
 bool screen_signal(struct session *session, int signal);
 /* Can it show the blocks of UTF-8? */

@@ -39,6 +39,15 @@ int session_ask(struct session *session, const char *name, bool first)
 	return found ? 0 : unknown(session, name, first);
 }
 
+/* What top is of by itself. */
+static int top_ask(struct session *session)
+{
+	return machine_is(session, "06_2e 06_2f") ?
+	       session_ask(session, "memory_bandwidth", false) ?:
+	       session_ask(session, "llc_miss_rate", false) ?:
+	       session_ask(session, "qpi_utilization", false) : why_ask(session, NULL, 0);
+}
+
 static int check_files(struct session *session, char **paths, int num)
 {
 	struct session installed = { .world = session->world };
@@ -178,7 +187,7 @@ static const struct {
 	{ "sort", 0, WORD, AT(sort), VALUES | REPORTS,
 	  "by name, by scope, or the highest value first" },
 	{ "units", 0, WORD, AT(units), VALUES | REPORTS,
-	  "of rates: base (none, for scripts), k, M, G, T or auto" },
+	  "prefixes of rates: auto, or base (none, for scripts)" },
 	{ "matrix", 0, FLAG, AT(matrix), PICTURE | RECORDS | REPORTS,
 	  "of a map: who talks to whom, too" },
 	{ "host", 0, FLAG, AT(host), PICTURE | REPORTS,
@@ -253,7 +262,8 @@ static int options_read(struct options *options, int argc, char **argv)
 		if (i == NUM_OPTIONS)
 			return fail(STATUS_USAGE, option == ':' ? "%s wants a value" :
 				    "there is no option %s, see perf metrics --help",
-				    optopt && optopt < 256 ? format("-%c", optopt) : argv[optind - 1]);
+				    optopt >= 256 ? format("--%s", table[optopt - 256].name) :
+				    optopt ? format("-%c", optopt) : argv[optind - 1]);
 		given |= 1 << i;
 		field = (char *)options + table[i].at;
 		if (table[i].kind == FLAG) {
@@ -301,6 +311,9 @@ static int options_read(struct options *options, int argc, char **argv)
 	options->summary |= mode == RECORD;
 	if (!options->per_socket && !options->per_box && !options->per_machine)
 		*(mode == TOP ? &options->per_socket : &options->per_machine) = true;
+	if (options->interval && options->interval < 10 && mode != REPORT)
+		return fail(STATUS_USAGE, "-I %d is too little: reading all counters takes milliseconds; "
+			    "10 is the least", options->interval);
 	if ((options->interval_count || options->summary) && !options->interval)
 		return fail(STATUS_USAGE, "--interval-count and --summary want -I");
 	if (options->plan_only + !!options->openmetrics + options->csv + !!options->html +
@@ -377,8 +390,7 @@ static int run(struct session *session, int argc, char **argv)
 	if (!status && mode == RECORD)
 		status = record_ask(session, i > first);
 	if (!status && mode == TOP && first == args)
-		status = machine_is(session, "06_2e 06_2f") ? map_ask(session) :
-			 why_ask(session, NULL, 0);
+		status = top_ask(session);
 	return status ?: measure(session);
 }
 
