@@ -142,6 +142,7 @@ struct group {
 
 struct metric {
 	char *name;
+	char *family;		/* the name that Prometheus has: what is measured, then the unit */
 	struct group *group;
 	char *help;
 	char *unit;
@@ -185,8 +186,6 @@ int file_read(struct session *session, const struct text *file);
 int files_read(struct session *session);
 /* The path of the last such file beside metric files, or NULL. */
 char *file_find(const char *name);
-/* A name as Prometheus wants it: what is measured, then the unit in words. */
-char *family(const struct metric *metric);
 
 double formula_value(const struct formula *formula);
 /*
