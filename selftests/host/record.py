@@ -274,6 +274,25 @@ def killed():
     world.play(STREAM)
     bad += record(world, f'{world.dir}/link', 'memory', '--', 'true', status=3)
     ktap.result('the old recording stays where nothing is counted', bad + ([] if read(path) == 'old' else ['it is gone']))
+    for name, harm in ('deleted', 'os.unlink(PATH)'), ('replaced', 'os.rename(PATH + ".new", PATH)'):
+        os.unlink(path)
+        write(f'{path}.new', 'other')
+        world.play(f'PATH = {path!r}\n' + STREAM.replace('    all_of(0.25', f'''    if i == 3:
+        while not os.path.exists(PATH):
+            time.sleep(0.01)
+        {harm}
+    all_of(0.25'''))
+        bad = record(world, path, 'memory', '--', 'true', status=3)
+        done = world.run('record', '-o', path, '-I', '250', 'memory', '--', 'true') if name == 'deleted' else None
+        bad += ended(done, 3, f'{path}: another program has replaced or deleted it') if done else []
+        bad += [] if read(path) == (None if name == 'deleted' else 'other') else [read(path)]
+        write(path, '')
+        ktap.result(f'a recording that is {name} meanwhile', bad)
+    world.play(STREAM)
+    os.unlink(path)
+    bad = record(world, path, 'memory', '--', 'true', umask=0o077)
+    bad += [] if os.stat(path).st_mode & 0o777 == 0o600 else ['others can read it']
+    ktap.result('the umask of a recording', bad)
     world.end()
 
 
@@ -313,6 +332,13 @@ def damaged():
         'a metric that is not there': (changed(0, to('metrics', 0, 'name', value='x')), 'r:1: .* no file of it has'),
         'a metric without places': (changed(0, to('metrics', 0, 'cells', value=[])), 'r:1: .* places of a metric'),
         'no interval': (changed(0, to('interval', value=0)), 'r:1: .* first line'),
+        'an interval of 2^32 + 1': (changed(0, to('interval', value=(1 << 32) + 1)), 'r:1: .* first line'),
+        'a counter of 2^32': (changed(0, to('metrics', 0, 'cells', 0, 'events', 0, 0, 0, value=1 << 32)),
+                              'r:1: .* counters of a metric'),
+        'a place of several lines': (changed(0, to('metrics', 0, 'cells', 0, 'name', value='x\nnode_forged_total 666\ny')),
+                                     'r:1: .* name of a place'),
+        'a place of several fields': (changed(0, to('metrics', 0, 'cells', 0, 'name', value='x,y')), 'r:1: .* name of a place'),
+        'a place without name': (changed(0, to('metrics', 0, 'cells', 0, 'name', value='')), 'r:1: .* name of a place'),
         'a start in no year': (changed(0, to('start', value=1e300)), 'r:1: .* first line'),
         'a start before 1970': (changed(0, to('start', value=-1e18)), 'r:1: .* first line'),
         'a colour for the terminal': (changed(0, to('machine', 'name', value='\033[31m')), 'this is no recording'),
@@ -331,6 +357,11 @@ def damaged():
         said = world.run('report', path)
         ktap.result(f'refused: {name}', bad + list(ended(said, 2, wanted)) + ([said.stdout] if said.stdout else []))
         bad = []
+    write(path, changed(0, to(*first, 'pass', value=2 ** 31 - 1)))
+    write(other, read(path).replace(f', "pass": {2 ** 31 - 1}, "gate": {lines[0]["counters"][0]["gate"]}', '', 1))
+    said = world.run('report', path), world.run('report', other)
+    ktap.result('the pass of a counter does not matter', list(ended(said[0], 0)) + list(ended(said[1], 0)) + (
+        [] if said[0].stdout == said[1].stdout and read(path) != read(other) else said))
     seed = random.randrange(1 << 32)
     print(f'# seed {seed}')
     draw = random.Random(seed)
@@ -519,6 +550,19 @@ def diffs():
         said, 1, r'(?s)1 values are in one of the two alone.*no value that both have', lines=3))
     said = values.diff(values.put('a', base), '/nowhere/b')
     ktap.result('diff of no file', list(ended(said, 2, '/nowhere/b: No such file')))
+    # A page merges intervals of lines, and not those of its table; and it has all 5,000 metrics.
+    rows = [[draw.uniform(1000, 2000)] for _ in range(2500)]
+    rows[1234], rows[77] = [9999.0], [1.0]
+    page = f'{values.world.dir}/p.html'
+    bad = list(ended(values.world.run('report', values.put('a', rows), '--html', page), 0))
+    got = Page(read(page))
+    table, data = {tuple(cells[:2]): cells for cells in got.cells}, json.loads(got.scripts[0][1])
+    bad += [] if table['machine', 'm'][3:5] == ['1.0000 ', '9999.00 '] else [table]
+    bad += [] if len(data['times']) == 834 else [len(data['times'])]
+    ktap.result('lowest and highest of many intervals', bad)
+    said = values.world.run('report', values.put('a', [[1] * 5000]), '--csv', preexec_fn=lambda: resource.setrlimit(
+        resource.RLIMIT_CPU, (10, 10)))
+    ktap.result('thousands of metrics', list(ended(said, 0)) + ([] if said.stdout.count('\n') == 5001 else [said.stdout[-300:]]))
     values.world.end()
 
 
@@ -617,13 +661,26 @@ def usage():
                        (['report', 'r', '--html', 'x', '--csv'], 'only one of .*--html'),
                        (['report', 'r', '--html', 'x', '-I', '1000'], '-I is too much'),
                        (['record', '-o', 'r', '--csv', 'memory'], '--csv is not for perf metrics record'),
-                       (['record', '-o', 'r', 'memroy'], 'did you mean memory')):
+                       (['record', '-o', 'r', 'memroy'], 'did you mean memory'),
+                       (['record', '-o', 'memory', '--', 'true'], 'record -o FILE memory'),
+                       (['record', '-o', 'llc_miss_rate'], 'record -o FILE llc_miss_rate')):
         ktap.result(' '.join(args), ended(world.run(*args), 2, rf'\Aperf metrics: .*{text}.*\n\Z'))
     world.play(STREAM)
     done = world.run('record', '-o', '-', '-I', '250', 'memory', '--', 'true')
     bad = list(ended(done, 0)) + record(world, f'{world.dir}/r', 'memory', '--', 'true')
     bad += [] if done.stdout.splitlines()[1:] == read(f'{world.dir}/r').splitlines()[1:] else [done.stdout[-500:]]
     ktap.result('record to a pipe', bad)
+    before = read(f'{world.dir}/r')
+    os.link(f'{world.dir}/r', f'{world.dir}/same')
+    for args in ['-o', f'{world.dir}/r'], ['--html', f'{world.dir}/r'], ['map', '-o', f'{world.dir}/./r'], [
+            '--openmetrics', f'{world.dir}/same']:
+        bad = list(ended(world.run('report', f'{world.dir}/r', *args), 2, f'{args[-1]} is the recording itself'))
+        ktap.result(f'report to the recording: {args[:-1]}', bad + ([] if read(f'{world.dir}/r') == before else ['it is gone']))
+    write(f'{world.dir}/whole', ''.join(line + '\n' for line in before.splitlines() if '"time":0' not in line and '"time":1' not in line))
+    bad = list(ended(world.run('report', f'{world.dir}/whole', '-I', '250'), 1, 'whole has no interval, only the whole time'))
+    got = json.loads(world.run('diff', f'{world.dir}/whole', f'{world.dir}/r', '--json').stdout)['changes']
+    bad += [] if {one['verdict'] for one in got} == {'equal'} and len(got) > 3 else [got]
+    ktap.result('report and diff of a recording that has only its whole', bad)
     ktap.result('record to no place', ended(world.run('record', '-o', '/nowhere/x', 'memory', '--', 'true'), 3, '/nowhere/x: '))
     world.end()
     world = World(model='06_9e')

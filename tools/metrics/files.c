@@ -61,14 +61,18 @@ static const char *check_name(const char *text)
 	return mode_of(text) ? format("'%s' means something else already", text) : check_word(text);
 }
 
-/* A part is in names of files and labels, so it has nothing that means something there. */
+bool is_place_name(const char *word)
+{
+	return *word && !word[strspn(word, LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZ")];
+}
+
 static bool is_part(const struct metric *metric, const char *word)
 {
 	int i;
 
 	for (i = 0; i < metric->num_parts && strcmp(metric->part[i], word); i++)
 		;
-	return i == metric->num_parts && !word[strspn(word, LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZ")];
+	return i == metric->num_parts && is_place_name(word);
 }
 
 static const char *set_scope(struct metric *metric, char *value, void *field)

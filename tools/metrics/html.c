@@ -38,11 +38,6 @@ static int put_piece(const char *text, size_t size, void *f)
 	return 0;
 }
 
-static json_t *real(double value)
-{
-	return isfinite(value) ? json_real(value) : json_null();
-}
-
 /* ---- what is read ---- */
 
 static int add_points(struct session *session, double time, void *data)
@@ -53,8 +48,21 @@ static int add_points(struct session *session, double time, void *data)
 
 	values = values_make(session, &page->options, &num);
 	json_array_append_new(page->times, json_real(time));
+	for (i = 0; i < num; i++)
+		json_array_append_new(page->line[i], values[i].why ? json_null() :
+				      json_real(values[i].value));
+	return 0;
+}
+
+static int add_range(struct session *session, double time, void *data)
+{
+	struct page *page = data;
+	struct value *values;
+	int num, i;
+
+	(void)time;
+	values = values_make(session, &page->options, &num);
 	for (i = 0; i < num; i++) {
-		json_array_append_new(page->line[i], real(values[i].why ? NAN : values[i].value));
 		if (values[i].why)
 			continue;
 		page->low[i] = fmin(page->low[i], values[i].value);
@@ -302,7 +310,8 @@ static int read_page(struct page *page)
 		page->low[i] = INFINITY;
 		page->high[i] = -INFINITY;
 	}
-	return record_each(record, together(record, MOST_POINTS), add_points, page) ?:
+	return record_each(record, 1, add_range, page) ?:
+	       record_each(record, together(record, MOST_POINTS), add_points, page) ?:
 	       !has_map(session) ? 0 : record_each(record, 0, add_map, page) ?:
 	       record_each(record, together(record, MOST_MAPS), add_map, page);
 }
