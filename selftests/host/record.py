@@ -577,6 +577,8 @@ class Page(html.parser.HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):
+        if tag == 'wbr':
+            return
         self.tag = tag
         attrs = dict(attrs)
         self.links += [(tag, key, attrs[key]) for key in attrs if key in ('src', 'href', 'style') or key.startswith('on')]
@@ -584,6 +586,8 @@ class Page(html.parser.HTMLParser):
             self.scripts.append((attrs, ''))
         if tag == 'tr':
             self.cells.append([])
+        if tag == 'td':
+            self.cells[-1].append('')
         if tag == 'meta' and 'http-equiv' in attrs:
             self.policy = attrs['content']
 
@@ -593,7 +597,7 @@ class Page(html.parser.HTMLParser):
         if self.tag == 'style':
             self.style += data
         if self.tag == 'td' and self.cells:
-            self.cells[-1].append(data)
+            self.cells[-1][-1] += data
 
     def handle_endtag(self, tag):
         self.tag = None
@@ -663,7 +667,7 @@ def usage():
                        (['record', '-o', 'r', '--csv', 'memory'], '--csv is not for perf metrics record'),
                        (['record', '-o', 'r', 'memroy'], 'did you mean memory'),
                        (['record', '-o', 'memory', '--', 'true'], 'record -o FILE memory'),
-                       (['record', '-o', 'llc_miss_rate'], 'record -o FILE llc_miss_rate')):
+                       (['record', '-o', 'llc_miss_rate', '--', 'true'], 'record -o FILE llc_miss_rate')):
         ktap.result(' '.join(args), ended(world.run(*args), 2, rf'\Aperf metrics: .*{text}.*\n\Z'))
     world.play(STREAM)
     done = world.run('record', '-o', '-', '-I', '250', 'memory', '--', 'true')

@@ -192,7 +192,9 @@ static void put_row(FILE *f, const struct page *page, const struct value *value,
 	static const char none[] = "<td class=\"n\" data-v=\"\">n/a</td>";
 	const char *unit = value->metric->unit;
 
-	fprintf(f, "<tr><td>%s</td><td>%s</td>", safe(value->scope), safe(value->metric->name));
+	/* A name is broken where it has a _. */
+	fprintf(f, "<tr><td>%s</td><td>%s</td>", safe(value->scope),
+		escaped(value->metric->name, "_", "%c<wbr>"));
 	if (value->why)
 		fprintf(f, "%s", none);
 	else
@@ -221,9 +223,14 @@ static int put_summary(struct session *session, double time, void *data)
 	values = values_make(session, &page->options, &num);
 	fprintf(f, "<h2>Summary</h2>\n<dl class=\"card\" id=\"summary\">\n");
 	for (i = 0; i < num; i++) {
-		if (values[i].package < 0)
-			put_fact(f, values[i].metric->name, values[i].why ? "n/a" :
-				 shown(values[i].value, values[i].metric->unit));
+		if (values[i].package >= 0)
+			continue;
+		if (values[i].why)
+			fprintf(f, "<div><dt>%s</dt><dd class=\"quiet\">n/a, because %s</dd></div>\n",
+				values[i].metric->name, safe(values[i].why));
+		else
+			put_fact(f, values[i].metric->name,
+				 number_text(values[i].value, values[i].metric->unit));
 	}
 	fprintf(f, "</dl>\n");
 	if (!why_ask_all(session))
@@ -231,7 +238,8 @@ static int put_summary(struct session *session, double time, void *data)
 	fprintf(f, "<h2>Verdict</h2>\n<ul class=\"card\" id=\"verdict\">\n");
 	lines = why_lines(session, &num);
 	for (i = 0; i < num; i++)
-		fprintf(f, "<li>%s</li>\n", safe(lines[i]));
+		fprintf(f, "<li%s>%s</li>\n", strncmp(lines[i], "not judged", 10) ? "" :
+			" class=\"quiet\"", safe(lines[i]));
 	fprintf(f, "</ul>\n");
 	return 0;
 }
@@ -332,8 +340,8 @@ int html(struct record *record)
 		"style-src '" PAGE_CSS_HASH "' '" MAP_CSS_HASH "'; script-src '" PAGE_JS_HASH "'; base-uri 'none'; "
 		"form-action 'none'\">\n"
 		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-		"<title>perf metrics: %s</title>\n<style>%s</style>\n</head>\n<body>\n"
-		"<h1>perf metrics</h1>\n", safe(text_of(record, "host")), page_css);
+		"<title>perf metrics: %1$s</title>\n<style>%2$s</style>\n</head>\n<body>\n"
+		"<h1>perf metrics: %1$s</h1>\n", safe(text_of(record, "host")), page_css);
 	if (!record->whole)
 		fprintf(f, "<p class=\"card warn\">The recording has no end: this is of its %d "
 			"whole intervals.</p>\n", record->intervals);
