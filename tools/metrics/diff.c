@@ -163,14 +163,13 @@ static void leave_out(struct session *session, const struct side *side)
 static int add_interval(struct session *session, double time, void *data)
 {
 	struct side *side = data;
-	double took = time - side->last, whole = json_integer_value(
-		json_object_get(side->record.header, "interval")) / 1e3;
+	double took = time - side->last;
 	struct value *values, *others;
 	int num, i;
 
 	side->last = time;
 	/* What is left at the end is no sample of the same kind. */
-	if (took < whole / 2 && side->record.intervals > 1)
+	if (took < side->record.interval / 2e3 && side->record.intervals > 1)
 		return 0;
 	values = values_make(session, &session->options, &num);
 	leave_out(session, side);
@@ -325,14 +324,10 @@ static void print_change(const struct change *change)
 
 static void print_side(const char *name, const struct side *side)
 {
-	json_t *command = json_object_get(side->record.header, "command"), *word;
-	char *text = "";
-	size_t i;
+	const struct record *record = &side->record;
 
-	json_array_foreach(command, i, word)
-		text = format("%s %s", text, json_string_value(word) ?: "");
-	printf("%s  %s, %d intervals, %.3f s%s%s\n", name, side->record.path,
-	       side->record.intervals, side->record.end, *text ? ":" : "", text);
+	printf("%s  %s, %d intervals, %.3f s%s%s\n", name, record->path, record->intervals,
+	       record->end, *record->command ? ": " : "", record->command);
 }
 
 static void print_changes(const struct change *changes, int num)

@@ -482,6 +482,9 @@ struct record {
 	const char *path;
 	FILE *f;
 	struct json_t *header, *next;
+	char *command;		/* its words, "" for none */
+	double start;		/* s since 1970 */
+	int interval;		/* ms */
 	long first;		/* where the first interval begins in the file */
 	int intervals;
 	bool whole;		/* it has an end, with the counts of the whole time */

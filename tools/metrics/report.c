@@ -185,16 +185,23 @@ static const char *read_metrics(struct session *session, const json_t *header)
 	return error;
 }
 
-static const char *read_header(struct session *session, const json_t *header)
+static const char *read_header(struct record *record)
 {
-	double start;
+	struct session *session = record->session;
+	json_t *header = record->header, *command, *word;
 	int command_only;
-	json_t *command;
+	size_t at;
 
-	if (integer(json_object_get(header, "interval"), MAX_NUMBER) < 1 ||
-	    json_unpack((json_t *)header, "{sF sb so}", "start", &start, "command_only",
-			&command_only, "command", &command) || !(start >= 0 && start < MAX_START))
+	record->interval = integer(json_object_get(header, "interval"), MAX_NUMBER);
+	if (record->interval < 1 ||
+	    json_unpack(header, "{sF sb so}", "start", &record->start, "command_only",
+			&command_only, "command", &command) ||
+	    !(record->start >= 0 && record->start < MAX_START))
 		return "its first line";
+	record->command = "";
+	json_array_foreach(command, at, word)
+		record->command = format("%s%s%s", record->command, at ? " " : "",
+					 json_string_value(word) ?: "");
 	session->plan.command_only = command_only;
 	return read_machine(session, json_object_get(header, "machine")) ?:
 	       read_files(session, header) ?: read_counters(session, header) ?:
@@ -351,7 +358,7 @@ int record_open(struct record *record, struct session *session, const char *path
 		return fail(STATUS_USAGE, "%s: its format is %d, and this perf metrics (" VERSION
 			    ") knows those up to %d: take a newer one", path, (int)version,
 			    RECORD_VERSION);
-	error = read_header(session, record->header);
+	error = read_header(record);
 	if (error)
 		return damaged(record, 1, error);
 	return look(record);
@@ -366,11 +373,10 @@ void record_close(struct record *record)
 
 int record_together(const struct record *record, int ms, int *together)
 {
-	int interval = json_integer_value(json_object_get(record->header, "interval"));
-
-	*together = ms / interval;
-	return ms % interval ? fail(STATUS_USAGE, "%s has intervals of %d ms, and -I %d is no "
-				    "multiple of that", record->path, interval, ms) : 0;
+	*together = ms / record->interval;
+	return ms % record->interval ?
+	       fail(STATUS_USAGE, "%s has intervals of %d ms, and -I %d is no multiple of that",
+		    record->path, record->interval, ms) : 0;
 }
 
 int record_each(struct record *record, int together, record_fn *fn, void *data)
@@ -378,7 +384,6 @@ int record_each(struct record *record, int together, record_fn *fn, void *data)
 	bool whole = record->whole && !together, cut;
 	int lines = record->intervals + whole, status = 0, number = 1, num = 0, i;
 	double begin = 0, last = 0, time;
-	double start = json_real_value(json_object_get(record->header, "start"));
 	const void *memory = mark();
 	json_t *line;
 
@@ -393,7 +398,7 @@ int record_each(struct record *record, int together, record_fn *fn, void *data)
 		last = time;
 		if (i + 1 < lines && (!together || num < together))
 			continue;
-		record->session->when = start + (time ?: record->end);
+		record->session->when = record->start + (time ?: record->end);
 		status = fn(record->session, together ? time : 0, data);
 		forget(record->session);
 		free_from(memory);
