@@ -21,6 +21,7 @@ import re
 import resource
 import shutil
 import signal
+import statistics
 import sys
 import time
 
@@ -479,7 +480,20 @@ def diffs():
     ktap.result('the limit is that of all that are compared', bad)
     # A drift is one sample, however many intervals it has.
     got = values.judge([1000 + i for i in range(50)], [1010 + i for i in range(50)])
-    ktap.result('a drift is no change', [] if got['verdict'] == 'within the spread' else [got])
+    # It is taken for two samples, whose variance is n (n + 1) / 12, less 1 / n, and twice that by the correlation.
+    t = 10 / math.sqrt(2 * 50 * 51 / 12 * 0.98)
+    ktap.result('a drift is no change', [] if got['verdict'] == 'within the spread' and
+                abs(got['p'] / (1 - t / math.sqrt(2 + t * t)) - 1) < 1e-6 else [got])
+    # 1, 1, -1, -1, 1, 1, -1, -1: r is 1/8, and 5/16 without its bias; that leaves 88/21 samples.
+    wave = [1000 + one for one in 2 * (1, 1, -1, -1)]
+    got = values.judge(wave, [one + 2 for one in wave])
+    samples = 88 / 21
+    df = 2 * (samples - 1)
+    t = 2 / math.sqrt(2 * 8 / 7 / samples * (1 - 1 / 8) / (1 - 1 / samples))
+    steps = [t * (i + 0.5) / 10000 for i in range(10000)]
+    inside = sum((1 + x * x / df) ** (-(df + 1) / 2) for x in steps) * t / 10000 * 2 * math.gamma((df + 1) / 2) / (
+        math.gamma(df / 2) * math.sqrt(df * math.pi))
+    ktap.result('p with correlation', [] if abs(got['p'] / (1 - inside) - 1) < 1e-5 else [got, 1 - inside])
     draw, false = random.Random(3), 0
     for _ in range(100):
         false += values.judge(*[[draw.gauss(1000, 50) for _ in range(draw.randrange(2, 30))] for _ in range(2)]
@@ -564,6 +578,35 @@ def diffs():
         resource.RLIMIT_CPU, (10, 10)))
     ktap.result('thousands of metrics', list(ended(said, 0)) + ([] if said.stdout.count('\n') == 5001 else [said.stdout[-300:]]))
     values.world.end()
+
+
+def like_report():
+    """Values of a diff are those of report, and of a rate the spread is that of the intervals."""
+    world = World(packages=4, absent={('mbox', 1, 2)})
+    paths, scopes = [f'{world.dir}/a', f'{world.dir}/b'], ['--per-machine', '--per-socket', '--per-box']
+    bad = []
+    for path, by in zip(paths, (1, 1.2)):
+        world.play(STREAM.replace('count_of(p, t, c) * r.uniform(0.5, 2)', f'count_of(p, t, c) * r.uniform(0.5, {2 * by})'))
+        bad += record(world, path, *MAP, 'memory', '--', 'true')
+    got = json.loads(world.run('diff', *paths, *scopes, '--json').stdout)['changes']
+    some = set()
+    for side, path in zip('ab', paths):
+        whole = {(one['scope'], one['metric']): one for one in json.loads(world.run('report', path, *scopes, '--json').stdout)['values']}
+        each = [json.loads(line) for line in world.run('report', path, '-I', '250', *scopes, '--json').stdout.splitlines()]
+        for one in got:
+            place = one['scope'], one['metric']
+            wanted = whole[place]['value']
+            values = [row['value'] for line in each for row in line['values'] if (row['scope'], row['metric']) == place]
+            some.add((one['verdict'], wanted is None))
+            bad += [] if one[side] == wanted else [(side, one, wanted)]
+            if wanted is None or None in values or place[1] not in ('memory_read_bandwidth', 'llc_miss_rate'):
+                continue
+            spread = statistics.stdev(values)
+            bad += [] if len(values) == 5 and abs(one[f'spread_{side}'] / spread - 1) < 1e-6 else [(side, one, values, spread)]
+            some.add('spread')
+    bad += [] if len(got) > 100 and {('n/a', True), ('within the spread', False), 'spread'} <= some else [len(got), some]
+    ktap.result('a diff has the values of report', bad)
+    world.end()
 
 
 # ---- the page ----
@@ -694,6 +737,6 @@ def usage():
 
 ktap.result('it is built', fixture.build())
 if not ktap.bad:
-    for test in equal, maps, together, cut, killed, damaged, diffs, pages, usage:
+    for test in equal, maps, together, cut, killed, damaged, diffs, like_report, pages, usage:
         test()
 sys.exit(ktap.end())

@@ -271,7 +271,8 @@ static void taken(void)
 			put(in_dir("taken"), "other");
 		ktap_check(replace_end(&session, in_dir("taken")) == (way ? STATUS_FAILED : 0),
 			   "way %d: the last step", way);
-		ktap_check(way == 1 || holds(in_dir("taken"), way ? "other" : "123"), "way %d", way);
+		ktap_check(way == 1 || holds(in_dir("taken"), way ? "other" : "123"), "way %d",
+			   way);
 		unlink(in_dir("taken"));
 	}
 }

@@ -23,8 +23,9 @@
 /* The values of one metric in one place. */
 struct row {
 	const struct value *value;	/* which one it is */
-	double whole, seconds;		/* its value, and how long it was counted */
+	double whole;			/* its value */
 	char why[100];			/* there is none */
+	double sum;			/* that of all intervals */
 	double *at;			/* what each interval contributes */
 	int num;			/* less those without value */
 	double spread;			/* the standard deviation */
@@ -36,7 +37,7 @@ struct side {
 	struct record record;
 	struct row *row;
 	int rows;
-	struct reading *whole;		/* of the counters, one after the other */
+	struct reading *sum;		/* of all intervals, by counter */
 	double last;			/* end of the interval before */
 };
 
@@ -124,62 +125,75 @@ static int by_verdict(const void *x, const void *y)
 
 static int add_whole(struct session *session, double time, void *data)
 {
+	struct side *side = data;
+	struct value *values;
+	int num, i;
+
+	(void)time;
+	values = values_make(session, &session->options, &num);
+	for (i = 0; i < num; i++) {
+		side->row[i].whole = values[i].value;
+		snprintf(side->row[i].why, sizeof(side->row[i].why), "%s", values[i].why ?: "");
+	}
+	return 0;
+}
+
+static int add_sum(struct session *session, double time, void *data)
+{
 	int num = session->plan.num_counters, i;
 	struct side *side = data;
 	struct value *values;
 
 	(void)time;
 	for (i = 0; i < num; i++)
-		memcpy(&side->whole[i * readings(session)], session->plan.counter[i]->reading,
-		       readings(session) * sizeof(*side->whole));
+		memcpy(&side->sum[i * readings(session)], session->plan.counter[i]->reading,
+		       readings(session) * sizeof(*side->sum));
 	values = values_make(session, &session->options, &num);
-	for (i = 0; i < num; i++) {
-		side->row[i].whole = values[i].value;
-		side->row[i].seconds = values[i].seconds;
-		snprintf(side->row[i].why, sizeof(side->row[i].why), "%s", values[i].why ?: "");
-	}
+	for (i = 0; i < num; i++)
+		side->row[i].sum = values[i].value;
 	return 0;
 }
 
-/* Instead of an interval the counters have all the others, brought to the whole time. */
-static void leave_out(struct session *session, const struct side *side)
+/* Counters have the rates of all other intervals, this one being a share of the time. */
+static void leave_out(struct session *session, const struct side *side, double share)
 {
 	int i;
 
 	for (i = 0; i < session->plan.num_counters * readings(session); i++) {
 		struct reading *one = &session->plan.counter[i / readings(session)]
 					->reading[i % readings(session)];
-		const struct reading *whole = &side->whole[i];
-		double left = whole->seconds - one->seconds;
+		double rate = one->value / one->seconds;
 
-		/* What was counted in this interval alone leaves nothing but rounding. */
-		*one = left > whole->seconds / 1e6 ?
-		       (struct reading){ true, NULL, fmax(whole->value - one->value, 0) *
-					 whole->seconds / left, whole->seconds, 1 } :
-		       (struct reading){};
+		*one = side->sum[i];
+		/* The text is gone; without seconds there is no count. */
+		one->why = NULL;
+		if (isfinite(rate))
+			one->value = fmax(one->value - share * rate * one->seconds, 0) /
+				     (1 - share);
 	}
 }
 
 static int add_interval(struct session *session, double time, void *data)
 {
 	struct side *side = data;
-	double took = time - side->last;
+	const struct record *record = &side->record;
+	double share = (time - side->last) / record->end;
 	struct value *values, *others;
 	int num, i;
 
 	side->last = time;
-	/* What is left at the end is no sample of the same kind. */
-	if (took < side->record.interval / 2e3 && side->record.intervals > 1)
+	/* What is left at the end is no sample of the same kind, and one is none. */
+	if (share * record->end < record->interval / 2e3 || record->intervals < 2)
 		return 0;
 	values = values_make(session, &session->options, &num);
-	leave_out(session, side);
+	leave_out(session, side, share);
 	others = values_make(session, &session->options, &num);
 	for (i = 0; i < num; i++) {
 		struct row *row = &side->row[i];
 
 		if (!values[i].why && !others[i].why)
-			row->at[row->num++] = row->whole + (row->whole - others[i].value) *
-					      (row->seconds / values[i].seconds - 1);
+			row->at[row->num++] = row->sum + (row->sum - others[i].value) *
+					      (1 / share - 1);
 	}
 	return 0;
 }
@@ -199,9 +213,10 @@ static int read_side(struct side *side, const char *path, char **names, int num)
 		side->row[i].value = &values[i];
 		side->row[i].at = allocate(side->record.intervals * sizeof(double));
 	}
-	side->whole = allocate(side->session->plan.num_counters * readings(side->session) *
-			       sizeof(*side->whole));
+	side->sum = allocate(side->session->plan.num_counters * readings(side->session) *
+			     sizeof(*side->sum));
 	status = record_each(&side->record, 0, add_whole, side) ?:
+		 record_each(&side->record, side->record.intervals ?: 1, add_sum, side) ?:
 		 record_each(&side->record, 1, add_interval, side);
 	for (i = 0; i < side->rows; i++)
 		set_spread(&side->row[i]);
@@ -376,15 +391,19 @@ static void print_json(const struct change *changes, int num)
 
 	for (i = 0; i < num; i++) {
 		const struct row *a = changes[i].a, *b = changes[i].b;
+		const struct metric *metric = a->value->metric;
+		bool none = changes[i].verdict == NO_VALUE;
 
+		/* What is not finite is null. */
 		json_array_append_new(list, json_pack(
-			"{ss ss ss ss so? so? so? so? si si so? so?}", "scope", a->value->scope, "metric",
-			a->value->metric->name, "unit", a->value->metric->unit, "verdict",
-			verdicts[changes[i].verdict], "a", *a->why ? NULL : json_real(a->whole), "b",
-			*b->why ? NULL : json_real(b->whole),
+			"{ss ss ss ss so? so? so? so? si si so? so?}",
+			"scope", a->value->scope, "metric", metric->name, "unit", metric->unit,
+			"verdict", verdicts[changes[i].verdict],
+			"a", *a->why ? NULL : json_real(a->whole),
+			"b", *b->why ? NULL : json_real(b->whole),
 			"spread_a", json_real(a->spread), "spread_b", json_real(b->spread),
 			"intervals_a", a->num, "intervals_b", b->num,
-			"change", changes[i].verdict == NO_VALUE ? NULL : json_real(changes[i].share),
+			"change", none ? NULL : json_real(changes[i].share),
 			"p", json_real(changes[i].p)));
 	}
 	all = json_pack("{so}", "changes", list);
