@@ -484,6 +484,13 @@ def diffs():
     t = 10 / math.sqrt(2 * 50 * 51 / 12 * 0.98)
     ktap.result('a drift is no change', [] if got['verdict'] == 'within the spread' and
                 abs(got['p'] / (1 - t / math.sqrt(2 + t * t)) - 1) < 1e-6 else [got])
+    for took, num in (0.4, 3), (0.6, 4):
+        path = values.put('a', [999, 1001, 1000])
+        lines = read(path).splitlines()
+        lines.insert(-1, json.dumps({'time': 3 + took, 'counts': [[[500.0, took, 1.0]]]}))
+        write(path, '\n'.join(lines) + '\n')
+        got = json.loads(values.diff(path, values.put('b', [999, 1001, 1000]), '--json').stdout)['changes'][0]
+        ktap.result(f'a last interval of {took} s', [] if (got['intervals_a'], got['intervals_b'], got['a']) == (num, 3, 1000) else [got])
     # 1, 1, -1, -1, 1, 1, -1, -1: r is 1/8, and 5/16 without its bias; that leaves 88/21 samples.
     wave = [1000 + one for one in 2 * (1, 1, -1, -1)]
     got = values.judge(wave, [one + 2 for one in wave])
