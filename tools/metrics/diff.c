@@ -123,34 +123,24 @@ static int by_verdict(const void *x, const void *y)
 
 /* ---- two recordings ---- */
 
+/* First what perf says of the whole time, then all intervals together, whose end has a time. */
 static int add_whole(struct session *session, double time, void *data)
-{
-	struct side *side = data;
-	struct value *values;
-	int num, i;
-
-	(void)time;
-	values = values_make(session, &session->options, &num);
-	for (i = 0; i < num; i++) {
-		side->row[i].whole = values[i].value;
-		snprintf(side->row[i].why, sizeof(side->row[i].why), "%s", values[i].why ?: "");
-	}
-	return 0;
-}
-
-static int add_sum(struct session *session, double time, void *data)
 {
 	int num = session->plan.num_counters, i;
 	struct side *side = data;
 	struct value *values;
 
-	(void)time;
 	for (i = 0; i < num; i++)
 		memcpy(&side->sum[i * readings(session)], session->plan.counter[i]->reading,
 		       readings(session) * sizeof(*side->sum));
 	values = values_make(session, &session->options, &num);
-	for (i = 0; i < num; i++)
-		side->row[i].sum = values[i].value;
+	for (i = 0; i < num; i++) {
+		struct row *row = &side->row[i];
+
+		*(time ? &row->sum : &row->whole) = values[i].value;
+		if (!time)
+			snprintf(row->why, sizeof(row->why), "%s", values[i].why ?: "");
+	}
 	return 0;
 }
 
@@ -216,7 +206,7 @@ static int read_side(struct side *side, const char *path, char **names, int num)
 	side->sum = allocate(side->session->plan.num_counters * readings(side->session) *
 			     sizeof(*side->sum));
 	status = record_each(&side->record, 0, add_whole, side) ?:
-		 record_each(&side->record, side->record.intervals ?: 1, add_sum, side) ?:
+		 record_each(&side->record, side->record.intervals ?: 1, add_whole, side) ?:
 		 record_each(&side->record, 1, add_interval, side);
 	for (i = 0; i < side->rows; i++)
 		set_spread(&side->row[i]);
@@ -386,7 +376,7 @@ static void print_changes(const struct change *changes, int num)
 
 static void print_json(const struct change *changes, int num)
 {
-	json_t *list = json_array(), *all;
+	json_t *list = json_array();
 	int i;
 
 	for (i = 0; i < num; i++) {
@@ -406,8 +396,7 @@ static void print_json(const struct change *changes, int num)
 			"change", none ? NULL : json_real(changes[i].share),
 			"p", json_real(changes[i].p)));
 	}
-	all = json_pack("{so}", "changes", list);
-	put_json(stdout, all);
+	put_json(stdout, json_pack("{so}", "changes", list));
 }
 
 int diff(struct session *session, char **args, int num)

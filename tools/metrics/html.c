@@ -243,11 +243,8 @@ static int put_summary(struct session *session, double time, void *data)
 
 static int put_table(struct session *session, double time, void *data)
 {
-	static const struct { const char *name, *of; } columns[] = {
-		{ "scope", "" }, { "metric", "" }, { "value", " class=\"n\"" },
-		{ "lowest", " class=\"n\"" }, { "highest", " class=\"n\"" },
-		{ "counted", " class=\"n\"" }, { "note", "" },
-	};
+	static const char * const columns[] = { "scope", "metric", "value", "lowest", "highest",
+						"counted", "note" };
 	struct page *page = data;
 	FILE *f = session->file;
 	struct value *values;
@@ -259,8 +256,8 @@ static int put_table(struct session *session, double time, void *data)
 	fprintf(f, "<h2>Values of the whole time</h2>\n<div class=\"card wide\">"
 		"<table id=\"values\"><thead><tr>");
 	for (c = 0; c < sizeof(columns) / sizeof(columns[0]); c++)
-		fprintf(f, "<th%s><button type=\"button\">%s</button></th>", columns[c].of,
-			columns[c].name);
+		fprintf(f, "<th%s><button type=\"button\">%s</button></th>",
+			c > 1 && c < 6 ? " class=\"n\"" : "", columns[c]);
 	fprintf(f, "</tr></thead>\n<tbody>\n");
 	for (i = 0; i < num; i++)
 		put_row(f, &page->line[i], &values[i]);
