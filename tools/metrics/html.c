@@ -223,7 +223,8 @@ static int put_summary(struct session *session, double time, void *data)
 		if (values[i].package >= 0)
 			continue;
 		if (values[i].why)
-			fprintf(f, "<div><dt>%s</dt><dd class=\"quiet\">n/a, because %s</dd></div>\n",
+			fprintf(f, "<div><dt>%s</dt><dd class=\"quiet\">n/a, because %s</dd>"
+				"</div>\n",
 				values[i].metric->name, safe(values[i].why));
 		else
 			put_fact(f, values[i].metric->name,

@@ -207,8 +207,8 @@ int record_ask(struct session *session, bool named)
 	for (i = 0; i < session->num_metrics && !named; i++) {
 		if (!strcmp(session->metric[i]->name, options->output) ||
 		    !strcmp(session->metric[i]->group->name, options->output))
-			return fail(STATUS_USAGE, "-o wants the name of the file first: perf metrics "
-				    "record -o FILE %s", options->output);
+			return fail(STATUS_USAGE, "-o wants the name of the file first: "
+				    "perf metrics record -o FILE %s", options->output);
 	}
 	if (named && options->matrix)
 		return fail(STATUS_USAGE, "--matrix is of the map, which has no names");
