@@ -225,15 +225,63 @@ static void same_pid(void)
 	unlink(in_dir(name));
 }
 
+/* Of a new file, or one that was there; as the user wants it, or as the collector needs it. */
+static void its_mode(void)
+{
+	static const struct { mode_t mask, old, new; const char *collector; } cases[] = {
+		{ 022, 0, 0644 }, { 077, 0, 0600 }, { 002, 0, 0664 }, { 022, 0600, 0600 },
+		{ 077, 0640, 0640 }, { 077, 04755, 0755 }, { 077, 0, 0644, "m" },
+		{ 0, 0600, 0644, "m" },
+	};
+	mode_t before = umask(022);
+	struct stat st;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		unlink(in_dir("mode"));
+		if (cases[i].old)
+			put(in_dir("mode"), "old");
+		ktap_require(!cases[i].old || !chmod(in_dir("mode"), cases[i].old));
+		session.options.openmetrics = cases[i].collector;
+		umask(cases[i].mask);
+		ktap_check(!replace(in_dir("mode")) && !stat(in_dir("mode"), &st) &&
+			   (st.st_mode & 07777) == cases[i].new, "case %u: mode %o", i, st.st_mode);
+		ktap_check(umask(022) == cases[i].mask, "case %u: another umask", i);
+	}
+	session.options.openmetrics = NULL;
+	umask(before);
+	ktap_require(!unlink(in_dir("mode")));
+}
+
+/* What is written step by step is still there after each step, or else that is an error. */
+static void taken(void)
+{
+	int way;
+
+	for (way = 0; way < 3; way++) {
+		ktap_require(!replace_begin(&session, in_dir("taken")));
+		fputs("1", session.file);
+		ktap_check(!replace_flush(&session, in_dir("taken")), "the first step");
+		fputs("2", session.file);
+		ktap_check(!replace_flush(&session, in_dir("taken")), "the second step");
+		fputs("3", session.file);
+		if (way)
+			ktap_require(!unlink(in_dir("taken")));
+		if (way == 2)
+			put(in_dir("taken"), "other");
+		ktap_check(replace_end(&session, in_dir("taken")) == (way ? STATUS_FAILED : 0),
+			   "way %d: the last step", way);
+		ktap_check(way == 1 || holds(in_dir("taken"), way ? "other" : "123"), "way %d",
+			   way);
+		unlink(in_dir("taken"));
+	}
+}
+
 static void plain(void)
 {
-	struct stat st;
-
 	unlink(in_dir("m.prom"));
 	ktap_require(!replace(in_dir("m.prom")));
 	ktap_check(holds(in_dir("m.prom"), "new"), "it is not the new one");
-	ktap_check(!stat(in_dir("m.prom"), &st) && (st.st_mode & 0777) == 0644, "mode %o",
-		   st.st_mode & 0777);
 	ktap_require(!replace_begin(&session, in_dir("m.prom")));
 	replace_cancel(&session);
 	ktap_check(holds(in_dir("m.prom"), "new"), "what was not ended is there");
@@ -305,6 +353,8 @@ KTAP_MAIN({ "a directory", made },
 	  { "a writer that is killed", killed, KTAP_SAME_PROCESS },
 	  { "another writer with this PID", same_pid, KTAP_SAME_PROCESS },
 	  { "a file is replaced", plain, KTAP_SAME_PROCESS },
+	  { "its mode", its_mode, KTAP_SAME_PROCESS },
+	  { "a file that is taken away meanwhile", taken, KTAP_SAME_PROCESS },
 	  { "where each file has a name", no_tmpfiles, KTAP_SAME_PROCESS },
 	  { "a directory such as /tmp", sticky, KTAP_SAME_PROCESS },
 	  { "devices, pipes, directories", others, KTAP_SAME_PROCESS },

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What has changed between two recordings. The values of the intervals are samples of a mean;
- * Welch's test says how certain it is that two means differ. An interval is like the one before
- * it, so there are fewer independent samples than intervals; and of many values that are compared
- * some differ by chance, so the limit is lower the more there are (Bonferroni). perf-metrics(1)
- * says it to users.
+ * What has changed between two recordings. The values are those of the whole time; the intervals
+ * say how certain they are. The sample of an interval is what it contributes to the value of the
+ * whole, by leaving it out (the jackknife's pseudo-values): of a rate that is the interval's own
+ * value, of a ratio an interval weighs what was counted in it. Welch's test says how certain it is
+ * that two values differ. An interval is like the one before it, so there are fewer independent
+ * samples than intervals; and of many values that are compared some differ by chance, so the limit
+ * is lower the more there are (Bonferroni). perf-metrics(1) says it to users.
  */
 #include <jansson.h>
 #include <math.h>
@@ -15,15 +17,19 @@
 
 #define SURE	0.01	/* that anything at all is said to have changed, and has not */
 #define SMALL	0.001	/* a change of less than this share is none */
+#define FEW	5	/* intervals that are equal by chance */
+#define EXACT	1e9	/* so many times the error is a change of what has no spread but rounding */
 
 /* The values of one metric in one place. */
 struct row {
 	const struct value *value;	/* which one it is */
-	double *at;
+	double whole;			/* its value */
+	char why[100];			/* there is none */
+	double sum;			/* that of all intervals */
+	double *at;			/* what each interval contributes */
 	int num;			/* less those without value */
-	char why[100];			/* that there was none */
-	double mean, spread;		/* the standard deviation */
-	double error2, samples;		/* of the mean, squared; how many are independent */
+	double spread;			/* the standard deviation */
+	double error2, samples;		/* of the whole, squared; how many are independent */
 };
 
 struct side {
@@ -31,6 +37,7 @@ struct side {
 	struct record record;
 	struct row *row;
 	int rows;
+	struct reading *sum;		/* of all intervals, by counter */
 	double last;			/* end of the interval before */
 };
 
@@ -48,24 +55,26 @@ static const char * const verdicts[] = {
 
 /* ---- the test ---- */
 
-static void set_mean(struct row *row)
+static void set_spread(struct row *row)
 {
-	double sum = 0, squares = 0, along = 0, r;
+	double sum = 0, squares = 0, along = 0, num = row->num, r;
 	int i;
 
 	for (i = 0; i < row->num; i++)
 		sum += row->at[i];
-	row->mean = row->num ? sum / row->num : NAN;
 	for (i = 0; i < row->num; i++) {
-		squares += pow(row->at[i] - row->mean, 2);
+		squares += pow(row->at[i] - sum / num, 2);
 		if (i)
-			along += (row->at[i] - row->mean) * (row->at[i - 1] - row->mean);
+			along += (row->at[i] - sum / num) * (row->at[i - 1] - sum / num);
 	}
-	row->spread = row->num > 1 ? sqrt(squares / (row->num - 1)) : NAN;
-	/* Of a first-order process with this correlation from one interval to the next. */
-	r = squares > 0 ? fmin(fmax(along / squares, 0), 0.99) : 0;
-	row->samples = row->num * (1 - r) / (1 + r);
-	row->error2 = row->spread * row->spread / row->samples;
+	row->spread = row->num > 1 ? sqrt(squares / (num - 1)) : NAN;
+	/* The correlation of neighbours comes out too small by about this (Kendall, 1954) ... */
+	r = squares ? along / squares : 0;
+	r = fmax(r + (1 + 4 * r) / num, 0);
+	/* ... and so does the spread of what is correlated. As of a first-order process. */
+	row->samples = fmin(fmax(num * (1 - r) / (1 + r), 2), num);
+	row->error2 = row->spread * row->spread / row->samples *
+		      (1 - 1 / num) / (1 - 1 / row->samples);
 }
 
 /* Of Student's distribution, both sides: the integral of cos^(df - 1), by Simpson's rule. */
@@ -85,23 +94,20 @@ static double chance(double t, double df)
 static void judge(struct change *change)
 {
 	const struct row *a = change->a, *b = change->b;
-	double error2 = a->error2 + b->error2, df;
+	double error2 = a->error2 + b->error2;
+	double t = fabs(b->whole - a->whole) / sqrt(error2);
 
-	change->share = a->mean ? b->mean / a->mean - 1 : b->mean ? INFINITY : 0;
+	change->share = a->whole ? b->whole / a->whole - 1 : b->whole ? INFINITY : 0;
 	change->p = NAN;
-	if (!a->num || !b->num)
+	if (*a->why || *b->why)
 		change->verdict = NO_VALUE;
-	else if (fabs(b->mean - a->mean) < SMALL * fabs(a->mean) || a->mean == b->mean)
+	else if (fabs(b->whole - a->whole) < SMALL * fabs(a->whole) || a->whole == b->whole)
 		change->verdict = EQUAL;
-	else if (a->num < 2 || b->num < 2)
+	else if (a->num < 2 || b->num < 2 || (t > EXACT && (a->num < FEW || b->num < FEW)))
 		change->verdict = UNKNOWN;
-	else if (!error2)
-		change->p = 0;
-	else {
-		df = error2 * error2 / (pow(a->error2, 2) / fmax(a->samples - 1, 0.5) +
-					pow(b->error2, 2) / fmax(b->samples - 1, 0.5));
-		change->p = chance(fabs(b->mean - a->mean) / sqrt(error2), df);
-	}
+	else
+		change->p = chance(t, error2 * error2 / (pow(a->error2, 2) / (a->samples - 1) +
+							 pow(b->error2, 2) / (b->samples - 1)));
 }
 
 /* The most certain first. */
@@ -117,26 +123,67 @@ static int by_verdict(const void *x, const void *y)
 
 /* ---- two recordings ---- */
 
-static int add_interval(struct session *session, double time, void *data)
+/* First what perf says of the whole time, then all intervals together, whose end has a time. */
+static int add_whole(struct session *session, double time, void *data)
 {
+	int num = session->plan.num_counters, i;
 	struct side *side = data;
-	double took = time - side->last, whole = json_integer_value(
-		json_object_get(side->record.header, "interval")) / 1e3;
 	struct value *values;
-	int num, i;
 
-	side->last = time;
-	/* What is left at the end is no sample of the same kind. */
-	if (took < whole / 2 && side->record.intervals > 1)
-		return 0;
+	for (i = 0; i < num; i++)
+		memcpy(&side->sum[i * readings(session)], session->plan.counter[i]->reading,
+		       readings(session) * sizeof(*side->sum));
 	values = values_make(session, &session->options, &num);
 	for (i = 0; i < num; i++) {
 		struct row *row = &side->row[i];
 
-		if (values[i].why)
-			snprintf(row->why, sizeof(row->why), "%s", values[i].why);
-		else
-			row->at[row->num++] = values[i].value;
+		*(time ? &row->sum : &row->whole) = values[i].value;
+		if (!time)
+			snprintf(row->why, sizeof(row->why), "%s", values[i].why ?: "");
+	}
+	return 0;
+}
+
+/* Counters have the rates of all other intervals, this one being a share of the time. */
+static void leave_out(struct session *session, const struct side *side, double share)
+{
+	int i;
+
+	for (i = 0; i < session->plan.num_counters * readings(session); i++) {
+		struct reading *one = &session->plan.counter[i / readings(session)]
+					->reading[i % readings(session)];
+		double rate = one->value / one->seconds;
+
+		*one = side->sum[i];
+		/* The text is gone; without seconds there is no count. */
+		one->why = NULL;
+		if (isfinite(rate))
+			one->value = fmax(one->value - share * rate * one->seconds, 0) /
+				     (1 - share);
+	}
+}
+
+static int add_interval(struct session *session, double time, void *data)
+{
+	struct side *side = data;
+	const struct record *record = &side->record;
+	double share = (time - side->last) / record->end;
+	struct value *values, *others;
+	int num, i;
+
+	side->last = time;
+	/* What is left at the end is no sample of the same kind, and one is none. */
+	if (share * record->end < record->interval / 2e3 || record->intervals < 2)
+		return 0;
+	values = values_make(session, &session->options, &num);
+	leave_out(session, side, share);
+	others = values_make(session, &session->options, &num);
+	for (i = 0; i < num; i++) {
+		struct row *row = &side->row[i];
+
+		if (!values[i].why && !others[i].why)
+			row->at[row->num++] = row->sum + (row->sum - others[i].value) *
+					      (1 / share - 1);
 	}
 	return 0;
 }
@@ -156,9 +203,13 @@ static int read_side(struct side *side, const char *path, char **names, int num)
 		side->row[i].value = &values[i];
 		side->row[i].at = allocate(side->record.intervals * sizeof(double));
 	}
-	status = record_each(&side->record, 1, add_interval, side);
+	side->sum = allocate(side->session->plan.num_counters * readings(side->session) *
+			     sizeof(*side->sum));
+	status = record_each(&side->record, 0, add_whole, side) ?:
+		 record_each(&side->record, side->record.intervals ?: 1, add_whole, side) ?:
+		 record_each(&side->record, 1, add_interval, side);
 	for (i = 0; i < side->rows; i++)
-		set_mean(&side->row[i]);
+		set_spread(&side->row[i]);
 	return status;
 }
 
@@ -181,40 +232,29 @@ static bool same_metric(const struct metric *a, const struct metric *b)
 	return is;
 }
 
-static const json_t *thing(const struct record *record, const char *of, const char *key)
+/* A word or number of a header; NULL for lists. */
+static const char *text_of(const json_t *json)
 {
-	const json_t *header = record->header;
-
-	return json_object_get(of ? json_object_get(header, of) : header, key);
+	return json_is_integer(json) ? format("%d", (int)json_integer_value(json)) :
+	       json_string_value(json);
 }
 
 /* Says in what the two differ that may be the reason for a change. */
 static void compare_headers(const struct side *a, const struct side *b)
 {
-	static const struct { const char *of, *key, *what; } things[] = {
-		{ "machine", "name", "the machine" }, { "machine", "host", "the host" },
-		{ "machine", "package", "packages and CPUs" }, { "machine", "pmus", "the boxes" },
-		{ "machine", "kernel", "the kernel" }, { "machine", "module", "the module" },
-		{ NULL, "interval", "the interval, ms" },
-		{ NULL, "command_only", "what is counted" },
-		{ NULL, "counters", "the plan of what is counted together" },
-	};
+	static const char * const keys[] = { "name", "host", "package", "pmus", "kernel", "module",
+					     "interval", "command_only", "counters" };
+	const json_t *x, *y;
 	unsigned int i;
 
-	for (i = 0; i < sizeof(things) / sizeof(things[0]); i++) {
-		const json_t *x = thing(&a->record, things[i].of, things[i].key);
-		const json_t *y = thing(&b->record, things[i].of, things[i].key);
-
-		if (json_equal(x, y))
-			continue;
-		if (json_is_string(x) && json_is_string(y))
-			warn("they differ in %s: %s and %s", things[i].what, json_string_value(x),
-			     json_string_value(y));
-		else if (json_is_integer(x) && json_is_integer(y))
-			warn("they differ in %s: %d and %d", things[i].what,
-			     (int)json_integer_value(x), (int)json_integer_value(y));
-		else
-			warn("they differ in %s", things[i].what);
+	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		x = json_object_get(json_object_get(a->record.header, "machine"), keys[i]) ?:
+		    json_object_get(a->record.header, keys[i]);
+		y = json_object_get(json_object_get(b->record.header, "machine"), keys[i]) ?:
+		    json_object_get(b->record.header, keys[i]);
+		if (!json_equal(x, y))
+			warn("they differ in %s%s", keys[i], text_of(x) && text_of(y) ?
+			     format(": %s and %s", text_of(x), text_of(y)) : "");
 	}
 }
 
@@ -267,31 +307,32 @@ static char *share_text(double share)
 	return isinf(share) ? "from 0" : format("%+.1f %%", 100 * share);
 }
 
+static char *spread_text(double spread)
+{
+	return isnan(spread) ? format("%8s", "") : format("±%-7.3g", spread);
+}
+
 static void print_change(const struct change *change)
 {
-	double a = change->a->mean, b = change->b->mean, most = fmax(fabs(a), fabs(b)), by;
+	double a = change->a->whole, b = change->b->whole, most = fmax(fabs(a), fabs(b)), by;
 	const struct metric *metric = change->a->value->metric;
 	const char *unit = metric->unit, *prefix = prefixed(&most, &unit);
+	int digits = most >= 100 || *prefix ? 2 : 4;
 
 	/* Both with the prefix of the larger one. */
 	by = most ? fmax(fabs(a), fabs(b)) / most : 1;
-	printf("%-10s %-33s ", change->a->value->scope, metric->name);
-	printf("%9.*f ±%-7.3g", most >= 100 || *prefix ? 2 : 4, a / by, change->a->spread / by);
-	printf("%9.*f ±%-7.3g %-10s", most >= 100 || *prefix ? 2 : 4, b / by,
-	       change->b->spread / by, format("%s%s", prefix, unit));
-	printf("%9s\n", share_text(change->share));
+	printf("%-10s %-33s %9.*f %s%9.*f %s %-10s%9s\n", change->a->value->scope, metric->name,
+	       digits, a / by, spread_text(change->a->spread / by), digits, b / by,
+	       spread_text(change->b->spread / by), format("%s%s", prefix, unit),
+	       share_text(change->share));
 }
 
 static void print_side(const char *name, const struct side *side)
 {
-	json_t *command = json_object_get(side->record.header, "command"), *word;
-	char *text = "";
-	size_t i;
+	const struct record *record = &side->record;
 
-	json_array_foreach(command, i, word)
-		text = format("%s %s", text, json_string_value(word) ?: "");
-	printf("%s  %s, %d intervals, %.3f s%s%s\n", name, side->record.path,
-	       side->record.intervals, side->record.end, *text ? ":" : "", text);
+	printf("%s  %s, %d intervals, %.3f s%s%s\n", name, record->path, record->intervals,
+	       record->end, *record->command ? ": " : "", record->command);
 }
 
 static void print_changes(const struct change *changes, int num)
@@ -299,7 +340,7 @@ static void print_changes(const struct change *changes, int num)
 	static const char * const heads[] = {
 		[CHANGED] = "Changed, the most certain first",
 		[WITHIN] = "Within the spread: this may be chance",
-		[UNKNOWN] = "Of one interval: no spread is known",
+		[UNKNOWN] = "No spread is known of so few intervals",
 	};
 	int count[NO_VALUE + 1] = {}, i;
 
@@ -307,17 +348,17 @@ static void print_changes(const struct change *changes, int num)
 		const struct change *one = &changes[i];
 
 		if (one->verdict < EQUAL && !count[one->verdict])
-			printf("\n%s:\n%-11s%-34s%9s %-7s%9s %-8s%-10s%9s\n",
+			printf("\n%s:\n%-11s%-34s%9s %-8s%9s %-8s %-10s%9s\n",
 			       heads[one->verdict], "scope", "metric", "A", "spread",
 			       "B", "spread", "unit", "change");
 		count[one->verdict]++;
 		if (one->verdict < EQUAL) {
 			print_change(one);
-		} else if (one->verdict == NO_VALUE && (one->a->num || one->b->num)) {
+		} else if (one->verdict == NO_VALUE && (!*one->a->why || !*one->b->why)) {
 			printf("\n%-10s %s\n%13s", one->a->value->scope,
 			       one->a->value->metric->name, "");
-			print_wrapped(format("n/a in %s, because %s", one->a->num ? "B" : "A",
-					     one->a->num ? one->b->why : one->a->why), 13);
+			print_wrapped(format("n/a in %s, because %s", *one->a->why ? "A" : "B",
+					     *one->a->why ? one->a->why : one->b->why), 13);
 		}
 	}
 	printf("\n");
@@ -326,34 +367,36 @@ static void print_changes(const struct change *changes, int num)
 	else if (count[WITHIN])
 		printf("No change is larger than the spread lets happen by chance: ");
 	else
-		printf("Nothing has changed: ");
-	printf("%d within the spread, %d equal, %d n/a\n", count[WITHIN] + count[UNKNOWN],
-	       count[EQUAL], count[NO_VALUE]);
-}
-
-static json_t *real(double value)
-{
-	return isfinite(value) ? json_real(value) : json_null();
+		printf("Nothing %s: ", count[NO_VALUE] < num ? "has changed" : "could be compared");
+	if (count[UNKNOWN])
+		printf("%d of unknown spread, ", count[UNKNOWN]);
+	printf("%d within the spread, %d equal, %d n/a\n", count[WITHIN], count[EQUAL],
+	       count[NO_VALUE]);
 }
 
 static void print_json(const struct change *changes, int num)
 {
-	json_t *list = json_array(), *all;
+	json_t *list = json_array();
 	int i;
 
 	for (i = 0; i < num; i++) {
 		const struct row *a = changes[i].a, *b = changes[i].b;
+		const struct metric *metric = a->value->metric;
+		bool none = changes[i].verdict == NO_VALUE;
 
+		/* What is not finite is null. */
 		json_array_append_new(list, json_pack(
-			"{ss ss ss ss so so so so si si so so}", "scope", a->value->scope, "metric",
-			a->value->metric->name, "unit", a->value->metric->unit, "verdict",
-			verdicts[changes[i].verdict], "a", real(a->mean), "b", real(b->mean),
-			"spread_a", real(a->spread), "spread_b", real(b->spread),
+			"{ss ss ss ss so? so? so? so? si si so? so?}",
+			"scope", a->value->scope, "metric", metric->name, "unit", metric->unit,
+			"verdict", verdicts[changes[i].verdict],
+			"a", *a->why ? NULL : json_real(a->whole),
+			"b", *b->why ? NULL : json_real(b->whole),
+			"spread_a", json_real(a->spread), "spread_b", json_real(b->spread),
 			"intervals_a", a->num, "intervals_b", b->num,
-			"change", real(changes[i].share), "p", real(changes[i].p)));
+			"change", none ? NULL : json_real(changes[i].share),
+			"p", json_real(changes[i].p)));
 	}
-	all = json_pack("{so}", "changes", list);
-	put_json(stdout, all);
+	put_json(stdout, json_pack("{so}", "changes", list));
 }
 
 int diff(struct session *session, char **args, int num)

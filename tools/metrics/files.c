@@ -61,14 +61,18 @@ static const char *check_name(const char *text)
 	return mode_of(text) ? format("'%s' means something else already", text) : check_word(text);
 }
 
-/* A part is in names of files and labels, so it has nothing that means something there. */
+bool is_place_name(const char *word)
+{
+	return *word && !word[strspn(word, LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZ")];
+}
+
 static bool is_part(const struct metric *metric, const char *word)
 {
 	int i;
 
 	for (i = 0; i < metric->num_parts && strcmp(metric->part[i], word); i++)
 		;
-	return i == metric->num_parts && !word[strspn(word, LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZ")];
+	return i == metric->num_parts && is_place_name(word);
 }
 
 static const char *set_scope(struct metric *metric, char *value, void *field)
@@ -262,7 +266,8 @@ double formula_value(const struct formula *formula)
 
 /* ---- lines and metrics ---- */
 
-char *family(const struct metric *metric)
+/* A name as Prometheus wants it: what is measured, then the unit in words. */
+static char *family(const struct metric *metric)
 {
 	static const struct { const char *unit, *word; } units[] = {
 		{ "%", "percent" }, { "B/s", "bytes_per_second" }, { "1/s", "per_second" },
@@ -301,15 +306,16 @@ static const char *add(struct session *session, struct metric *metric)
 	static const char * const taken[] = { "not_plausible", "not_available", "multiplexed", "limit" };
 	unsigned int t;
 
+	metric->family = family(metric);
 	for (t = 0; t < sizeof(taken) / sizeof(taken[0]); t++) {
-		if (!strcmp(family(metric) + strlen("perf_metrics_"), taken[t]))
+		if (!strcmp(metric->family + strlen("perf_metrics_"), taken[t]))
 			return format("'%s' means something else for Prometheus", metric->name);
 	}
 	for (i = 0; i < session->num_metrics; i++) {
 		struct metric **old = &session->metric[i];
 		bool same = !strcmp((*old)->name, metric->name);
 
-		if (!same && strcmp(family(*old), family(metric)))
+		if (!same && strcmp((*old)->family, metric->family))
 			continue;
 		if (!same || same_directory((*old)->file, metric->file))
 			return format("there is a metric of this name%s: %s:%d",

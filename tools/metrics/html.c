@@ -20,9 +20,11 @@ struct page {
 	struct options options;	/* for machine and packages */
 	struct value *value;	/* of the lines: which ones there are */
 	int num;
-	json_t **line;		/* of each of them */
+	struct series {
+		json_t *values;
+		double low, high;	/* of an interval */
+	} *line;			/* of each of them */
 	json_t *times, *maps;
-	double *low, *high;	/* of each line */
 };
 
 static const char *safe(const char *text)
@@ -38,11 +40,6 @@ static int put_piece(const char *text, size_t size, void *f)
 	return 0;
 }
 
-static json_t *real(double value)
-{
-	return isfinite(value) ? json_real(value) : json_null();
-}
-
 /* ---- what is read ---- */
 
 static int add_points(struct session *session, double time, void *data)
@@ -53,12 +50,25 @@ static int add_points(struct session *session, double time, void *data)
 
 	values = values_make(session, &page->options, &num);
 	json_array_append_new(page->times, json_real(time));
+	for (i = 0; i < num; i++)
+		json_array_append_new(page->line[i].values, values[i].why ? json_null() :
+				      json_real(values[i].value));
+	return 0;
+}
+
+static int add_range(struct session *session, double time, void *data)
+{
+	struct page *page = data;
+	struct value *values;
+	int num, i;
+
+	(void)time;
+	values = values_make(session, &page->options, &num);
 	for (i = 0; i < num; i++) {
-		json_array_append_new(page->line[i], real(values[i].why ? NAN : values[i].value));
 		if (values[i].why)
 			continue;
-		page->low[i] = fmin(page->low[i], values[i].value);
-		page->high[i] = fmax(page->high[i], values[i].value);
+		page->line[i].low = fmin(page->line[i].low, values[i].value);
+		page->line[i].high = fmax(page->line[i].high, values[i].value);
 	}
 	return 0;
 }
@@ -137,26 +147,21 @@ static const char *text_of(const struct record *record, const char *key)
 static void put_facts(FILE *f, const struct record *record)
 {
 	const struct session *session = record->session;
-	time_t start = json_real_value(json_object_get(record->header, "start"));
-	json_t *command = json_object_get(record->header, "command"), *word;
-	char *text = "", when[40] = "";
+	time_t start = record->start;
+	char when[40] = "";
 	int packages = 0, i;
 	struct tm tm;
-	size_t at;
 
-	json_array_foreach(command, at, word)
-		text = format("%s%s%s", text, at ? " " : "", json_string_value(word) ?: "");
 	if (gmtime_r(&start, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S UTC", &tm);
 	for (i = 0; i < session->packages; i++)
 		packages += session->online[i];
 	fprintf(f, "<dl class=\"card\">\n");
-	put_fact(f, "Command", *text ? text : "none: the whole machine");
+	put_fact(f, "Command", *record->command ? record->command : "none: the whole machine");
 	put_fact(f, "Recorded", when);
 	put_fact(f, "Duration", format("%.3f s, %d %s of %d ms", record->end, record->intervals,
 				       record->intervals == 1 ? "interval" : "intervals",
-				       (int)json_integer_value(json_object_get(record->header,
-									       "interval"))));
+				       record->interval));
 	put_fact(f, "Host", text_of(record, "host"));
 	put_fact(f, "Machine", format("%s, %d %s, %d CPUs", machine_name(session), packages,
 				      packages == 1 ? "package" : "packages", session->cpus));
@@ -179,19 +184,21 @@ static void put_number(FILE *f, double value, const char *text)
 }
 
 /* With the lowest and the highest interval. */
-static void put_row(FILE *f, const struct page *page, const struct value *value, int i)
+static void put_row(FILE *f, const struct series *line, const struct value *value)
 {
 	static const char none[] = "<td class=\"n\" data-v=\"\">n/a</td>";
 	const char *unit = value->metric->unit;
 
-	fprintf(f, "<tr><td>%s</td><td>%s</td>", safe(value->scope), safe(value->metric->name));
+	/* A name is broken where it has a _. */
+	fprintf(f, "<tr><td>%s</td><td>%s</td>", safe(value->scope),
+		escaped(value->metric->name, "_", "%c<wbr>"));
 	if (value->why)
 		fprintf(f, "%s", none);
 	else
 		put_number(f, value->value, shown(value->value, unit));
-	if (isfinite(page->low[i])) {
-		put_number(f, page->low[i], shown(page->low[i], unit));
-		put_number(f, page->high[i], shown(page->high[i], unit));
+	if (isfinite(line->low)) {
+		put_number(f, line->low, shown(line->low, unit));
+		put_number(f, line->high, shown(line->high, unit));
 	} else {
 		fprintf(f, "%s%s", none, none);
 	}
@@ -213,9 +220,15 @@ static int put_summary(struct session *session, double time, void *data)
 	values = values_make(session, &page->options, &num);
 	fprintf(f, "<h2>Summary</h2>\n<dl class=\"card\" id=\"summary\">\n");
 	for (i = 0; i < num; i++) {
-		if (values[i].package < 0)
-			put_fact(f, values[i].metric->name, values[i].why ? "n/a" :
-				 shown(values[i].value, values[i].metric->unit));
+		if (values[i].package >= 0)
+			continue;
+		if (values[i].why)
+			fprintf(f, "<div><dt>%s</dt><dd class=\"quiet\">n/a, because %s</dd>"
+				"</div>\n",
+				values[i].metric->name, safe(values[i].why));
+		else
+			put_fact(f, values[i].metric->name,
+				 number_text(values[i].value, values[i].metric->unit));
 	}
 	fprintf(f, "</dl>\n");
 	if (!why_ask_all(session))
@@ -223,18 +236,16 @@ static int put_summary(struct session *session, double time, void *data)
 	fprintf(f, "<h2>Verdict</h2>\n<ul class=\"card\" id=\"verdict\">\n");
 	lines = why_lines(session, &num);
 	for (i = 0; i < num; i++)
-		fprintf(f, "<li>%s</li>\n", safe(lines[i]));
+		fprintf(f, "<li%s>%s</li>\n", strncmp(lines[i], "not judged", 10) ? "" :
+			" class=\"quiet\"", safe(lines[i]));
 	fprintf(f, "</ul>\n");
 	return 0;
 }
 
 static int put_table(struct session *session, double time, void *data)
 {
-	static const struct { const char *name, *of; } columns[] = {
-		{ "scope", "" }, { "metric", "" }, { "value", " class=\"n\"" },
-		{ "lowest", " class=\"n\"" }, { "highest", " class=\"n\"" },
-		{ "counted", " class=\"n\"" }, { "note", "" },
-	};
+	static const char * const columns[] = { "scope", "metric", "value", "lowest", "highest",
+						"counted", "note" };
 	struct page *page = data;
 	FILE *f = session->file;
 	struct value *values;
@@ -246,11 +257,11 @@ static int put_table(struct session *session, double time, void *data)
 	fprintf(f, "<h2>Values of the whole time</h2>\n<div class=\"card wide\">"
 		"<table id=\"values\"><thead><tr>");
 	for (c = 0; c < sizeof(columns) / sizeof(columns[0]); c++)
-		fprintf(f, "<th%s><button type=\"button\">%s</button></th>", columns[c].of,
-			columns[c].name);
+		fprintf(f, "<th%s><button type=\"button\">%s</button></th>",
+			c > 1 && c < 6 ? " class=\"n\"" : "", columns[c]);
 	fprintf(f, "</tr></thead>\n<tbody>\n");
 	for (i = 0; i < num; i++)
-		put_row(f, page, &values[i], i);
+		put_row(f, &page->line[i], &values[i]);
 	fprintf(f, "</tbody></table></div>\n<p class=\"quiet\">lowest, highest: of an interval; "
 		"counted: share of the time</p>\n");
 	return 0;
@@ -268,7 +279,7 @@ static json_t *metrics_json(const struct page *page)
 		/* Packages have lines, and the machine where there are none. */
 		if (page->value[i].package < 0 && i + 1 < page->num &&
 		    page->value[i + 1].metric == metric) {
-			json_decref(page->line[i]);
+			json_decref(page->line[i].values);
 			continue;
 		}
 		if (metric != last) {
@@ -279,7 +290,7 @@ static json_t *metrics_json(const struct page *page)
 				"unit", metric->unit, "series", series));
 		}
 		json_array_append_new(series, json_pack("{ss so}", "scope", page->value[i].scope,
-							"values", page->line[i]));
+							"values", page->line[i].values));
 	}
 	return metrics;
 }
@@ -295,14 +306,10 @@ static int read_page(struct page *page)
 	page->maps = json_array();
 	page->value = values_make(session, &page->options, &page->num);
 	page->line = allocate(page->num * sizeof(*page->line));
-	page->low = allocate(page->num * sizeof(*page->low));
-	page->high = allocate(page->num * sizeof(*page->high));
-	for (i = 0; i < page->num; i++) {
-		page->line[i] = json_array();
-		page->low[i] = INFINITY;
-		page->high[i] = -INFINITY;
-	}
-	return record_each(record, together(record, MOST_POINTS), add_points, page) ?:
+	for (i = 0; i < page->num; i++)
+		page->line[i] = (struct series){ json_array(), INFINITY, -INFINITY };
+	return record_each(record, 1, add_range, page) ?:
+	       record_each(record, together(record, MOST_POINTS), add_points, page) ?:
 	       !has_map(session) ? 0 : record_each(record, 0, add_map, page) ?:
 	       record_each(record, together(record, MOST_MAPS), add_map, page);
 }
@@ -323,8 +330,8 @@ int html(struct record *record)
 		"style-src '" PAGE_CSS_HASH "' '" MAP_CSS_HASH "'; script-src '" PAGE_JS_HASH "'; base-uri 'none'; "
 		"form-action 'none'\">\n"
 		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-		"<title>perf metrics: %s</title>\n<style>%s</style>\n</head>\n<body>\n"
-		"<h1>perf metrics</h1>\n", safe(text_of(record, "host")), page_css);
+		"<title>perf metrics: %1$s</title>\n<style>%2$s</style>\n</head>\n<body>\n"
+		"<h1>perf metrics: %1$s</h1>\n", safe(text_of(record, "host")), page_css);
 	if (!record->whole)
 		fprintf(f, "<p class=\"card warn\">The recording has no end: this is of its %d "
 			"whole intervals.</p>\n", record->intervals);

@@ -111,7 +111,7 @@ static json_t *metric_json(const struct metric *metric)
 	return json_pack("{ss ss ss ss? ss ss ss ss so so ss so so ss? ss? ss?}",
 			 "name", metric->name, "group", metric->group->name,
 			 "group_help", metric->group->help, "machine", metric->group->machines,
-			 "help", metric->help, "unit", metric->unit, "family", family(metric),
+			 "help", metric->help, "unit", metric->unit, "family", metric->family,
 			 "scope", metric->kind, "parts", parts, "events", events,
 			 "formula", metric->formula.text, "limit", range_json(metric->limit),
 			 "plausible", range_json(metric->plausible), "valid", metric->valid.text,

@@ -33,9 +33,14 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#ifndef VERSION
+#define VERSION "unknown"
+#endif
+
 #define MAX_EVENTS	12	/* of a metric */
 #define MAX_PARTS	64	/* ports, cores or the like of a package */
 #define MAX_CPUS	8192
+#define MAX_NUMBER	1000000000	/* of an option, such as the interval in ms */
 #define MAX_PACKAGES	256
 
 /* Exit statuses of our own; otherwise that of the command. */
@@ -141,6 +146,7 @@ struct group {
 
 struct metric {
 	char *name;
+	char *family;		/* the name that Prometheus has: what is measured, then the unit */
 	struct group *group;
 	char *help;
 	char *unit;
@@ -184,8 +190,6 @@ int file_read(struct session *session, const struct text *file);
 int files_read(struct session *session);
 /* The path of the last such file beside metric files, or NULL. */
 char *file_find(const char *name);
-/* A name as Prometheus wants it: what is measured, then the unit in words. */
-char *family(const struct metric *metric);
 
 double formula_value(const struct formula *formula);
 /*
@@ -195,6 +199,8 @@ const char *formula_parse(struct formula *formula, const char * const *names, do
 			  int num_vars, unsigned int *used, char *text);
 /* Is this a word of a-z, 0-9 and _? NULL, or what is wrong with it. */
 const char *check_word(const char *text);
+/* A place is in names of files and labels: has it nothing that means something there? */
+bool is_place_name(const char *word);
 /* Are these files in one directory? */
 bool same_directory(const char *a, const char *b);
 /* Says what is wrong with a line, or with the file for line 0. Returns the number of errors. */
@@ -355,6 +361,7 @@ struct session {
 		const char *name;	/* in dir */
 		char new[NAME_MAX + 1];	/* its name in dir before it takes the place of the old one */
 		bool named;		/* that it has from the beginning */
+		mode_t mode;		/* that it gets */
 		char *text;		/* what has been written */
 		size_t size;
 	} target;
@@ -464,14 +471,15 @@ int unknown(const struct session *session, const char *name, bool first);
 
 /*
  * session->file, to be written, that takes the place of what is at path, at once, when it is
- * ended. A device or a pipe, and a descriptor such as - or /dev/stdout, is written itself. 0, or
+ * ended. It has the mode of a file of this user that it replaces, of --openmetrics 0644. A device or a pipe, and a descriptor such as - or /dev/stdout, is written itself. 0, or
  * a status. A second begin does nothing.
  */
 int replace_begin(struct session *session, const char *path);
 int replace_end(struct session *session, const char *path);
 /*
  * Writes what has been printed to session->file, at once and behind what was before. The file takes
- * its place the first time, and is there with all of it whatever happens then. 0, or a status.
+ * its place the first time, and is there with all of it whatever happens then. 0, or a status, also
+ * if another file is in its place now.
  */
 int replace_flush(struct session *session, const char *path);
 /* Takes away what has been begun. */
@@ -491,6 +499,9 @@ struct record {
 	const char *path;
 	FILE *f;
 	struct json_t *header, *next;
+	char *command;		/* its words, "" for none */
+	double start;		/* s since 1970 */
+	int interval;		/* ms */
 	long first;		/* where the first interval begins in the file */
 	int intervals;
 	bool whole;		/* it has an end, with the counts of the whole time */

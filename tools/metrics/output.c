@@ -228,9 +228,9 @@ static int write_openmetrics(struct session *session, const struct value *values
 		if (value->why)
 			continue;
 		if (value->metric != last)
-			write_head(f, family(value->metric), value->metric->help);
+			write_head(f, value->metric->family, value->metric->help);
 		last = value->metric;
-		write_value(f, family(value->metric), value, NULL, value->value);
+		write_value(f, value->metric->family, value, NULL, value->value);
 	}
 	write_marks(session, values, num);
 	limits_write(session, values, num, f);

@@ -13,10 +13,6 @@
 
 #include "rule.h"
 
-#ifndef VERSION
-#define VERSION "unknown"
-#endif
-
 /* JSON is UTF-8 without control characters; arguments and names of files are what they are. */
 static json_t *string(const char *text)
 {
@@ -205,8 +201,14 @@ int record_output(struct session *session, double time)
 int record_ask(struct session *session, bool named)
 {
 	const struct options *options = &session->options;
-	int status = 0;
+	int status = 0, i;
 
+	for (i = 0; i < session->num_metrics && !named; i++) {
+		if (!strcmp(session->metric[i]->name, options->output) ||
+		    !strcmp(session->metric[i]->group->name, options->output))
+			return fail(STATUS_USAGE, "-o wants the name of the file first: "
+				    "perf metrics record -o FILE %s", options->output);
+	}
 	if (named && options->matrix)
 		return fail(STATUS_USAGE, "--matrix is of the map, which has no names");
 	if (!session_topology(session))

@@ -71,7 +71,7 @@ static int new_file(struct target *target)
 /* It gets a name, by which it takes the place of the old one. 0, or an errno. */
 static int put_in_place(const struct target *target)
 {
-	if (fchmod(target->fd, 0644) || fsync(target->fd))
+	if (fchmod(target->fd, target->mode) || fsync(target->fd))
 		return errno;
 	if (!target->named && linkat(AT_FDCWD, format("/proc/self/fd/%d", target->fd), target->dir,
 				     target->new, AT_SYMLINK_FOLLOW))
@@ -85,7 +85,10 @@ static int open_target(struct target *target, const char *path)
 	const char *slash = strrchr(path, '/');
 	struct stat old, dir;
 	int fd = descriptor(path);
+	mode_t mask = umask(0);
 
+	umask(mask);
+	target->mode = 0666 & ~mask;
 	target->dir = target->fd = -1;
 	if (fd >= 0) {
 		target->fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -115,6 +118,8 @@ static int open_target(struct target *target, const char *path)
 		   geteuid() != old.st_uid && geteuid() != dir.st_uid) {
 		/* As in /tmp: only its owner may take it away. */
 		return EPERM;
+	} else if (old.st_uid == geteuid()) {
+		target->mode = old.st_mode & 0777;
 	}
 	fd = new_file(target);
 	if (fd < 0)
@@ -133,6 +138,9 @@ int replace_begin(struct session *session, const char *path)
 	if (session->file)
 		return 0;
 	err = open_target(target, path);
+	/* The collector is another user. */
+	if (session->options.openmetrics)
+		target->mode = 0644;
 	if (!err) {
 		session->file = open_memstream(&target->text, &target->size);
 		return session->file ? 0 : fail(STATUS_FAILED, "no memory");
@@ -141,7 +149,7 @@ int replace_begin(struct session *session, const char *path)
 	return fail(STATUS_FAILED, "%s: %s", path,
 		    err == ELOOP ? "it is a link; name the file itself" :
 		    err == ENOTDIR && !geteuid() ? "not in a directory, or behind a link, which root "
-		    "does not follow" : strerror(err));
+		    "does not follow" : err == ENXIO ? "nobody reads this pipe" : strerror(err));
 }
 
 static int write_all(int fd, const char *text, size_t size)
@@ -157,6 +165,16 @@ static int write_all(int fd, const char *text, size_t size)
 			return errno;
 	}
 	return 0;
+}
+
+/* Has another program replaced or deleted what is being written? */
+static bool is_gone(const struct target *target)
+{
+	struct stat ours, there;
+
+	return target->name && (fstat(target->fd, &ours) ||
+				fstatat(target->dir, target->name, &there, AT_SYMLINK_NOFOLLOW) ||
+				ours.st_dev != there.st_dev || ours.st_ino != there.st_ino);
 }
 
 int replace_flush(struct session *session, const char *path)
@@ -176,6 +194,11 @@ int replace_flush(struct session *session, const char *path)
 		unlinkat(target->dir, target->new, 0);
 	free(target->text);
 	target->text = NULL;
+	if (!err && is_gone(target)) {
+		replace_cancel(session);
+		return fail(STATUS_FAILED, "%s: another program has replaced or deleted it: what "
+			    "was written is lost", path);
+	}
 	if (!err) {
 		session->file = open_memstream(&target->text, &target->size);
 		return session->file ? 0 : fail(STATUS_FAILED, "no memory");

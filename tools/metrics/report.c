@@ -15,11 +15,15 @@
 #define MAX_READINGS	(1 << 23)	/* of an interval: 1,000 counters of 8,192 CPUs */
 #define MAX_START	1e11		/* s: the year 5138; localtime() does not know every year */
 
-#ifndef VERSION
-#define VERSION "unknown"
-#endif
-
 /* ---- the first line ---- */
+
+/* An integer from 0 to most; otherwise negative, -1 if it is that. */
+static int integer(const json_t *json, int most)
+{
+	json_int_t value = json_is_integer(json) ? json_integer_value(json) : -2;
+
+	return value < -1 || value > most ? -2 : value;
+}
 
 /* Functions return what is wrong, or NULL. */
 
@@ -39,9 +43,8 @@ static const char *read_machine(struct session *session, const json_t *json)
 	if (session->cpus > MAX_CPUS)
 		return "its CPUs";
 	for (i = 0; i < session->cpus; i++) {
-		p = json_is_integer(json_array_get(package, i)) ?
-		    json_integer_value(json_array_get(package, i)) : MAX_PACKAGES;
-		if (p < -1 || p >= MAX_PACKAGES)
+		p = integer(json_array_get(package, i), MAX_PACKAGES - 1);
+		if (p < -1)
 			return "its packages";
 		session->package_of[i] = p;
 		if (p < 0)
@@ -59,8 +62,7 @@ static const char *read_machine(struct session *session, const json_t *json)
 		pmu = pmu_add(session, name);
 		pmu->core = core;
 		for (p = 0; p < session->packages; p++)
-			pmu->cpu[p] = json_is_integer(json_array_get(cpus, p)) ?
-				      json_integer_value(json_array_get(cpus, p)) : -1;
+			pmu->cpu[p] = integer(json_array_get(cpus, p), MAX_CPUS - 1);
 	}
 	return NULL;
 }
@@ -96,8 +98,7 @@ static const char *read_counters(struct session *session, const json_t *header)
 	json_array_foreach(json_object_get(header, "counters"), at, one) {
 		struct counter *counter = allocate(sizeof(*counter));
 
-		if (json_unpack(one, "{ss ss si si}", "pmu", &pmu, "terms", &terms, "pass",
-				&counter->pass, "gate", &counter->gate))
+		if (json_unpack(one, "{ss ss}", "pmu", &pmu, "terms", &terms))
 			return "its counters";
 		for (i = 0; i < session->num_pmus && strcmp(session->pmu[i].name, pmu); i++)
 			;
@@ -109,8 +110,6 @@ static const char *read_counters(struct session *session, const json_t *header)
 		counter->terms = (char *)terms;
 		counter->reading = allocate(readings(session) * sizeof(*counter->reading));
 		*append(plan->counter, plan->num_counters) = counter;
-		if (counter->pass >= plan->passes)
-			plan->passes = counter->pass + 1;
 	}
 	return NULL;
 }
@@ -122,9 +121,9 @@ static const char *read_source(const struct plan *plan, struct source *source,
 	size_t at;
 
 	json_array_foreach(numbers, at, number) {
-		json_int_t c = json_is_integer(number) ? json_integer_value(number) : -1;
+		int c = integer(number, plan->num_counters - 1);
 
-		if (c < 0 || c >= plan->num_counters)
+		if (c < 0)
 			return "the counters of a metric";
 		*append(source->counter, source->num) = plan->counter[c];
 	}
@@ -140,6 +139,8 @@ static const char *read_cell(const struct plan *plan, const struct metric *metri
 	int e;
 
 	cell->name = (char *)json_string_value(json_object_get(json, "name"));
+	if (cell->name && !is_place_name(cell->name))
+		return "the name of a place";
 	cell->why = (char *)json_string_value(json_object_get(json, "why"));
 	if (cell->why)
 		return NULL;
@@ -162,19 +163,15 @@ static const char *read_metrics(struct session *session, const json_t *header)
 	const char *error = NULL, *name;
 	json_t *one, *cells, *cell;
 	size_t at, c;
-	int i;
 
 	json_array_foreach(json_object_get(header, "metrics"), at, one) {
 		struct plan_metric *pm = append(plan->metric, plan->num_metrics);
 
 		if (json_unpack(one, "{ss so}", "name", &name, "cells", &cells))
 			return "its metrics";
-		for (i = 0; i < session->num_metrics &&
-		     strcmp(session->metric[i]->name, name); i++)
-			;
-		if (i == session->num_metrics)
+		*pm = (struct plan_metric){ metric_named(session, name) };
+		if (!pm->metric)
 			return "a metric that no file of it has";
-		*pm = (struct plan_metric){ session->metric[i] };
 		pm->why = (char *)json_string_value(json_object_get(one, "why"));
 		json_array_foreach(cells, c, cell) {
 			*append(pm->cell, pm->num_cells) = allocate(sizeof(struct cell));
@@ -186,16 +183,23 @@ static const char *read_metrics(struct session *session, const json_t *header)
 	return error;
 }
 
-static const char *read_header(struct session *session, const json_t *header)
+static const char *read_header(struct record *record)
 {
-	double start;
-	int interval, command_only;
-	json_t *command;
+	struct session *session = record->session;
+	json_t *header = record->header, *command, *word;
+	int command_only;
+	size_t at;
 
-	if (json_unpack((json_t *)header, "{sF si sb so}", "start", &start, "interval", &interval,
-			"command_only", &command_only, "command", &command) || interval < 1 ||
-	    !(start >= 0 && start < MAX_START))
+	record->interval = integer(json_object_get(header, "interval"), MAX_NUMBER);
+	if (record->interval < 1 ||
+	    json_unpack(header, "{sF sb so}", "start", &record->start, "command_only",
+			&command_only, "command", &command) ||
+	    !(record->start >= 0 && record->start < MAX_START))
 		return "its first line";
+	record->command = "";
+	json_array_foreach(command, at, word)
+		record->command = format("%s%s%s", record->command, at ? " " : "",
+					 json_string_value(word) ?: "");
 	session->plan.command_only = command_only;
 	return read_machine(session, json_object_get(header, "machine")) ?:
 	       read_files(session, header) ?: read_counters(session, header) ?:
@@ -352,7 +356,7 @@ int record_open(struct record *record, struct session *session, const char *path
 		return fail(STATUS_USAGE, "%s: its format is %d, and this perf metrics (" VERSION
 			    ") knows those up to %d: take a newer one", path, (int)version,
 			    RECORD_VERSION);
-	error = read_header(session, record->header);
+	error = read_header(record);
 	if (error)
 		return damaged(record, 1, error);
 	return look(record);
@@ -367,11 +371,10 @@ void record_close(struct record *record)
 
 int record_together(const struct record *record, int ms, int *together)
 {
-	int interval = json_integer_value(json_object_get(record->header, "interval"));
-
-	*together = ms / interval;
-	return ms % interval ? fail(STATUS_USAGE, "%s has intervals of %d ms, and -I %d is no "
-				    "multiple of that", record->path, interval, ms) : 0;
+	*together = ms / record->interval;
+	return ms % record->interval ?
+	       fail(STATUS_USAGE, "%s has intervals of %d ms, and -I %d is no multiple of that",
+		    record->path, record->interval, ms) : 0;
 }
 
 int record_each(struct record *record, int together, record_fn *fn, void *data)
@@ -379,7 +382,6 @@ int record_each(struct record *record, int together, record_fn *fn, void *data)
 	bool whole = record->whole && !together, cut;
 	int lines = record->intervals + whole, status = 0, number = 1, num = 0, i;
 	double begin = 0, last = 0, time;
-	double start = json_real_value(json_object_get(record->header, "start"));
 	const void *memory = mark();
 	json_t *line;
 
@@ -394,7 +396,7 @@ int record_each(struct record *record, int together, record_fn *fn, void *data)
 		last = time;
 		if (i + 1 < lines && (!together || num < together))
 			continue;
-		record->session->when = start + (time ?: record->end);
+		record->session->when = record->start + (time ?: record->end);
 		status = fn(record->session, together ? time : 0, data);
 		forget(record->session);
 		free_from(memory);
@@ -461,6 +463,18 @@ static int show(struct session *session, double time, void *output)
 	return (*(output_fn **)output)(session, time);
 }
 
+/* What is written is not what is read. */
+static int check_output(const struct record *record)
+{
+	const struct options *options = &record->session->options;
+	const char *path = options->output ?: options->html ?: options->openmetrics;
+	struct stat in, out;
+
+	return path && !stat(path, &out) && !fstat(fileno(record->f), &in) &&
+	       in.st_dev == out.st_dev && in.st_ino == out.st_ino ?
+	       fail(STATUS_USAGE, "%s is the recording itself: name another file", path) : 0;
+}
+
 int report(struct session *session, char **args, int num)
 {
 	const struct options *options = &session->options;
@@ -470,7 +484,7 @@ int report(struct session *session, char **args, int num)
 
 	if (!num)
 		return fail(STATUS_USAGE, "report wants a file of perf metrics record");
-	status = record_open(&record, session, args[0]);
+	status = record_open(&record, session, args[0]) ?: check_output(&record);
 	if (!status && options->show == MAP)
 		status = map_ask(session) ?: record_pick(&record, NULL, 0);
 	else if (!status && options->show == WHY)
@@ -478,6 +492,8 @@ int report(struct session *session, char **args, int num)
 	else if (!status)
 		status = record_pick(&record, args + 1, num - 1);
 	status = status ?: output_begin(session);
+	if (!status && options->interval && !record.intervals)
+		warn("%s has no interval, only the whole time: leave out -I", record.path);
 	if (!status && options->interval)
 		status = record_together(&record, options->interval, &together) ?:
 			 record_each(&record, together, show, &output);

@@ -367,7 +367,7 @@ json_t *rule_json(const struct rule *rule)
 		json_array_append_new(values, json_pack(
 			"{ss ss ss ss? ss? sb}", "name", value->name, "of",
 			rule_of_names[value->of], "metric", value->text, "family",
-			value->metric ? family(value->metric) : NULL, "unit",
+			value->metric ? value->metric->family : NULL, "unit",
 			value->metric ? value->metric->unit : NULL, "cells",
 			value->metric && metric_has_cells(value->metric)));
 	}

@@ -13,10 +13,6 @@
 
 #include "rule.h"
 
-#ifndef VERSION
-#define VERSION "unknown"
-#endif
-
 /* A group may be in several files, one for each machine. */
 int session_ask(struct session *session, const char *name, bool first)
 {
@@ -274,7 +270,7 @@ static int options_read(struct options *options, int argc, char **argv)
 				return fail(STATUS_USAGE, "--%s wants a file", table[i].name);
 		} else {
 			*(int *)field = value = strtol(optarg, &end, 10);
-			if (*end || value < 1 || value > 1000000000)
+			if (*end || value < 1 || value > MAX_NUMBER)
 				return fail(STATUS_USAGE, "--%s wants a number from 1 on, not '%s'",
 					    table[i].name, optarg);
 		}
