@@ -186,6 +186,35 @@ def in_files(world, announced):
     text = world.run('--count --only u_codes --report r')
     has('two at once', text + text_of(f'{world.top}/r.two'), '^1..0 # SKIP another hwcheck runs')
 
+    for name, script, want in (('at the start', '', 'not ok 3 a PMI of package 0'),
+                               ('after an experiment', f'touch {world.fake}/busy\n', 'not ok 3 package 0: cond\n')):
+        was = reset()
+        world.put('nmi', '')
+        world.at(0, 0xc50, script)
+        if not script:
+            world.put('busy', '')
+        text = world.run('--pmi --only cond --report r')
+        has(f'a PMI that stays pending {name} ends it', text, '^not ok . a PMI of package 0 may be pending', want,
+            wrong=world.changed(was) + ['package 1 is tried'] * ('package 1: cond' in text))
+
+    # Alone, before the second process and the first experiment are there
+    was = reset()
+    world.at(0, 0xc00, 'kill -9 $PPID\n')
+    world.run('--count --report r >/dev/null')
+    text = world.run(f'--restore {world.saved}')
+    has('a file with nothing open is removed', text, '^nothing to restore, .* is removed', wrong=world.changed(was) +
+        ['the file is still there'] * os.path.exists(world.saved))
+    reset()
+    with open(world.saved, 'wb'):
+        pass
+    has('an empty one, too', world.run(f'--restore {world.saved}'), '^nothing to restore',
+        wrong=['the file is still there'] * os.path.exists(world.saved))
+    reset()
+    world.write(1, 0xc00, 1 << 28)
+    text = world.run('--count --report r')
+    has('a run that is refused leaves no empty report', text, '^1..0 # SKIP another program',
+        wrong=[n for n in os.listdir(world.top) if n.startswith('r')])
+
     # Both killed, in the middle of u_codes
     was = reset()
     world.at(0, 0xc10, world.poke(0, 0xc11, 5) + 'set -- $(cat /proc/$PPID/stat); kill -9 $4 $PPID\n')
