@@ -205,8 +205,7 @@ ktap.result('hwcheck has the experiments', wrong_experiments(rows, experiments))
 tells('the check of hwcheck', wrong_experiments(rows, experiments.replace('rst_all,', 'rst_some,')),
       'one that is missing')
 ktap.result('the page and the headers are fresh',
-            [*fresh('--page', 'Documentation/readings.md'), *fresh('--header', 'tools/silicon/model/readings.h'),
-             *fresh('--hwcheck', 'tools/hwcheck/expected.h')])
+            [*fresh('--page', 'Documentation/readings.md'), *fresh('--header', 'tools/silicon/model/readings.h')])
 ktap.result('what the model cannot be is refused', [
     *refused('no_such=1', 'there are ' + sorted(known)[0]), *refused('rst_all=wave', 'pulse, level'),
     *refused('rst_all', 'pulse, level'), *refused('rst_all=pulse,rst_all=level', 'two answers'),

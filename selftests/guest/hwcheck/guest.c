@@ -454,7 +454,8 @@ static void lbr(void)
 				armed_run(&run, HWCHECK_LISTEN | HWCHECK_INVERT, 0xff);
 				waitpid(pid, &status, 0);
 				met += !status;
-				kept += msr_read(1, DEBUGCTL) == (was ^ changes);
+				/* Its write may bring bit 13 back: it is not atomic. */
+				kept += (msr_read(1, DEBUGCTL) & LBR) == (was ^ changes);
 				msr_write(1, DEBUGCTL, 0);
 			}
 			printf("LBR %u, %u meanwhile: met %u, right %u\n", was, was ^ changes, met, kept);
