@@ -398,31 +398,48 @@ static void u_codes(void)
 	       val);
 }
 
-/* Counts of what matches nothing, with a MASK of ones and one of zeros. */
-static void tell_mask(u64 ones, u64 zeros)
+/* A counter of what MATCH lets through, where MASK says to compare, or not to. */
+struct matcher {
+	u32 box, mm_cfg, match, mask;	/* mm_cfg: switches it on; 0: it is */
+	unsigned int ctr;
+	u64 sel;
+};
+
+static u64 matched(const struct matcher *m, u64 match, u64 mask)
 {
+	u64 n;
+
+	wr(m->box + SEL(m->ctr), 0);
+	if (m->mm_cfg)
+		wr(m->mm_cfg, 0);
+	wr(m->match, match);
+	wr(m->mask, mask);
+	if (m->mm_cfg)
+		wr(m->mm_cfg, MM_EN);
+	n = rate(m->box, m->ctr, m->sel);
+	if (m->mm_cfg)
+		wr(m->mm_cfg, 0);
+	return n;
+}
+
+/* Counts of what matches nothing, with a MASK of ones and one of zeros. */
+static void tell_mask(const struct matcher *m, u64 nothing, u64 mask)
+{
+	u64 ones = matched(m, nothing, mask), zeros = matched(m, nothing, 0);
+
 	answer(!ones && zeros ? "compare" : ones && !zeros ? "ignore" : NULL,
 	       "MASK of ones: %llu, of zeros: %llu", ones, zeros);
 }
 
 #define B_ADDR		0x00000fffffffffffull
 #define B_EVERYTHING	0x0fffffffffffffffull
-#define B_MSG_IN_MATCH	1ull		/* on counter 1 */
 
-/* Incoming messages in a while, by MATCH and MASK. */
-static u64 b_count(u64 match, u64 mask)
-{
-	wr(B0 + SEL(1), 0);
-	wr(B0_MATCH, match);
-	wr(B0_MASK, mask);
-	return rate(B0, 1, B_MSG_IN_MATCH << 1 | EN_LOW);
-}
+/* MSG_IN_MATCH: incoming messages, on counter 1 */
+static const struct matcher b_in = { B0, 0, B0_MATCH, B0_MASK, 1, 1 << 1 | EN_LOW };
 
 static void b_mask(void)
 {
-	u64 ones = b_count(B_EVERYTHING, B_EVERYTHING);
-
-	tell_mask(ones, b_count(B_EVERYTHING, 0));
+	tell_mask(&b_in, B_EVERYTHING, B_EVERYTHING);
 }
 
 static void b_match_parts(void)
@@ -433,25 +450,20 @@ static void b_match_parts(void)
 	if (!sense)
 		undetermined("needs to know b_mask");
 	none = sense[0] == 'c' ? 0 : B_EVERYTHING;
-	any = b_count(0, none);
-	address = b_count(B_ADDR, none ^ B_ADDR);
+	any = matched(&b_in, 0, none);
+	address = matched(&b_in, B_ADDR, none ^ B_ADDR);
 	answer(!any ? NULL : address ? "named" : "all",
 	       "%llu messages at an address there is not, %llu in all", address, any);
 }
 
-/* Packets that MATCH lets through; address and home node are ignored. */
+/* Packets, with address and home node ignored */
 static u64 s_packets(u64 match)
 {
-	u64 n;
+	static const struct matcher s_out = {
+		S0, S0_MM_CFG, S0_MATCH, S0_MASK, 0, S_RESET_OCC | EN
+	};
 
-	wr(S0 + SEL(0), 0);
-	wr(S0_MM_CFG, 0);
-	wr(S0_MATCH, match);
-	wr(S0_MASK, 0x7fffffffffull);
-	wr(S0_MM_CFG, MM_EN);
-	n = rate(S0, 0, S_RESET_OCC | EN);
-	wr(S0_MM_CFG, 0);
-	return n;
+	return matched(&s_out, match, 0x7fffffffffull);
 }
 
 /* Bits that alone change what is counted: where a class is valid, or an opcode, or a response. */
@@ -500,25 +512,13 @@ static void to_r_full(void)
 #define M_EVERYTHING	((1ull << 34) - 1)
 #define M_MASK_ALL	((1ull << 28) - 1)
 
-static u64 m_count(u64 match, u64 mask)
-{
-	u64 n;
-
-	wr(M0 + SEL(0), 0);
-	wr(M0_MM_CFG, 0);
-	wr(M0_MATCH, match);
-	wr(M0_MASK, mask);
-	wr(M0_MM_CFG, MM_EN);
-	n = rate(M0, 0, M_DRAM_CMD | M_WRAP | EN_LOW);
-	wr(M0_MM_CFG, 0);
-	return n;
-}
+static const struct matcher m_commands = {
+	M0, M0_MM_CFG, M0_MATCH, M0_MASK, 0, M_DRAM_CMD | M_WRAP | EN_LOW
+};
 
 static void m_mask(void)
 {
-	u64 ones = m_count(M_EVERYTHING, M_MASK_ALL);
-
-	tell_mask(ones, m_count(M_EVERYTHING, 0));
+	tell_mask(&m_commands, M_EVERYTHING, M_MASK_ALL);
 }
 
 /* The lowest six bits of MASK stand for address bits 11:6. Which of MATCH do they meet? */
@@ -531,9 +531,9 @@ static void m_addr(void)
 	if (!sense)
 		undetermined("needs to know m_mask");
 	mask = sense[0] == 'c' ? 0x3f : M_MASK_ALL ^ 0x3f;
-	base = m_count(0, mask);
-	low = m_count(0x3f, mask);
-	high = m_count(0xfc0, mask);
+	base = matched(&m_commands, 0, mask);
+	low = matched(&m_commands, 0x3f, mask);
+	high = matched(&m_commands, 0xfc0, mask);
 	low_same = low > base / 2 && low < 2 * base;
 	high_same = high > base / 2 && high < 2 * base;
 	answer(base < 100 || low_same == high_same ? NULL : low_same ? "byte" : "line",
@@ -734,9 +734,9 @@ const struct experiment experiments[] = {
 	E(COUNT, w_invert, MAY_W),
 	E(COUNT, summary_clear, MAY_S0),
 	E(COUNT, pmi_while_ov, PMIS, .needs = "summary_clear"),
-	E(COUNT, status_write, MAY_S0 | MAY_STATUS, .breaks = BREAKS_READ_ONLY),
-	E(COUNT, rst_all, MAY_S0 | MAY_RST, .breaks = BREAKS_RST_ALL),
-	E(COUNT, rst_all_start, MAY_S0 | MAY_RST, .breaks = BREAKS_RST_ALL),
+	E(COUNT, status_write, MAY_S0 | MAY_STATUS, .breaks = "read_only"),
+	E(COUNT, rst_all, MAY_S0 | MAY_RST, .breaks = "rst_all"),
+	E(COUNT, rst_all_start, MAY_S0 | MAY_RST, .breaks = "rst_all"),
 	E(COUNT, freeze_latency, PMIS),
 	E(COUNT, refreeze, PMIS | MAY_S1),
 	E(COUNT, cond, PMIS),
@@ -746,10 +746,10 @@ const struct experiment experiments[] = {
 	E(COUNT, b_match_parts, MAY_B0 | MAY_W, .needs = "b_mask"),
 	E(COUNT, s_codes, MAY_S0 | MAY_W, .needs = "s_invert", .of = X7500),
 	E(COUNT, s_match, MAY_S0 | MAY_S0_MATCH | MAY_W),
-	E(COUNT, to_r_full, MAY_S0, .breaks = BREAKS_UNDEFINED),
+	E(COUNT, to_r_full, MAY_S0, .breaks = "undefined"),
 	E(COUNT, m_mask, MAY_M0 | MAY_W),
 	E(COUNT, m_addr, MAY_M0 | MAY_W, .needs = "m_mask"),
-	E(COUNT, m_lock, MAY_M0, .breaks = BREAKS_LOCKED),
+	E(COUNT, m_lock, MAY_M0, .breaks = "locked"),
 	E(COUNT, m_mask_width, MAY_M0),
 	E(COUNT, flits_sent, MAY_R0),
 	E(COUNT, w_fixed_pmi, MAY_W | MAY_PMI_EN),

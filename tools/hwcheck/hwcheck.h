@@ -25,14 +25,6 @@ typedef uint32_t u32;
 
 enum level { LEVEL_NONE, LEVEL_READ, LEVEL_COUNT, LEVEL_PMI };
 
-/* Rules of the manual that an experiment breaks on purpose, because it has to. */
-enum {
-	BREAKS_READ_ONLY = 1,	/* writes a field the manual calls read-only */
-	BREAKS_RST_ALL = 2,	/* counts, or writes a counter, while rst_all is 1 */
-	BREAKS_LOCKED = 4,	/* writes a match register while matching is on */
-	BREAKS_UNDEFINED = 8,	/* selects what the manual calls undefined */
-};
-
 /* What an experiment may write, see the table in msr.c; all may let the package count. */
 enum {
 	MAY_C0 = 1, MAY_C_ALL = 2, MAY_S0 = 4, MAY_S1 = 8, MAY_W = 0x10, MAY_B0 = 0x20,
@@ -46,7 +38,8 @@ struct experiment {
 	const char *name;	/* of the reading in spec/readings.json */
 	enum level level;
 	enum { BOTH, X7500, E7 } of;	/* where there is this doubt */
-	unsigned int breaks, may;
+	unsigned int may;
+	const char *breaks;	/* the rule of the manual that it breaks, because it has to; or NULL */
 	const char *needs;	/* another one, whose answer it uses; or NULL */
 	void (*run)(void);
 };
@@ -89,7 +82,6 @@ const char *found(const char *name);
 u64 rd(u32 msr);
 void wr(u32 msr, u64 val);
 bool try_wr(u32 msr, u64 val);	/* false: #GP */
-bool may_write(const struct experiment *e, u32 msr, u64 val);
 void show_writes(FILE *f, const struct experiment *e);	/* every register and its bits */
 /* All that are up, of the boxes that it may write. */
 void clear_overflows(const struct package *p, const struct experiment *e);

@@ -146,7 +146,8 @@ static const char *find_packages(void)
 		sscanf(line, "processor : %d", &cpu);
 		sscanf(line, "physical id : %d", &id);
 		sscanf(line, "core id : %d", &core);
-		if (sscanf(line, "apicid : %d", &apic) != 1)
+		if (sscanf(line, "apicid : %d", &apic) != 1 ||
+		    (asked_package >= 0 && id != asked_package))
 			continue;
 		for (p = packages; p < packages + num_packages && p->id != id; p++)
 			;
@@ -162,22 +163,7 @@ static const char *find_packages(void)
 	}
 	if (f)
 		fclose(f);
-	return why || num_packages ? why : "/proc/cpuinfo names no package";
-}
-
-static const char *choose_package(void)
-{
-	unsigned int i = 0;
-
-	if (asked_package < 0)
-		return NULL;
-	while (i < num_packages && packages[i].id != asked_package)
-		i++;
-	if (i == num_packages)
-		return "there is no such package (physical id in /proc/cpuinfo)";
-	packages[0] = packages[i];
-	num_packages = 1;
-	return NULL;
+	return why || num_packages ? why : "there is no such package (physical id in /proc/cpuinfo)";
 }
 
 /* ---- running ---- */
@@ -361,16 +347,12 @@ static int wrong(const char *what, const char *arg)
 /* Why --only asks for nothing, or NULL. */
 static const char *wrong_only(void)
 {
-	static const char * const need[] = {
-		"", "", "--only: this experiment needs --count or --pmi: ",
-		"--only: this experiment needs --pmi: ",
-	};
 	int n = number(only);
 
-	if (!only)
-		return NULL;
-	return n < 0 ? "no such experiment, --pmi --dry-run has them: " :
-	       experiments[n].level > level ? need[experiments[n].level] : NULL;
+	return !only ? NULL : n < 0 ? "no such experiment, --pmi --dry-run has them: " :
+	       experiments[n].level <= level ? NULL : experiments[n].level == LEVEL_PMI ?
+	       "--only: this experiment needs --pmi: " :
+	       "--only: this experiment needs --count or --pmi: ";
 }
 
 /* Also after an undetermined write nothing is open as 0, 1 or 2 that is not the owner's. */
@@ -420,7 +402,7 @@ static int run(const char *path, double limit)
 	why = not_here();
 	if (level == LEVEL_PMI)
 		why = why ?: nmi_module_missing() ?: (despite_panic ? NULL : nmi_not_safe());
-	why = why ?: find_packages() ?: choose_package();
+	why = why ?: find_packages();
 	if (!why && only && !wanted(&experiments[number(only)]))
 		why = "this is no question of this machine";
 	if (why)

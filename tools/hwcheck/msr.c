@@ -127,13 +127,6 @@ static bool allowed(const struct experiment *e, u32 msr, u64 *bits)
 	return any;
 }
 
-bool may_write(const struct experiment *e, u32 msr, u64 val)
-{
-	u64 bits;
-
-	return allowed(e, msr, &bits) && !(val & ~bits);
-}
-
 void show_writes(FILE *f, const struct experiment *e)
 {
 	const struct may *m;
@@ -238,11 +231,12 @@ u64 rd(u32 msr)
 
 bool try_wr(u32 msr, u64 val)
 {
+	u64 bits;
 	int err;
 
 	if (ended)
 		undetermined("interrupted");
-	if (!may_write(current, msr, val))
+	if (!allowed(current, msr, &bits) || (val & ~bits))
 		undetermined("MSR 0x%x = %#llx is not announced: a fault of hwcheck", msr, val);
 	err = write_msr(pkg, msr, val);
 	if (err && err != EIO)

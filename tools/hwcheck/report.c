@@ -185,8 +185,6 @@ static void cpus(void)
 	fprintf(report, "],\n");
 }
 
-static const char * const breaks[] = { "read_only", "rst_all", "locked", "undefined" };
-
 /* What one package says, or all together: of those that say something, all the same. */
 static const char *found_by(unsigned int n, unsigned int first, unsigned int last)
 {
@@ -215,19 +213,12 @@ static bool said(const char *what)
 static void reading(unsigned int n, const char *sep)
 {
 	const struct experiment *e = &experiments[n];
-	const char *what = found_by(n, 0, num_packages), *sep_rule = "";
+	const char *what = found_by(n, 0, num_packages), *quote = e->breaks ? "\"" : "";
 	unsigned int i;
 
-	fprintf(report,
-		"%s\n    \"%s\": {\"answer\": \"%s\", \"confidence\": \"%s\", \"breaks\": [", sep,
-		e->name, what, said(what) ? "seen" : "none");
-	for (i = 0; i < ARRAY_SIZE(breaks); i++) {
-		if (e->breaks >> i & 1) {
-			fprintf(report, "%s\"%s\"", sep_rule, breaks[i]);
-			sep_rule = ", ";
-		}
-	}
-	fputs("], \"packages\": [", report);
+	fprintf(report, "%s\n    \"%s\": {\"answer\": \"%s\", \"confidence\": \"%s\", \"breaks\": "
+		"[%s%s%s], \"packages\": [", sep, e->name, what, said(what) ? "seen" : "none", quote,
+		e->breaks ? e->breaks : "", quote);
 	for (i = 0; i < num_packages; i++) {
 		fprintf(report, "%s[%d, \"%s\", ", i ? ", " : "", packages[i].id,
 			found_by(n, i, i + 1));
