@@ -66,10 +66,12 @@ static inline int fake_fsync(int fd)
 	return access(FAKE "/full", F_OK) ? fsync(fd) : -1;
 }
 
-/* HWCHECK_RUN, whose flags are first. */
-static inline int fake_ioctl(const uint32_t *run)
+/* HWCHECK_RUN, see hwcheck_nmi.h: flags, cores, any_cpu, overflowed, listened, num_cpus, a CPU. */
+static inline int fake_ioctl(uint32_t *run)
 {
 	errno = EBUSY;
+	run[5] = 1;
+	run[6] = run[2];
 	return (*run & 4) && !access(FAKE "/busy", F_OK) ? -1 : 0;
 }
 
@@ -111,6 +113,6 @@ static inline ssize_t fake_pwrite(int fd, const void *buf, size_t size, off_t ms
 #define fopen(path, mode)		fake_fopen(path, mode)
 #define access(path, mode)		fake_access(path, mode)
 #define fsync(fd)			fake_fsync(fd)
-#define ioctl(fd, op, run)		fake_ioctl((const uint32_t *)(run))
+#define ioctl(fd, op, run)		fake_ioctl((uint32_t *)(run))
 #define pread(fd, buf, size, msr)	pread(fd, buf, size, (msr) * 8L)
 #define pwrite(fd, buf, size, msr)	fake_pwrite(fd, buf, size, msr)

@@ -47,13 +47,16 @@ static int run_module(struct hwcheck_run *run, const struct package *p, unsigned
 {
 	static int fd = -1;
 	unsigned int i;
+	int err = 0;
 
 	if (fd < 0)
 		fd = open(DEVICE, O_RDWR | O_CLOEXEC);
-	*run = (struct hwcheck_run){ .flags = flags, .cores = mask, .num_cpus = p->num_cpus };
-	for (i = 0; i < p->num_cpus; i++)
-		run->cpu[i].cpu = p->cpu[i];
-	return ioctl(fd, HWCHECK_RUN, run) ? errno : 0;
+	*run = (struct hwcheck_run){ .flags = flags, .cores = mask, .any_cpu = p->cpu[0] };
+	if (ioctl(fd, HWCHECK_RUN, run))
+		return errno;
+	for (i = 0; i < p->num_cpus && !err; i++)
+		err = run->cpu[i].cpu == (unsigned int)p->cpu[i] ? 0 : EINVAL;
+	return run->num_cpus == p->num_cpus ? err : EINVAL;
 }
 
 static const char *why_no_run(int err)

@@ -374,13 +374,7 @@ static int nmi_fd;
 /* A run on all CPUs of package 0; returns 0 or an errno. */
 static int armed_run(struct hwcheck_run *run, unsigned int flags, unsigned int cores)
 {
-	int cpu;
-
 	*run = (struct hwcheck_run){ .flags = flags, .cores = cores };
-	for (cpu = 0; cpu < cpus; cpu++) {
-		if (msr_read(cpu, SYN_PACKAGE) == msr_read(0, SYN_PACKAGE))
-			run->cpu[run->num_cpus++].cpu = cpu;
-	}
 	return ioctl(nmi_fd, HWCHECK_RUN, run) ? errno : 0;
 }
 
