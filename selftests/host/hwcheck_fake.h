@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * For hwcheck.py: hwcheck is built with -include of this, and runs against files below FAKE in place
- * of MSRs, /sys and /proc. One CPU is one package.
+ * For hwcheck.py: hwcheck is built with -include of this, and runs against files below FAKE in
+ * place of MSRs, /sys and /proc. One CPU is one package.
  *
  * A register of CPU N is 8 bytes of FAKE/cpuN. OVF_CTL clears STATUS, and rst_all all counters.
  * FAKE/trace has each write. If there is a script FAKE/at-N-MSR, the first write of that MSR there

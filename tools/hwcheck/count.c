@@ -79,11 +79,14 @@ static bool overflows(u32 box, u64 u_ctl)
 	return done;
 }
 
+/* Without a freeze the package is stopped then. */
 static void overflow(u32 box, unsigned int n, u64 pmi_en, u64 u_ctl)
 {
 	arm(box, n, pmi_en);
 	if (!overflows(box, u_ctl))
 		undetermined("S-Box %d does not count clocks", box == S1);
+	if (!u_ctl)
+		wr(U_CTL, 0);
 }
 
 /* A counter of the W-Box that holds 2 reads as 2. */
@@ -190,7 +193,6 @@ static void plain_overflow(void)
 {
 	clear_all();
 	overflow(S0, 1000, 0, 0);
-	wr(U_CTL, 0);
 	if (!(rd(S0 + STATUS) & 1))
 		undetermined("an overflow leaves no bit in STATUS");
 }
@@ -213,8 +215,8 @@ static void summary_clear(void)
 	if (rd(S0 + STATUS) & 1)
 		undetermined("OVF_CTL of the box does not clear STATUS");
 	above = rd(U_STATUS) & U_OV_S0;
-	answer(above ? "latch" : "both", "U OVF_CTL clears the U-Box bit, that of the box leaves %d",
-	       above);
+	answer(above ? "latch" : "both",
+	       "U OVF_CTL clears the U-Box bit, that of the box leaves %d", above);
 }
 
 static void pmi_while_ov(void)
@@ -224,19 +226,18 @@ static void pmi_while_ov(void)
 
 	clear_all();
 	overflow(S0, 1000, PMI_EN, 0);
-	wr(U_CTL, 0);
 	if (!(rd(U_STATUS) & U_PMI))
 		undetermined("an overflow with pmi_en does not show in the U-Box");
 	wr(U_OVF, U_PMI);
 	if ((rd(U_STATUS) & U_PMI) || !(rd(S0 + STATUS) & 1))
 		undetermined("pmi cannot be cleared alone");
 	overflow(S0, 1000, PMI_EN, 0);
-	wr(U_CTL, 0);
 	sent = rd(U_STATUS) & U_PMI;
 	/* If the bit above is their OR it was up, too, and may be what held it back. */
 	unsure = !clear || !strcmp(clear, "or");
-	answer(sent ? "sent" : unsure ? NULL : "none", "pmi is %d after an overflow while STATUS was up%s",
-	       sent, unsure ? ", which the bit above could be the reason for" : "");
+	answer(sent ? "sent" : unsure ? NULL : "none",
+	       "pmi is %d after an overflow while STATUS was up%s", sent,
+	       unsure ? ", which the bit above could be the reason for" : "");
 }
 
 static void status_write(void)
@@ -315,7 +316,8 @@ static void refreeze(void)
 	if (!(rd(S0 + STATUS) & 1))
 		undetermined("STATUS of the first cause has gone down by itself");
 	runs = rd(U_CTL) & U_EN_ALL;
-	answer(runs ? "package" : "counter", "en_all is %d after S-Box 1, with STATUS of S-Box 0 up", runs);
+	answer(runs ? "package" : "counter", "en_all is %d after S-Box 1, S-Box 0 is up",
+	       runs);
 }
 
 static void cond(void)
@@ -366,7 +368,8 @@ static void cbox_sides(void)
 		wr(U_OVF, U_OV_ALL);
 		wr(box[i], 0);
 	}
-	answer(sides == 0x3e0 ? "by_five" : sides == 0x2f0 ? "by_eight" : NULL, "sides 0x%x", sides);
+	answer(sides == 0x3e0 ? "by_five" : sides == 0x2f0 ? "by_eight" : NULL, "sides 0x%x",
+	       sides);
 }
 
 static void w_fixed_pmi(void)
@@ -394,8 +397,8 @@ static void u_codes(void)
 
 	wr(U_SEL, 0x1df);
 	val = rd(U_SEL);
-	answer((val & 0xff) != 0xdf ? NULL : val & 0x100 ? "nine" : "eight", "0x1df reads back as %#llx",
-	       val);
+	answer((val & 0xff) != 0xdf ? NULL : val & 0x100 ? "nine" : "eight",
+	       "0x1df reads back as %#llx", val);
 }
 
 /* A counter of what MATCH lets through, where MASK says to compare, or not to. */
@@ -549,8 +552,8 @@ static void m_lock(void)
 	ok = try_wr(M0_MATCH, want);
 	wr(M0_MM_CFG, 0);
 	val = rd(M0_MATCH);
-	answer(!ok ? "gp" : val == want ? "no" : NULL, "a write of %#llx %s, then it is %#llx", want,
-	       ok ? "is taken" : "raises #GP", val);
+	answer(!ok ? "gp" : val == want ? "no" : NULL, "a write of %#llx %s, then it is %#llx",
+	       want, ok ? "is taken" : "raises #GP", val);
 }
 
 static void m_mask_width(void)
@@ -559,8 +562,8 @@ static void m_mask_width(void)
 
 	wr(M0_MASK, M_MASK_ALL);
 	val = rd(M0_MASK);
-	answer(val == M_MASK_ALL ? "28" : val == M_MASK_ALL >> 1 ? "27" : NULL, "%#llx reads back as %#llx",
-	       M_MASK_ALL, val);
+	answer(val == M_MASK_ALL ? "28" : val == M_MASK_ALL >> 1 ? "27" : NULL,
+	       "%#llx reads back as %#llx", M_MASK_ALL, val);
 }
 
 #define IPERF_SENT	(1ull << 31)
@@ -671,7 +674,8 @@ static void w_erratum(void)
 	unsigned int written, counted, clocked;
 
 	w_look(&written, &counted, &clocked);
-	answer(!written && counted ? "counted" : written && (written & clocked) == counted ? "every" :
+	answer(!written && counted ? "counted" :
+	       written && (written & clocked) == counted ? "every" :
 	       !written && clocked == W_BOTH ? "none" : NULL,
 	       "too high when written %u, when counted to %u of %u", written, counted, clocked);
 }
@@ -687,8 +691,8 @@ static void w_erratum_which(void)
 		counted |= written;
 		clocked = W_BOTH;
 	}
-	answer(clocked == W_BOTH ? which[counted] : NULL, "too high when counted to: %u of %u", counted,
-	       clocked);
+	answer(clocked == W_BOTH ? which[counted] : NULL, "too high when counted to: %u of %u",
+	       counted, clocked);
 }
 
 /* Idle and busy by turns: uncore clocks for one of the time stamp counter, at least and at most. */

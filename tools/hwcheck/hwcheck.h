@@ -39,7 +39,7 @@ struct experiment {
 	enum level level;
 	enum { BOTH, X7500, E7 } of;	/* where there is this doubt */
 	unsigned int may;
-	const char *breaks;	/* the rule of the manual that it breaks, because it has to; or NULL */
+	const char *breaks;	/* the manual's rule that it has to break, or NULL */
 	const char *needs;	/* another one, whose answer it uses; or NULL */
 	void (*run)(void);
 };
@@ -169,7 +169,8 @@ struct shared {
 
 extern struct shared *shared;
 extern enum level level;
-extern bool wanted(const struct experiment *e);
+bool wanted(const struct experiment *e);
+int number(const char *name);		/* of an experiment; -1: none */
 extern volatile int ended;	/* a signal has told this process to end */
 extern char options_given[256];	/* without names of files */
 void run_all(void);

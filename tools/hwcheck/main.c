@@ -50,7 +50,7 @@ void answer(const char *what, const char *evidence, ...)
 	longjmp(done, 1);
 }
 
-static int number(const char *name)
+int number(const char *name)
 {
 	unsigned int i;
 
@@ -103,27 +103,19 @@ static const char *wrong_machine(void)
 	return NULL;
 }
 
+#define PMU	"/sys/bus/event_source/devices/"
+
 static const char *other_driver(void)
 {
-	static const char * const devices[] = {
-		"xeon7500_ubox", "xeon7500_cbox_0", "uncore_ubox", "uncore_cbox_0",
-	};
-	char path[96];
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(devices); i++) {
-		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s", devices[i]);
-		if (access(path, F_OK))
-			continue;
-		if (devices[i][0] == 'x')
-			return "a driver has the uncore: rmmod xeon7500_uncore first";
-		/* What is built in has no state. */
-		return access("/sys/module/intel_uncore/initstate", F_OK) ?
-		       "a driver that is built into the kernel has the uncore, only --read works: "
-		       "start it with initcall_blacklist=intel_uncore_init (3.16 and newer)" :
-		       "a driver has the uncore: rmmod intel_uncore first";
-	}
-	return NULL;
+	if (!access(PMU "xeon7500_ubox", F_OK) || !access(PMU "xeon7500_cbox_0", F_OK))
+		return "a driver has the uncore: rmmod xeon7500_uncore first";
+	if (access(PMU "uncore_ubox", F_OK) && access(PMU "uncore_cbox_0", F_OK))
+		return NULL;
+	/* What is built in has no state. */
+	return !access("/sys/module/intel_uncore/initstate", F_OK) ?
+	       "a driver has the uncore: rmmod intel_uncore first" :
+	       "a driver that is built into the kernel has the uncore, only --read works: "
+	       "start it with initcall_blacklist=intel_uncore_init (3.16 and newer)";
 }
 
 /* The packages and their CPUs that are online, or why they cannot be had. */
@@ -139,8 +131,8 @@ static const char *find_packages(void)
 	read_line("/sys/devices/system/cpu/online", online, sizeof(online));
 	if (level == LEVEL_PMI && strcmp(line, online))
 		return because("CPUs %.63s are there, --pmi wants all online: "
-			       "echo 1 >/sys/devices/system/cpu/cpuN/online; after a start with nosmt "
-			       "echo on >/sys/devices/system/cpu/smt/control", line);
+			       "echo 1 >/sys/devices/system/cpu/cpuN/online; after a start with "
+			       "nosmt echo on >/sys/devices/system/cpu/smt/control", line);
 	f = fopen("/proc/cpuinfo", "re");
 	while (f && !why && fgets(line, sizeof(line), f)) {
 		sscanf(line, "processor : %d", &cpu);
@@ -163,7 +155,7 @@ static const char *find_packages(void)
 	}
 	if (f)
 		fclose(f);
-	return why || num_packages ? why : "there is no such package (physical id in /proc/cpuinfo)";
+	return why || num_packages ? why : "/proc/cpuinfo has no such package (physical id)";
 }
 
 /* ---- running ---- */
@@ -425,8 +417,9 @@ static int run(const char *path, double limit)
 		return 1;
 	}
 	for (p = 0; p < num_packages; p++)
-		line(packages[p].num_saved, because("package %d: %u of %u registers can be read",
-		     packages[p].id, packages[p].num_saved, packages[p].num_saved + missing[p]), NULL);
+		line(packages[p].num_saved,
+		     because("package %d: %u of %u registers can be read", packages[p].id,
+			     packages[p].num_saved, packages[p].num_saved + missing[p]), NULL);
 	if (level > LEVEL_READ) {
 		say("# %u experiments on %u packages; registers are in " SAVED "; Ctrl-C ends it",
 		    shared->wanted, num_packages);
@@ -452,9 +445,11 @@ int main(int argc, char **argv)
 	static const struct option options[] = {
 		{ "read", no_argument, NULL, 'r' }, { "count", no_argument, NULL, 'c' },
 		{ "pmi", no_argument, NULL, 'p' }, { "dry-run", no_argument, &dry, 1 },
-		{ "only", required_argument, NULL, 'o' }, { "package", required_argument, NULL, 'P' },
-		{ "load", no_argument, &loads, 1 }, { "limit", required_argument, NULL, 't' },
-		{ "report", required_argument, NULL, 'R' }, { "restore", required_argument, NULL, 'b' },
+		{ "only", required_argument, NULL, 'o' }, { "load", no_argument, &loads, 1 },
+		{ "package", required_argument, NULL, 'P' },
+		{ "limit", required_argument, NULL, 't' },
+		{ "report", required_argument, NULL, 'R' },
+		{ "restore", required_argument, NULL, 'b' },
 		{ "despite-panic", no_argument, &despite_panic, 1 },
 		{ "hypervisor", no_argument, &under_hypervisor, 1 },
 		{ "help", no_argument, NULL, 'h' }, { "version", no_argument, NULL, 'v' }, {},

@@ -17,10 +17,10 @@ static const struct box {
 	u64 en;
 } boxes[] = {
 	{ 0xd00, 6, EN }, { 0xd80, 6, EN }, { 0xd40, 6, EN }, { 0xdc0, 6, EN }, { 0xd20, 6, EN },
-	{ 0xda0, 6, EN }, { 0xd60, 6, EN }, { 0xde0, 6, EN }, { 0xf40, 6, EN }, { 0xfc0, 6, EN }, /* C */
-	{ 0xc40, 4, EN }, { 0xcc0, 4, EN }, { 0xc80, 4, EN },	/* S, W */
-	{ 0xc20, 4, EN_LOW }, { 0xc60, 4, EN_LOW }, { 0xca0, 6, EN_LOW }, { 0xce0, 6, EN_LOW },	/* B, M */
-	{ 0xe00, 8, EN_LOW }, { 0xe20, 8, EN_LOW },		/* R */
+	{ 0xda0, 6, EN }, { 0xd60, 6, EN }, { 0xde0, 6, EN }, { 0xf40, 6, EN }, { 0xfc0, 6, EN },
+	{ 0xc40, 4, EN }, { 0xcc0, 4, EN }, { 0xc80, 4, EN },				/* S, W */
+	{ 0xc20, 4, EN_LOW }, { 0xc60, 4, EN_LOW }, { 0xca0, 6, EN_LOW }, { 0xce0, 6, EN_LOW },
+	{ 0xe00, 8, EN_LOW }, { 0xe20, 8, EN_LOW },					/* R */
 };
 
 /* The Xeon 7500 has eight C-Boxes. */
@@ -53,9 +53,10 @@ static bool read_only(u32 msr)
  * Every register that an experiment may write, and every bit it may set there. wr() refuses the
  * rest, and --dry-run and the journal print it. Only these are put back, to what was read.
  */
-#define BOX(may, base, name, ctl, ovf, first, num, sel)	\
-	{ may, base, 1, ctl, name " GLOBAL_CTL" }, { may, base + OVF, 1, ovf, name " OVF_CTL" },	\
-	{ may, base + SEL(first), num, sel, name " select" },				\
+#define BOX(may, base, name, ctl, ovf, first, num, sel)				\
+	{ may, base, 1, ctl, name " GLOBAL_CTL" },				\
+	{ may, base + OVF, 1, ovf, name " OVF_CTL" },				\
+	{ may, base + SEL(first), num, sel, name " select" },			\
 	{ may, base + CTR(first), num, M48, name " counter" }
 #define SELECT		(THRESH(255) | INVERT | EN | 1ull << 17 | 0xffff)
 static const struct may {
@@ -318,7 +319,8 @@ const char *other_owner(const struct package *p)
 			if ((ctl >> n & 1) && !read_msr(p, b->base + SEL(n), &val) && (val & b->en))
 				msr = b->base + SEL(n);
 		}
-		if (b->base == W && (ctl & W_FIXED_BIT) && !read_msr(p, W_FIXED_CTL, &val) && (val & 1))
+		if (b->base == W && (ctl & W_FIXED_BIT) && !read_msr(p, W_FIXED_CTL, &val) &&
+		    (val & 1))
 			msr = W_FIXED_CTL;
 	}
 	if (!msr && !read_msr(p, U_STATUS, &val) && (val & (U_PMI | U_OV_ALL))) {
@@ -379,7 +381,9 @@ static bool touches(const struct experiment *e, u32 msr)
 /* In which pass a register is put back. */
 static unsigned int turn(u32 msr)
 {
-	return msr == U_CTL ? 3 : msr == 0xe48 || msr == 0xe58 || msr == 0xe54 || msr == 0xe5c ? 2 : 1;
+	bool mm_cfg = msr == 0xe48 || msr == 0xe58 || msr == 0xe54 || msr == 0xe5c;
+
+	return msr == U_CTL ? 3 : mm_cfg ? 2 : 1;
 }
 
 /* What is put back must not count: everything off first. U_CTL is last; before it, what matches. */

@@ -74,7 +74,8 @@ const char *drain(const struct package *p)
 	if (level < LEVEL_PMI || nmi_module_missing())
 		return NULL;
 	err = run_module(&run, p, HWCHECK_LISTEN | HWCHECK_DRAIN, 0);
-	return !err ? NULL : because("a PMI of package %d may be pending: %s", p->id, why_no_run(err));
+	return !err ? NULL :
+	       because("a PMI of package %d may be pending: %s", p->id, why_no_run(err));
 }
 
 /* What overflows have shown of each CPU, bit n for the n-th of the package. */
@@ -155,7 +156,7 @@ static void needs_pmis(bool with_bit)
 	const char *bit = found("debugctl_13");
 
 	if (!bit || !strcmp(bit, "stuck") || (with_bit && strcmp(bit, "present")))
-		undetermined("needs PMIs%s", with_bit ? " that bit 13 of IA32_DEBUGCTL holds back" : "");
+		undetermined("needs PMIs%s", with_bit ? " that IA32_DEBUGCTL holds back" : "");
 }
 
 void pmi_mask_0(void)
@@ -198,5 +199,6 @@ void pmi_core_sel(void)
 		any |= got;
 		snprintf(table + strlen(table), sizeof(table) - strlen(table), " %llx", got);
 	}
-	answer(!any || by_core == by_apic ? NULL : by_core ? "core_id" : "apic_id", "CPUs by bit:%s", table);
+	answer(!any || by_core == by_apic ? NULL : by_core ? "core_id" : "apic_id",
+	       "CPUs by bit:%s", table);
 }

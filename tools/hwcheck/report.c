@@ -217,8 +217,8 @@ static void reading(unsigned int n, const char *sep)
 	unsigned int i;
 
 	fprintf(report, "%s\n    \"%s\": {\"answer\": \"%s\", \"confidence\": \"%s\", \"breaks\": "
-		"[%s%s%s], \"packages\": [", sep, e->name, what, said(what) ? "seen" : "none", quote,
-		e->breaks ? e->breaks : "", quote);
+		"[%s%s%s], \"packages\": [", sep, e->name, what, said(what) ? "seen" : "none",
+		quote, e->breaks ? e->breaks : "", quote);
 	for (i = 0; i < num_packages; i++) {
 		fprintf(report, "%s[%d, \"%s\", ", i ? ", " : "", packages[i].id,
 			found_by(n, i, i + 1));
@@ -237,8 +237,7 @@ static void registers(void)
 		fprintf(report, "%s\n    \"%d\": {", p ? "," : "", packages[p].id);
 		for (i = 0; i < packages[p].num_saved; i++)
 			fprintf(report, "%s\"0x%x\": \"0x%llx\"", i ? ", " : "",
-				packages[p].saved[i].msr,
-				packages[p].saved[i].val);
+				packages[p].saved[i].msr, packages[p].saved[i].val);
 		fputs("}", report);
 	}
 	fprintf(report, "\n  },\n");
@@ -247,16 +246,14 @@ static void registers(void)
 /* How the machine compares with what model and driver take it to be. */
 static void tell_owner(void)
 {
-	unsigned int n, same = 0, asked = 0;
+	unsigned int same = 0, asked = 0;
 	size_t i;
 
-	for (n = 0; n < num_experiments; n++) {
+	for (i = 0; i < ARRAY_SIZE(expected); i++) {
+		int n = number(expected[i].name);
 		const char *what = found_by(n, 0, num_packages);
 
-		for (i = 0; i < ARRAY_SIZE(expected) &&
-		     strcmp(expected[i].name, experiments[n].name); i++)
-			;
-		if (!wanted(&experiments[n]) || i == ARRAY_SIZE(expected))
+		if (!wanted(&experiments[n]))
 			continue;
 		asked++;
 		same += !strcmp(what, expected[i].first);
@@ -266,8 +263,8 @@ static void tell_owner(void)
 	}
 	if (asked)
 		say("# as the model in %u of %u", same, asked);
-	say("# not run, by hand: m_dram_cmd: its events have the same known bits, no count differs; "
-	    "r_ndr_any: a match counts its own opcodes, whatever their names");
+	say("# not run, by hand: m_dram_cmd: its events have the same known bits, no count "
+	    "differs; r_ndr_any: a match counts its own opcodes, whatever their names");
 }
 
 static void write_all(double seconds)

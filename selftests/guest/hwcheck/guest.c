@@ -196,8 +196,8 @@ static unsigned int show_changed(const char *when)
 
 			if (now == before[p][i])
 				continue;
-			printf("changed%s: 0x%x of package %d: %#llx, was %#llx\n", when, address(i), p,
-			       now, before[p][i]);
+			printf("changed%s: 0x%x of package %d: %#llx, was %#llx\n", when,
+			       address(i), p, now, before[p][i]);
 			changed++;
 		}
 	}
@@ -209,7 +209,8 @@ static unsigned int show_changed(const char *when)
 			changed++;
 		}
 		if (now != lvtpc[cpu]) {
-			printf("changed%s: LVTPC of CPU %d: %#x, was %#x\n", when, cpu, now, lvtpc[cpu]);
+			printf("changed%s: LVTPC of CPU %d: %#x, was %#x\n", when, cpu, now,
+			       lvtpc[cpu]);
 			changed++;
 		}
 	}
@@ -325,7 +326,8 @@ static bool kill_it(unsigned int way, const char *command, unsigned int after_us
 	for (ms = 0; ms < 1000 && (waitpid(pid, NULL, WNOHANG) == 0 || other_than(0)); ms += 10)
 		usleep(10000);
 	if (ms >= 1000)
-		printf("changed: %s after %u us: it still runs after a second\n", way_names[way], after_us);
+		printf("changed: %s after %u us: it still runs after a second\n", way_names[way],
+		       after_us);
 	return alive;
 }
 
@@ -360,7 +362,8 @@ static void kills(char *line, const char *command, unsigned int rounds)
 		printf("changed: %u unknown NMIs\n", nmis);
 	for (way = 0; way < WAYS; way++) {
 		if (alive[way] < (rounds + 1) / 2)
-			printf("changed: it ran no longer when it was killed: %s\n", way_names[way]);
+			printf("changed: it ran no longer when it was killed: %s\n",
+			       way_names[way]);
 		printf("# while it ran: %u of %u by %s\n", alive[way], rounds, way_names[way]);
 	}
 	printf("report\n");
@@ -399,8 +402,8 @@ static void other_nmis(void)
 			met += run.cpu[0].other;
 			ours += run.cpu[0].ours;
 		}
-		printf("%s: %u of %u, run: ours %u, other %u\n", said[kind], logged(said[kind]) - before,
-		       ARMED, ours, met);
+		printf("%s: %u of %u, run: ours %u, other %u\n", said[kind],
+		       logged(said[kind]) - before, ARMED, ours, met);
 	}
 }
 
@@ -452,7 +455,8 @@ static void lbr(void)
 				kept += (msr_read(1, DEBUGCTL) & LBR) == (was ^ changes);
 				msr_write(1, DEBUGCTL, 0);
 			}
-			printf("LBR %u, %u meanwhile: met %u, right %u\n", was, was ^ changes, met, kept);
+			printf("LBR %u, %u meanwhile: met %u, right %u\n", was, was ^ changes, met,
+			       kept);
 		}
 	}
 }
@@ -505,8 +509,8 @@ static void limit(void)
 		err = armed_run(&run, HWCHECK_LISTEN | HWCHECK_INVERT, 0);
 		waitpid(pid, NULL, 0);
 		usleep(50000);
-		printf("an NMI after %u ms: %s, left to the kernel %u\n", ns[i] / 1000000, strerror(err),
-		       logged("for unknown reason") - before);
+		printf("an NMI after %u ms: %s, left to the kernel %u\n", ns[i] / 1000000,
+		       strerror(err), logged("for unknown reason") - before);
 	}
 	/* With the invert that counts no clock it waits for an overflow that does not come. */
 	err = armed_run(&run, HWCHECK_LISTEN, 0);
