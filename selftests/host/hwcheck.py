@@ -24,6 +24,7 @@ from ktap import Ktap
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PMI_EN = {'pmi_while_ov', 'freeze_latency', 'refreeze', 'cond', 'w_fixed_pmi', 'w_erratum', 'w_erratum_which'}
 RST = {'rst_all', 'rst_all_start'}
+BREAKS = {*RST, 'status_write', 'm_lock', 'to_r_full'}
 
 
 def text_of(path):
@@ -302,7 +303,7 @@ with tempfile.TemporaryDirectory() as directory:
             '--count --only no_such': 'no such experiment.*no_such',
             '--read --only cond': 'needs --count or --pmi: cond',
             '--count --only debugctl_13': 'needs --pmi: debugctl_13', '--count --limit 0': '0.1 to 86400 seconds',
-            '--count --limit nan': 'not nan',
+            '--count --limit nan': 'not nan', '--count --keep-rules --only m_lock': 'breaks a rule: m_lock',
             '--count --limit 5x': 'not 5x', '--count --package one': 'a number, not one',
             '--count --restore x': 'usage:', '--only cond': 'usage:'}.items():
         refused(command, 2, why)
@@ -333,6 +334,8 @@ with tempfile.TemporaryDirectory() as directory:
                                         ('STATUS', 0xc41, ~0, {'status_write'})):
         got = {name for name, rows in count.items() for r, b, _ in rows if r == register and b & mask}
         ktap.result(f'--count: {what}, where the page says so', [] if got == where else [str(got ^ where)])
+    kept = count.keys() - writes('--count --keep-rules').keys()
+    ktap.result('--keep-rules leaves out what the page says', [] if kept == BREAKS else [str(kept ^ BREAKS)])
     ktap.result('--pmi adds what interrupts', [] if {n for n, rows in pmi.items() if any(r == 0x1d9 for r, _, _ in rows)}
                 == pmi.keys() - count.keys() != set() else [str(pmi.keys())])
     page = text_of('Documentation/hwcheck.md')

@@ -30,7 +30,7 @@ volatile int ended;
 char options_given[256];
 
 static const char *only;
-static int asked_package = -1, under_hypervisor, despite_panic, loads;
+static int asked_package = -1, under_hypervisor, despite_panic, keep_rules, loads;
 
 /* ---- results ---- */
 
@@ -75,7 +75,7 @@ static bool asked(const struct experiment *e)
 
 	while (name && strcmp(name, e->name))
 		name = experiments[number(name)].needs;
-	return e->level <= level && (!only || name);
+	return e->level <= level && (!only || name) && !(keep_rules && e->breaks);
 }
 
 bool wanted(const struct experiment *e)
@@ -297,9 +297,10 @@ static void dry_run(void)
 	for (e = experiments; e < experiments + num_experiments; e++) {
 		if (!asked(e))
 			continue;
-		printf("--%-5s %s%s%s%s\n", levels[e->level], e->name,
+		printf("--%-5s %s%s%s%s%s\n", levels[e->level], e->name,
 		       e->of == BOTH ? "" : e->of == E7 ? ", E7 only" : ", 7500 only",
-		       e->needs ? ", after " : "", e->needs ? e->needs : "");
+		       e->needs ? ", after " : "", e->needs ? e->needs : "",
+		       e->breaks ? ", breaks a rule" : "");
 		show_writes(stdout, e);
 	}
 }
@@ -318,6 +319,7 @@ static int usage(FILE *f)
 		"  --limit SECONDS   ends it then (300)\n"
 		"  --report FILE     JSON (hwcheck.json), and FILE.log\n"
 		"  --restore FILE    puts that back, after both processes were killed\n"
+		"  --keep-rules      none that breaks a rule of the manual\n"
 		"  --despite-panic   also where an unknown NMI panics\n"
 		"  --hypervisor      also in a virtual machine\n"
 		"  --version\n");
@@ -342,6 +344,7 @@ static const char *wrong_only(void)
 	int n = number(only);
 
 	return !only ? NULL : n < 0 ? "no such experiment, --pmi --dry-run has them: " :
+	       keep_rules && experiments[n].breaks ? "this experiment breaks a rule: " :
 	       experiments[n].level <= level ? NULL : experiments[n].level == LEVEL_PMI ?
 	       "--only: this experiment needs --pmi: " :
 	       "--only: this experiment needs --count or --pmi: ";
@@ -450,6 +453,7 @@ int main(int argc, char **argv)
 		{ "limit", required_argument, NULL, 't' },
 		{ "report", required_argument, NULL, 'R' },
 		{ "restore", required_argument, NULL, 'b' },
+		{ "keep-rules", no_argument, &keep_rules, 1 },
 		{ "despite-panic", no_argument, &despite_panic, 1 },
 		{ "hypervisor", no_argument, &under_hypervisor, 1 },
 		{ "help", no_argument, NULL, 'h' }, { "version", no_argument, NULL, 'v' }, {},
