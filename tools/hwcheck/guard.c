@@ -203,8 +203,8 @@ int restore_from(const char *path)
 		bad = "not a file that root alone can write, nothing is restored";
 	else if (!lock())
 		bad = "a hwcheck runs and restores by itself";
-	else if (st.st_size && (st.st_size != sizeof(*file) ||
-				read(fd, file, sizeof(*file)) != sizeof(*file)))
+	else if ((st.st_size || strcmp(path, SAVED)) &&
+		 (st.st_size != sizeof(*file) || read(fd, file, sizeof(*file)) != sizeof(*file)))
 		bad = "this hwcheck has not saved it, or not completely: nothing is restored";
 	else if (*file->head && strncmp(file->boot, boot, sizeof(boot)))
 		bad = "it is of before the last start of the kernel, nothing is restored. A reset "
