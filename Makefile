@@ -84,7 +84,7 @@ check:
 
 # The program is for any kernel and needs none.
 hwcheck:
-	$(need) cc
+	$(need) cc python3
 	$(MAKE) -C tools/hwcheck
 	@if [ ! -e $(KDIR)/Makefile ]; then echo "no hwcheck_nmi.ko, which --pmi needs: no kernel headers in $(KDIR)"; \
 	else $(MAKE) -C tools/hwcheck module || \

@@ -24,6 +24,7 @@ from ktap import Ktap
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PMI_EN = {'pmi_while_ov', 'freeze_latency', 'refreeze', 'cond', 'w_fixed_pmi', 'w_erratum', 'w_erratum_which'}
 RST = {'rst_all', 'rst_all_start'}
+BREAKS = {*RST, 'status_write', 'm_lock', 'to_r_full'}
 
 
 def text_of(path):
@@ -186,6 +187,35 @@ def in_files(world, announced):
     text = world.run('--count --only u_codes --report r')
     has('two at once', text + text_of(f'{world.top}/r.two'), '^1..0 # SKIP another hwcheck runs')
 
+    for name, script, want in (('at the start', '', 'not ok 3 a PMI of package 0'),
+                               ('after an experiment', f'touch {world.fake}/busy\n', 'not ok 3 package 0: cond\n')):
+        was = reset()
+        world.put('nmi', '')
+        world.at(0, 0xc50, script)
+        if not script:
+            world.put('busy', '')
+        text = world.run('--pmi --only cond --report r')
+        has(f'a PMI that stays pending {name} ends it', text, '^not ok . a PMI of package 0 may be pending', want,
+            wrong=world.changed(was) + ['package 1 is tried'] * ('package 1: cond' in text))
+
+    # Alone, before the second process and the first experiment are there
+    was = reset()
+    world.at(0, 0xc00, 'kill -9 $PPID\n')
+    world.run('--count --report r >/dev/null')
+    text = world.run(f'--restore {world.saved}')
+    has('a file with nothing open is removed', text, '^nothing to restore, .* is removed', wrong=world.changed(was) +
+        ['the file is still there'] * os.path.exists(world.saved))
+    reset()
+    with open(world.saved, 'wb'):
+        pass
+    has('an empty one, too', world.run(f'--restore {world.saved}'), '^nothing to restore',
+        wrong=['the file is still there'] * os.path.exists(world.saved))
+    reset()
+    world.write(1, 0xc00, 1 << 28)
+    text = world.run('--count --report r')
+    has('a run that is refused leaves no empty report', text, '^1..0 # SKIP another program',
+        wrong=[n for n in os.listdir(world.top) if n.startswith('r')])
+
     # Both killed, in the middle of u_codes
     was = reset()
     world.at(0, 0xc10, world.poke(0, 0xc11, 5) + 'set -- $(cat /proc/$PPID/stat); kill -9 $4 $PPID\n')
@@ -243,7 +273,8 @@ def in_files(world, announced):
                 [] if options == '--count --only cond --limit 9' else [options])
     world.reset()
     text = world.run('--count --only uncore_clock --report r')
-    has('a clock that does not count changes nothing', text, 'package 1: uncore_clock # SKIP undetermined')
+    has('a clock that does not count changes nothing', text, 'package 1: uncore_clock # SKIP undetermined',
+        '^# not run, by hand: m_dram_cmd: .* r_ndr_any: ')
 
 
 ktap = Ktap()
@@ -272,7 +303,7 @@ with tempfile.TemporaryDirectory() as directory:
             '--count --only no_such': 'no such experiment.*no_such',
             '--read --only cond': 'needs --count or --pmi: cond',
             '--count --only debugctl_13': 'needs --pmi: debugctl_13', '--count --limit 0': '0.1 to 86400 seconds',
-            '--count --limit nan': 'not nan',
+            '--count --limit nan': 'not nan', '--count --keep-rules --only m_lock': 'breaks a rule: m_lock',
             '--count --limit 5x': 'not 5x', '--count --package one': 'a number, not one',
             '--count --restore x': 'usage:', '--only cond': 'usage:'}.items():
         refused(command, 2, why)
@@ -303,6 +334,8 @@ with tempfile.TemporaryDirectory() as directory:
                                         ('STATUS', 0xc41, ~0, {'status_write'})):
         got = {name for name, rows in count.items() for r, b, _ in rows if r == register and b & mask}
         ktap.result(f'--count: {what}, where the page says so', [] if got == where else [str(got ^ where)])
+    kept = count.keys() - writes('--count --keep-rules').keys()
+    ktap.result('--keep-rules leaves out what the page says', [] if kept == BREAKS else [str(kept ^ BREAKS)])
     ktap.result('--pmi adds what interrupts', [] if {n for n, rows in pmi.items() if any(r == 0x1d9 for r, _, _ in rows)}
                 == pmi.keys() - count.keys() != set() else [str(pmi.keys())])
     page = text_of('Documentation/hwcheck.md')

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * For hwcheck.py: hwcheck is built with -include of this, and runs against files below FAKE in place
- * of MSRs, /sys and /proc. One CPU is one package.
+ * For hwcheck.py: hwcheck is built with -include of this, and runs against files below FAKE in
+ * place of MSRs, /sys and /proc. One CPU is one package.
  *
  * A register of CPU N is 8 bytes of FAKE/cpuN. OVF_CTL clears STATUS, and rst_all all counters.
  * FAKE/trace has each write. If there is a script FAKE/at-N-MSR, the first write of that MSR there
- * runs it first. While FAKE/full exists nothing reaches the disk. With FAKE/e7 it is an E7.
+ * runs it first. While FAKE/full exists nothing reaches the disk. With FAKE/e7 it is an E7. With
+ * FAKE/nmi there is hwcheck_nmi.ko, which cannot drain while FAKE/busy exists.
  */
 #include <cpuid.h>
 #include <errno.h>
@@ -14,12 +15,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 static inline const char *fake(const char *path, char *to)
 {
 	if (!strncmp(path, "/dev/cpu/", 9))
 		sprintf(to, FAKE "/cpu%d", atoi(path + 9));
+	else if (!strcmp(path, "/dev/hwcheck_nmi"))
+		strcpy(to, FAKE "/nmi");
 	else if (!strncmp(path, "/sys/", 5) || !strncmp(path, "/proc/", 6))
 		sprintf(to, FAKE "%s", path);
 	else
@@ -62,6 +66,15 @@ static inline int fake_fsync(int fd)
 	return access(FAKE "/full", F_OK) ? fsync(fd) : -1;
 }
 
+/* HWCHECK_RUN, see hwcheck_nmi.h: flags, cores, any_cpu, overflowed, listened, num_cpus, a CPU. */
+static inline int fake_ioctl(uint32_t *run)
+{
+	errno = EBUSY;
+	run[5] = 1;
+	run[6] = run[2];
+	return (*run & 4) && !access(FAKE "/busy", F_OK) ? -1 : 0;
+}
+
 static inline ssize_t fake_pwrite(int fd, const void *buf, size_t size, off_t msr)
 {
 	char name[300] = "", text[300], script[340];
@@ -100,5 +113,6 @@ static inline ssize_t fake_pwrite(int fd, const void *buf, size_t size, off_t ms
 #define fopen(path, mode)		fake_fopen(path, mode)
 #define access(path, mode)		fake_access(path, mode)
 #define fsync(fd)			fake_fsync(fd)
+#define ioctl(fd, op, run)		fake_ioctl((uint32_t *)(run))
 #define pread(fd, buf, size, msr)	pread(fd, buf, size, (msr) * 8L)
 #define pwrite(fd, buf, size, msr)	fake_pwrite(fd, buf, size, msr)

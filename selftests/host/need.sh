@@ -88,7 +88,7 @@ release 3.10.0-1160.el7.x86_64
 printf 'modules:\n\tfalse\n' >"$DIR/kernel/Makefile"
 ktap "make hwcheck for a kernel that its module is not for" hwcheck "$with" \
 	"it does not build for 3.10.0-1160.el7.x86_64"
-ktap "make hwcheck without a compiler" says "$DIR/bare" "$run gcc libc6-dev" hwcheck KDIR="$with"
+ktap "make hwcheck without a compiler" says "$DIR/bare" "$run gcc libc6-dev python3" hwcheck KDIR="$with"
 
 # uninstall STATUS LEFT ARGUMENT...: make ends so, and the modules of these kernels are left.
 uninstall() {

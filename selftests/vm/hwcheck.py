@@ -20,6 +20,7 @@ import json
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -150,18 +151,22 @@ class Bench:
         os.rename(self.guest, f'{directory}/guest')
         known = subprocess.run([f'{vm.TOP}/tools/vm/kernel', '--cached', '--headers', kernel],
                                stdout=subprocess.PIPE, encoding='utf-8', check=True).stdout
-        self.make(f'KDIR={re.search("^KDIR=(.*)$", known, re.M).group(1)}', 'all', 'module')
+        kdir = re.search('^KDIR=(.*)$', known, re.M).group(1)
+        self.make(f'{vm.TOP}/tools/hwcheck', f'OUTPUT={directory}', f'KDIR={kdir}', 'all', 'module')
+        shutil.copytree(f'{vm.TOP}/selftests/guest/hwcheck', f'{directory}/on_cpu')
+        self.make(kdir, f'M={directory}/on_cpu', 'modules')
 
-    def make(self, *args):
-        done = subprocess.run(['make', '-s', '-C', f'{vm.TOP}/tools/hwcheck', f'OUTPUT={self.directory}',
-                               *args], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              encoding='utf-8', check=False)
+    @staticmethod
+    def make(where, *args):
+        done = subprocess.run(['make', '-s', '-C', where, *args], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, encoding='utf-8', check=False)
         if done.returncode:
             raise vm.Failed(done.stdout)
 
     def boot(self, options, command, driver='none'):
         """Output of a command beside hwcheck."""
         put = {'guest': 'guest', 'hwcheck': 'hwcheck', 'nmi/hwcheck_nmi.ko': 'hwcheck_nmi.ko',
+               'on_cpu/on_cpu.ko': 'on_cpu.ko',
                'lines': 'lines', 'stop': 'stop'}
         puts = [a for host, guest in put.items() if os.path.exists(f'{self.directory}/{host}')
                 for a in ('--put', f'{self.directory}/{host}:/t/{guest}')]
@@ -178,7 +183,7 @@ class Bench:
         else:
             command += ' >/tmp/out 2>&1'
         text = self.boot([*MACHINE, '--machine', machine, *options],
-                         f'insmod /t/hwcheck_nmi.ko && cd /t && {before} ./guest lines "{command}" {rounds}')
+                         f'insmod /t/hwcheck_nmi.ko && insmod /t/on_cpu.ko && cd /t && {before} ./guest lines "{command}" {rounds}')
         return list(parse(text))
 
 
@@ -284,9 +289,15 @@ def test_in_the_way(ktap, bench):
         # The core PMU's handler would claim those from nowhere as long as the NMI watchdog uses it.
         # The console, where an unknown NMI is trouble, does not get them.
         'dump button and chipset are heard while it is armed': (
-            'echo 0 >/proc/sys/kernel/nmi_watchdog; echo 0 >/proc/sys/kernel/printk; /t/guest armed; sleep 0.2; '
-            'echo 8 >/proc/sys/kernel/printk',
+            'echo 0 >/proc/sys/kernel/nmi_watchdog; echo 0 >/proc/sys/kernel/printk; insmod /t/on_cpu.ko; '
+            '/t/guest armed >/tmp/armed; sleep 0.2; echo 8 >/proc/sys/kernel/printk; cat /tmp/armed',
             '^for unknown reason: 8 of 8, run: ours 8, other [1-8]\nPCI system error: 8 of 8'),
+        'what others do to IA32_DEBUGCTL meanwhile stays': ('cat /tmp/armed', ''.join(
+            f'^LBR {was}, {now} meanwhile: met 8, right 8\n' for was in (0, 1) for now in (was, 1 - was))),
+        'an old overflow of the core PMU is no new one': ('cat /tmp/armed', '^stale status 1: ours 1, core 0, other 0$'),
+        'after its limit it claims no NMI': (
+            'cat /tmp/armed', '^an NMI after 3 ms: Timer expired, left to the kernel 0\n'
+            'an NMI after 20 ms: Timer expired, left to the kernel 1\nno overflow: Success, 0$'),
         'a fixed counter of another owner': (
             POKE.format(r'\1\0\0\0\0\0\0\0', '0x395') + '; ' + POKE.format(r'\0\0\0\200\0\0\0\0', '0xc80') +
             '; /t/hwcheck --count', '^1..0 # SKIP .*0x395'),

@@ -1,109 +1,198 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Experiments that need no interrupt, and the list of all. Each begins with a package where nothing
- * is enabled and ends with answer() or undetermined(); main.c then puts the registers back.
+ * is enabled and ends with answer(), NULL for "undetermined"; main.c then puts the registers back.
  */
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <x86intrin.h>
 
 #include "hwcheck.h"
 
-/* Does it count each clock, or none? Windows of both counters are the same, but for the ends. */
-static bool each(unsigned long long n, unsigned long long clocks)
+/* ---- what most experiments do ---- */
+
+/* Let the package count. */
+static void window(u64 u_ctl, unsigned int us)
+{
+	wr(U_CTL, u_ctl);
+	wait_us(us);
+	wr(U_CTL, 0);
+}
+
+void clear_all(void)
+{
+	wr(U_CTL, 0);
+	clear_overflows(pkg, current);
+}
+
+/* PKTS_SENT_SNP, with a threshold that no increment reaches. */
+#define PKTS_SENT_SNP	0x62ull
+#define S_NEVER		(PKTS_SENT_SNP | THRESH(255))
+
+/* Text and table of the manual disagree about invert: one of the two counts every clock. */
+u64 s_clock(void)
+{
+	static const struct package *of;
+	static u64 clock;
+	unsigned int i;
+
+	for (i = 0; of != pkg && i < 2; i++) {
+		clock = S_NEVER | (i ? 0 : INVERT);
+		wr(U_CTL, 0);
+		wr(S0 + SEL(0), 0);
+		wr(S0 + CTR(0), 0);
+		wr(S0 + SEL(0), clock | EN);
+		wr(S0, 1);
+		window(U_EN_ALL, 20);
+		if (rd(S0 + CTR(0)))
+			of = pkg;
+	}
+	if (of != pkg)
+		undetermined("no clock: S-Box 0 counts none, with or without invert");
+	return clock;
+}
+
+/* Counter 0 of an S-Box counts clocks and overflows after n. */
+static void arm(u32 box, unsigned int n, u64 pmi_en)
+{
+	u64 clock = s_clock();
+
+	wr(box + SEL(0), 0);
+	wr(box + CTR(0), (M48 + 1 - n) & M48);
+	wr(box + SEL(0), clock | EN | pmi_en);
+	wr(box, 1);
+}
+
+/* Let the package count until counter 0 of the box has overflowed; false: it has not. */
+static bool overflows(u32 box, u64 u_ctl)
+{
+	bool done = false;
+	int i;
+
+	wr(U_CTL, u_ctl | U_EN_ALL);
+	for (i = 0; i < 100 && !done; i++) {
+		wait_us(50);
+		done = rd(box + CTR(0)) < 1ull << 47;
+	}
+	/* What follows it: a freeze. */
+	wait_us(50);
+	return done;
+}
+
+/* Without a freeze the package is stopped then. */
+static void overflow(u32 box, unsigned int n, u64 pmi_en, u64 u_ctl)
+{
+	arm(box, n, pmi_en);
+	if (!overflows(box, u_ctl))
+		undetermined("S-Box %d does not count clocks", box == S1);
+	if (!u_ctl)
+		wr(U_CTL, 0);
+}
+
+/* A counter of the W-Box that holds 2 reads as 2. */
+static void clocks_from_2(u64 w_counters)
+{
+	wr(W_FIXED_CTL, 0);
+	wr(W_FIXED, 2);
+	wr(W_FIXED_CTL, 1);
+	wr(W, W_FIXED_BIT | w_counters);
+}
+
+static u64 clocks;	/* of the last count() */
+
+/* What a counter counts with this select in a millisecond. */
+static u64 count(u32 box, unsigned int n, u64 sel)
+{
+	u64 from = box == W ? 2 : 0, to;
+
+	wr(box + SEL(n), 0);
+	wr(box + CTR(n), from);
+	wr(box + SEL(n), sel);
+	if (box != W)
+		wr(box, 1u << n);
+	clocks_from_2(box == W);
+	window(U_EN_ALL, 1000);
+	clocks = rd(W_FIXED) - 2;
+	if (!clocks)
+		undetermined("no clock: the fixed counter of the W-Box counts none");
+	to = rd(box + CTR(n));
+	wr(box + SEL(n), 0);
+	return to - from;
+}
+
+/* In a million clocks, rounded up: windows are not equally long. */
+static u64 rate(u32 box, unsigned int n, u64 sel)
+{
+	u64 events = count(box, n, sel);
+
+	return (events * 1000000 + clocks - 1) / clocks;
+}
+
+/* Is it each clock? Windows of both counters are the same, but for the ends. */
+static bool each(u64 n)
 {
 	return n + 100 > clocks && n < clocks + 100;
 }
 
-/* What counter 0 of a C- or S-Box counts beside the clocks. */
-static uint64_t beside(uint32_t box, uint64_t sel, unsigned long long *clocks)
+/* ---- thresholds ---- */
+
+/*
+ * Which comparison invert makes, with a threshold that no increment reaches. "above" is at most the
+ * threshold without it in an S-Box, at least in others: these count nothing either way, and must
+ * show with another event that they count at all.
+ */
+static void invert(u32 box, u64 sel, u64 control)
 {
-	wr(box + SEL(0), 0);
-	wr(box + CTR(0), 0);
-	wr(box + SEL(0), sel | EN);
-	wr(box, 1);
-	*clocks = count_for(1000, 0);
-	wr(box, 0);
-	return rd(box + CTR(0));
+	u64 events = count(box, 0, control | EN), plain, inverted;
+	bool all;
+
+	plain = count(box, 0, sel | THRESH(255) | EN);
+	all = box == S0 ? each(plain) : !plain && events;
+	inverted = count(box, 0, sel | THRESH(255) | INVERT | EN);
+	answer(!plain && each(inverted) ? "below" : all && !inverted ? "above" : NULL,
+	       "threshold 255: %llu, with invert %llu in %llu clocks, control %llu", plain,
+	       inverted, clocks, events);
 }
 
 #define LLC_MISSES	(0x14ull | 7ull << 8)
-#define PKTS_SENT_SNP	0x62ull
+#define W_TURBO		(0x04ull | 0xffull << 8)	/* cycles of all cores */
 
 static void c_invert(void)
 {
-	unsigned long long clocks, n, plain, events;
-
-	events = beside(C0, LLC_MISSES, &clocks);
-	plain = beside(C0, LLC_MISSES | THRESH(255), &clocks);
-	n = beside(C0, LLC_MISSES | INVERT | THRESH(255), &clocks);
-	if (each(n, clocks) && !plain)
-		answer("below", "less than 255: %llu in %llu clocks", n, clocks);
-	if (!n && !plain && events)
-		answer("above", "more than 255: 0, at all: %llu", events);
-	undetermined("%llu in %llu clocks, without invert %llu, events %llu", n, clocks,
-		     plain, events);
-}
-
-/* Which comparison the S-Box makes, "below" or "above"; NULL if it is neither. */
-static const char *s_sense(char *text, size_t size)
-{
-	unsigned long long clocks[2], n[2];
-
-	n[0] = beside(S0, PKTS_SENT_SNP | THRESH(255), &clocks[0]);
-	n[1] = beside(S0, PKTS_SENT_SNP | INVERT | THRESH(255), &clocks[1]);
-	snprintf(text, size, "threshold 255: %llu in %llu clocks, with invert %llu in %llu", n[0],
-		 clocks[0], n[1], clocks[1]);
-	if (!n[0] && each(n[1], clocks[1]))
-		return "below";
-	return each(n[0], clocks[0]) && !n[1] ? "above" : NULL;
+	invert(C0, LLC_MISSES, LLC_MISSES);
 }
 
 static void s_invert(void)
 {
-	char text[160];
-	const char *sense = s_sense(text, sizeof(text));
-
-	if (!sense)
-		undetermined("%s", text);
-	answer(sense, "%s", text);
+	invert(S0, PKTS_SENT_SNP, PKTS_SENT_SNP);
 }
-
-/* What event counter 0 of the W-Box counts beside the fixed one. One that holds 2 reads as 2. */
-static uint64_t w_beside(uint64_t sel, unsigned long long *clocks)
-{
-	wr(W + SEL(0), 0);
-	wr(W + CTR(0), 2);
-	wr(W + SEL(0), sel | EN);
-	*clocks = count_for(1000, 1);
-	return rd(W + CTR(0)) - 2;
-}
-
-#define W_TURBO	(0x04ull | 0xffull << 8)	/* cycles of all cores */
 
 static void w_invert(void)
 {
-	unsigned long long clocks, n, plain, events;
-
-	/* Without it a counter that counts nothing would pass for one that compares. */
-	events = w_beside(W_TURBO, &clocks);
-	plain = w_beside(W_CLOCKS & ~INVERT, &clocks);
-	n = w_beside(W_CLOCKS, &clocks);
-	if (each(n, clocks) && !plain)
-		answer("below", "less than 255: %llu in %llu clocks", n, clocks);
-	if (!n && !plain && events)
-		answer("above", "more than 255: 0, at all: %llu", events);
-	undetermined("%llu in %llu clocks, without invert %llu, cycles in turbo %llu", n, clocks,
-		     plain, events);
+	invert(W, W_CLOCKS, W_TURBO);
 }
 
-/* Overflow of counter 0 of S-Box 0 without PMI; nothing counts any more. */
+static void s_codes(void)
+{
+	const char *sense = found("s_invert");
+	u64 two, table, details;
+
+	if (!sense)
+		undetermined("needs to know s_invert");
+	two = (sense[0] == 'a' ? INVERT | THRESH(1) : THRESH(2)) | S_RESET_OCC | EN;
+	table = rate(S0, 0, 0x2c | two);
+	details = rate(S0, 0, 0x2e | two);
+	answer(table && !details ? "table" : !table && details ? "details" : NULL,
+	       "two or more: 0x2c %llu, 0x2e %llu", table, details);
+}
+
+/* ---- overflows ---- */
+
+/* Of counter 0 of S-Box 0 without PMI; nothing counts any more. */
 static void plain_overflow(void)
 {
-	arm(S0, 1000, 0);
-	if (!overflow(S0, 0))
-		undetermined("S-Box 0 does not count clocks");
-	wr(U_CTL, 0);
+	clear_all();
+	overflow(S0, 1000, 0, 0);
 	if (!(rd(S0 + STATUS) & 1))
 		undetermined("an overflow leaves no bit in STATUS");
 }
@@ -112,103 +201,81 @@ static void summary_clear(void)
 {
 	bool above, below;
 
-	clear_all();
 	plain_overflow();
 	if (!(rd(U_STATUS) & U_OV_S0))
 		undetermined("an overflow of S-Box 0 does not show in the U-Box");
 	wr(U_OVF, U_OV_S0);
 	above = rd(U_STATUS) & U_OV_S0;
 	below = rd(S0 + STATUS) & 1;
-	if (above && below)
-		answer("or", "U OVF_CTL has no effect while STATUS is up");
-	if (above)
-		undetermined("U OVF_CTL clears STATUS, but not the U-Box");
-	if (!below)
-		answer("down", "U OVF_CTL clears STATUS of S-Box 0 as well");
-	clear_all();
+	if (above || !below)
+		answer(!above ? "down" : below ? "or" : NULL,
+		       "U OVF_CTL leaves the U-Box bit %d, STATUS %d", above, below);
 	plain_overflow();
 	wr(S0 + OVF, 1);
 	if (rd(S0 + STATUS) & 1)
 		undetermined("OVF_CTL of the box does not clear STATUS");
-	if (rd(U_STATUS) & U_OV_S0)
-		answer("latch", "the U-Box bit stays when STATUS is cleared");
-	answer("both", "the U-Box bit goes with STATUS, and by U OVF_CTL");
+	above = rd(U_STATUS) & U_OV_S0;
+	answer(above ? "latch" : "both",
+	       "U OVF_CTL clears the U-Box bit, that of the box leaves %d", above);
 }
 
 static void pmi_while_ov(void)
 {
 	const char *clear = found("summary_clear");
+	bool sent, unsure;
 
 	clear_all();
-	arm(S0, 1000, PMI_EN);
-	if (!overflow(S0, 0))
-		undetermined("S-Box 0 does not count clocks");
-	wr(U_CTL, 0);
+	overflow(S0, 1000, PMI_EN, 0);
 	if (!(rd(U_STATUS) & U_PMI))
 		undetermined("an overflow with pmi_en does not show in the U-Box");
 	wr(U_OVF, U_PMI);
 	if ((rd(U_STATUS) & U_PMI) || !(rd(S0 + STATUS) & 1))
 		undetermined("pmi cannot be cleared alone");
-	arm(S0, 1000, PMI_EN);
-	if (!overflow(S0, 0))
-		undetermined("S-Box 0 does not count clocks");
-	wr(U_CTL, 0);
-	if (rd(U_STATUS) & U_PMI)
-		answer("sent", "pmi is up again though STATUS was up");
+	overflow(S0, 1000, PMI_EN, 0);
+	sent = rd(U_STATUS) & U_PMI;
 	/* If the bit above is their OR it was up, too, and may be what held it back. */
-	if (!clear || (clear[0] == 'o' && clear[1] == 'r'))
-		undetermined("pmi stays 0, which the bit above could be the reason for");
-	answer("none", "pmi stays 0 while STATUS is up");
+	unsure = !clear || !strcmp(clear, "or");
+	answer(sent ? "sent" : unsure ? NULL : "none",
+	       "pmi is %d after an overflow while STATUS was up%s", sent,
+	       unsure ? ", which the bit above could be the reason for" : "");
 }
 
 static void status_write(void)
 {
 	bool after_0, after_1;
 
-	clear_all();
 	plain_overflow();
-	if (!try_wr(S0 + STATUS, 0) || !try_wr(S0 + STATUS, 0))
-		undetermined("a write raises #GP");
+	wr(S0 + STATUS, 0);
 	after_0 = rd(S0 + STATUS) & 1;
-	if (!try_wr(S0 + STATUS, 1))
-		undetermined("a write of 1 raises #GP");
+	wr(S0 + STATUS, 1);
 	after_1 = rd(S0 + STATUS) & 1;
-	if (after_0 && after_1)
-		answer("ignored", "the bit stays up");
-	if (!after_0 && after_1)
-		answer("plain", "the bit is as written");
-	if (after_0)
-		answer("clears", "a 1 takes the bit down");
-	undetermined("a 0 takes the bit down, a 1 does not set it");
+	answer(after_0 && after_1 ? "ignored" : after_0 ? "clears" : after_1 ? "plain" : NULL,
+	       "STATUS is %d after a 0 was written, %d after a 1", after_0, after_1);
 }
 
 /* What counter 0 of S-Box 0 counts with these bits, from 0. */
-static uint64_t clocks_with(uint64_t u_ctl)
+static u64 clocks_with(u64 u_ctl)
 {
 	wr(U_CTL, 0);
 	arm(S0, 0, 0);
-	wr(U_CTL, u_ctl);
-	wait_us(100);
-	wr(U_CTL, 0);
+	window(u_ctl, 100);
 	return rd(S0 + CTR(0));
 }
 
 static void rst_all(void)
 {
-	uint64_t without, with;
+	u64 without = clocks_with(U_EN_ALL), with;
 
-	without = clocks_with(U_EN_ALL);
 	if (!without)
 		undetermined("S-Box 0 does not count clocks");
 	with = clocks_with(U_EN_ALL | U_RST_ALL);
-	if (with)
-		answer("pulse", "%llu clocks counted while it was 1", (unsigned long long)with);
-	answer("level", "none counted while it was 1, %llu without", (unsigned long long)without);
+	answer(with ? "pulse" : "level", "%llu clocks counted while it was 1, %llu without", with,
+	       without);
 }
 
 static void rst_all_start(void)
 {
-	uint64_t val;
+	u64 val;
 
 	wr(S0 + SEL(0), 0);
 	wr(S0 + CTR(0), 0x4321);
@@ -218,20 +285,14 @@ static void rst_all_start(void)
 	wr(S0 + CTR(0), 0x1234);
 	wr(U_CTL, 0);
 	val = rd(S0 + CTR(0));
-	if (val == 0x1234)
-		answer("taken", "the counter has it");
-	if (!val)
-		answer("lost", "the counter is 0");
-	undetermined("the counter is %#llx", (unsigned long long)val);
+	answer(val == 0x1234 ? "taken" : !val ? "lost" : NULL, "0x1234 reads back as %#llx", val);
 }
 
 /* Let S-Box 0 freeze the package; how far it went on counting. */
-static uint64_t freeze(void)
+static u64 freeze(void)
 {
 	clear_all();
-	arm(S0, 2000, PMI_EN);
-	if (!overflow(S0, U_FRZ_ALL))
-		undetermined("S-Box 0 does not count clocks");
+	overflow(S0, 2000, PMI_EN, U_FRZ_ALL);
 	if (rd(U_CTL) & U_EN_ALL)
 		undetermined("an overflow does not freeze");
 	return rd(S0 + CTR(0));
@@ -239,69 +300,63 @@ static uint64_t freeze(void)
 
 static void freeze_latency(void)
 {
-	uint64_t first = freeze(), second = freeze();
-	unsigned long long least = first < second ? first : second;
+	u64 first = freeze(), second = freeze(), least = first < second ? first : second;
 
-	if (least < 8)
-		answer("0", "%llu clocks after the overflow", least);
-	if (least < 128)
-		answer("16", "%llu clocks after the overflow", least);
-	if (least > 500 && least < 2000)
-		answer("1000", "%llu clocks after the overflow", least);
-	undetermined("%llu clocks after the overflow", least);
+	answer(least < 8 ? "0" : least < 128 ? "16" : least > 500 && least < 2000 ? "1000" : NULL,
+	       "%llu clocks after the overflow", least);
 }
 
 static void refreeze(void)
 {
+	bool runs;
+
 	freeze();
 	wr(S0 + SEL(0), 0);
-	arm(S1, 2000, PMI_EN);
-	if (!overflow(S1, U_FRZ_ALL))
-		undetermined("S-Box 1 does not count clocks");
+	overflow(S1, 2000, PMI_EN, U_FRZ_ALL);
 	if (!(rd(S0 + STATUS) & 1))
 		undetermined("STATUS of the first cause has gone down by itself");
-	if (rd(U_CTL) & U_EN_ALL)
-		answer("package", "S-Box 1 does not freeze while STATUS of S-Box 0 is up");
-	answer("counter", "S-Box 1 freezes while STATUS of S-Box 0 is up");
+	runs = rd(U_CTL) & U_EN_ALL;
+	answer(runs ? "package" : "counter", "en_all is %d after S-Box 1, S-Box 0 is up",
+	       runs);
 }
 
 static void cond(void)
 {
-	clear_all();
+	bool plain, frozen;
+
 	plain_overflow();
-	if (rd(U_STATUS) & U_COND)
-		answer("overflow", "it is up after an overflow without PMI");
+	plain = rd(U_STATUS) & U_COND;
 	freeze();
-	if (rd(U_STATUS) & U_COND)
-		answer("frozen", "it is up after a freeze only");
-	answer("never", "it is 0 after a freeze");
+	frozen = rd(U_STATUS) & U_COND;
+	answer(plain ? "overflow" : frozen ? "frozen" : "never",
+	       "it is %d after an overflow without PMI, %d after a freeze", plain, frozen);
 }
 
 /* Clocks by the text of the guide; a slice may have no request in that time. */
 #define C_CLOCKS	(INVERT | THRESH(255))
 #define TRANS_IRQ	0x19ull
 
-static bool c_overflow(uint32_t box, uint64_t sel)
+static bool c_overflows(u32 box, u64 sel)
 {
 	wr(box + SEL(0), 0);
 	wr(box + CTR(0), M48);
 	wr(box + SEL(0), sel | EN);
 	wr(box, 1);
-	return overflow(box, 0);
+	return overflows(box, 0);
 }
 
 static void cbox_sides(void)
 {
-	static const uint32_t box[] = {
+	static const u32 box[] = {
 		0xd00, 0xd80, 0xd40, 0xdc0, 0xd20, 0xda0, 0xd60, 0xde0, 0xf40, 0xfc0
 	};
 	unsigned int i, sides = 0;
 
 	clear_all();
 	for (i = 0; i < 10; i++) {
-		uint64_t one;
+		u64 one;
 
-		if (!c_overflow(box[i], TRANS_IRQ | C_CLOCKS) && !c_overflow(box[i], TRANS_IRQ))
+		if (!c_overflows(box[i], TRANS_IRQ | C_CLOCKS) && !c_overflows(box[i], TRANS_IRQ))
 			undetermined("C-Box %u counts neither clocks nor requests", i);
 		wr(U_CTL, 0);
 		one = rd(U_STATUS) & (U_OV_S0 | U_OV_S1);
@@ -313,523 +368,400 @@ static void cbox_sides(void)
 		wr(U_OVF, U_OV_ALL);
 		wr(box[i], 0);
 	}
-	if (sides == 0x3e0)
-		answer("by_five", "sides 0x%x", sides);
-	if (sides == 0x2f0)
-		answer("by_eight", "sides 0x%x", sides);
-	undetermined("sides 0x%x", sides);
+	answer(sides == 0x3e0 ? "by_five" : sides == 0x2f0 ? "by_eight" : NULL, "sides 0x%x",
+	       sides);
 }
+
+static void w_fixed_pmi(void)
+{
+	bool pmi;
+
+	clear_all();
+	wr(W_FIXED_CTL, 0);
+	wr(W_FIXED, M48 + 1 - 1000);
+	wr(W_FIXED_CTL, 1 | 1 << 2);
+	wr(W, W_FIXED_BIT);
+	window(U_EN_ALL, 1000);
+	wr(W_FIXED_CTL, 0);
+	if (!(rd(W + STATUS) & W_FIXED_BIT))
+		undetermined("the fixed counter does not overflow");
+	pmi = rd(U_STATUS) & U_PMI;
+	answer(pmi ? "bit_2" : "none", "an overflow shows, pmi is %d", pmi);
+}
+
+/* ---- registers and match registers ---- */
 
 static void u_codes(void)
 {
-	uint64_t val;
+	u64 val;
 
 	wr(U_SEL, 0x1df);
 	val = rd(U_SEL);
-	if ((val & 0xff) != 0xdf)
-		undetermined("0x1df reads back as %#llx", (unsigned long long)val);
-	answer(val & 0x100 ? "nine" : "eight", "0x1df reads back as %#llx",
-	       (unsigned long long)val);
+	answer((val & 0xff) != 0xdf ? NULL : val & 0x100 ? "nine" : "eight",
+	       "0x1df reads back as %#llx", val);
 }
 
-/* ---- match registers ---- */
+/* A counter of what MATCH lets through, where MASK says to compare, or not to. */
+struct matcher {
+	u32 box, mm_cfg, match, mask;	/* mm_cfg: switches it on; 0: it is */
+	unsigned int ctr;
+	u64 sel;
+};
 
-/* Counts in a million clocks, rounded up: windows are not equally long. */
-static uint64_t in_million(uint32_t ctr, uint64_t clocks)
+static u64 matched(const struct matcher *m, u64 match, u64 mask)
 {
-	return (rd(ctr) * 1000000 + clocks - 1) / clocks;
+	u64 n;
+
+	wr(m->box + SEL(m->ctr), 0);
+	if (m->mm_cfg)
+		wr(m->mm_cfg, 0);
+	wr(m->match, match);
+	wr(m->mask, mask);
+	if (m->mm_cfg)
+		wr(m->mm_cfg, MM_EN);
+	n = rate(m->box, m->ctr, m->sel);
+	if (m->mm_cfg)
+		wr(m->mm_cfg, 0);
+	return n;
+}
+
+/* Counts of what matches nothing, with a MASK of ones and one of zeros. */
+static void tell_mask(const struct matcher *m, u64 nothing, u64 mask)
+{
+	u64 ones = matched(m, nothing, mask), zeros = matched(m, nothing, 0);
+
+	answer(!ones && zeros ? "compare" : ones && !zeros ? "ignore" : NULL,
+	       "MASK of ones: %llu, of zeros: %llu", ones, zeros);
 }
 
 #define B_ADDR		0x00000fffffffffffull
-#define B_MSG_IN_MATCH	1u		/* on counter 1 */
-
-/* Incoming messages in a while, by MATCH and MASK. */
-static uint64_t b_count(uint64_t match, uint64_t mask)
-{
-	wr(B0 + SEL(1), 0);
-	wr(B0_MATCH, match);
-	wr(B0_MASK, mask);
-	wr(B0 + CTR(1), 0);
-	wr(B0 + SEL(1), B_MSG_IN_MATCH << 1 | EN_LOW);
-	wr(B0, 1u << 1);
-	return in_million(B0 + CTR(1), count_for(1000, 0));
-}
-
 #define B_EVERYTHING	0x0fffffffffffffffull
 
-/* Counts of what matches nothing, with a MASK of ones and one of zeros. */
-static void tell_mask(unsigned long long ones, unsigned long long zero)
-{
-	if (!ones && zero)
-		answer("compare", "MASK of ones: 0, of zeros: %llu", zero);
-	if (ones && !zero)
-		answer("ignore", "MASK of ones: %llu, of zeros: 0", ones);
-	undetermined("MASK of ones: %llu, of zeros: %llu", ones, zero);
-}
+/* MSG_IN_MATCH: incoming messages, on counter 1 */
+static const struct matcher b_in = { B0, 0, B0_MATCH, B0_MASK, 1, 1 << 1 | EN_LOW };
 
 static void b_mask(void)
 {
-	tell_mask(b_count(B_EVERYTHING, B_EVERYTHING), b_count(B_EVERYTHING, 0));
+	tell_mask(&b_in, B_EVERYTHING, B_EVERYTHING);
 }
 
 static void b_match_parts(void)
 {
 	const char *sense = found("b_mask");
-	unsigned long long any, address;
-	uint64_t none, only;
+	u64 any, address, none;
 
 	if (!sense)
 		undetermined("needs to know b_mask");
 	none = sense[0] == 'c' ? 0 : B_EVERYTHING;
-	only = none ^ B_ADDR;
-	any = b_count(0, none);
-	address = b_count(B_ADDR, only);
-	if (!any)
-		undetermined("no messages");
-	if (address)
-		answer("named", "%llu messages at an address there is not, %llu in all", address,
-		       any);
-	answer("all", "no messages at an address there is not, %llu in all", any);
+	any = matched(&b_in, 0, none);
+	address = matched(&b_in, B_ADDR, none ^ B_ADDR);
+	answer(!any ? NULL : address ? "named" : "all",
+	       "%llu messages at an address there is not, %llu in all", address, any);
 }
 
-#define S_MM_EN		(1ull << 63)
-#define S_RESET_OCC	(1ull << 17)
-
-static uint64_t s_count(uint64_t sel)
+/* Packets, with address and home node ignored */
+static u64 s_packets(u64 match)
 {
-	wr(S0 + SEL(0), 0);
-	wr(S0 + CTR(0), 0);
-	wr(S0 + SEL(0), sel | EN | S_RESET_OCC);
-	wr(S0, 1);
-	return in_million(S0 + CTR(0), count_for(1000, 0));
-}
+	static const struct matcher s_out = {
+		S0, S0_MM_CFG, S0_MATCH, S0_MASK, 0, S_RESET_OCC | EN
+	};
 
-static void s_codes(void)
-{
-	unsigned long long table, details;
-	const char *sense;
-	char text[160];
-	uint64_t two;
-
-	sense = s_sense(text, sizeof(text));
-	if (!sense)
-		undetermined("%s", text);
-	two = sense[0] == 'a' ? INVERT | THRESH(1) : THRESH(2);
-	table = s_count(0x2c | two);
-	details = s_count(0x2e | two);
-
-	if (table && !details)
-		answer("table", "two or more: 0x2c %llu, 0x2e 0", table);
-	if (!table && details)
-		answer("details", "two or more: 0x2c 0, 0x2e %llu", details);
-	undetermined("two or more: 0x2c %llu, 0x2e %llu", table, details);
-}
-
-/* Packets that MATCH lets through; address and home node are ignored. */
-static uint64_t s_packets(uint64_t match)
-{
-	uint64_t n;
-
-	wr(S0 + SEL(0), 0);
-	wr(S0_MM_CFG, 0);
-	wr(S0_MATCH, match);
-	wr(S0_MASK, 0x7fffffffffull);
-	wr(S0_MM_CFG, S_MM_EN);
-	n = s_count(0);
-	wr(S0 + SEL(0), 0);
-	wr(S0_MM_CFG, 0);
-	return n;
+	return matched(&s_out, match, 0x7fffffffffull);
 }
 
 /* Bits that alone change what is counted: where a class is valid, or an opcode, or a response. */
 static void s_match(void)
 {
-	uint64_t all = s_packets(0), effect = 0;
+	u64 all = s_packets(0), effect = 0;
 	int bit;
 
 	if (all < 100)
-		undetermined("too few packets: %llu", (unsigned long long)all);
+		undetermined("too few packets: %llu", all);
 	for (bit = 0; bit < 64; bit++) {
-		uint64_t before = s_packets(0), one = s_packets(1ull << bit);
+		u64 before = s_packets(0), one = s_packets(1ull << bit);
 
 		/* A class, an opcode or a state is less than half of all. */
 		if (one < before / 2)
 			effect |= 1ull << bit;
 	}
-	if (effect == (1ull << 47 | 1ull << 52 | 0xfull << 59))
-		answer("addr_low", "bits that filter: %#llx", (unsigned long long)effect);
-	if (effect == (1ull << 4 | 1ull << 9 | 0xfull << 10))
-		answer("class_low", "bits that filter: %#llx", (unsigned long long)effect);
-	undetermined("bits that filter: %#llx", (unsigned long long)effect);
+	answer(effect == (1ull << 47 | 1ull << 52 | 0xfull << 59) ? "addr_low" :
+	       effect == (1ull << 4 | 1ull << 9 | 0xfull << 10) ? "class_low" : NULL,
+	       "bits that filter: %#llx", effect);
 }
 
 #define TO_R_DRS_FULL	0x0e
 
 static void to_r_full(void)
 {
-	unsigned long long n[3];
-	unsigned int i;
+	u64 n[3];
+	int i;
 
 	for (i = 0; i < 3; i++) {
 		wr(S0 + CTR(i), 0);
-		wr(S0 + SEL(i), TO_R_DRS_FULL | (uint64_t)(i + 1) << 8 | EN);
+		wr(S0 + SEL(i), TO_R_DRS_FULL | (i + 1ull) << 8 | EN);
 	}
 	wr(S0, 7);
-	wr(U_CTL, U_EN_ALL);
-	wait_us(10000);
-	wr(U_CTL, 0);
+	window(U_EN_ALL, 10000);
 	for (i = 0; i < 3; i++)
 		n[i] = rd(S0 + CTR(i));
-	if (n[0] < 100 || n[1] < 100)
-		undetermined("too seldom full: %llu, %llu, both %llu", n[0], n[1], n[2]);
-	if (!n[2])
-		answer("none", "%llu, %llu, both 0", n[0], n[1]);
-	if (llabs((long long)(n[2] - n[0])) <= 2)
-		answer("first", "%llu, %llu, both %llu", n[0], n[1], n[2]);
-	if (n[2] > n[0] && n[2] > n[1] && n[2] <= n[0] + n[1] + 2)
-		answer("any", "%llu, %llu, both %llu", n[0], n[1], n[2]);
-	undetermined("%llu, %llu, both %llu", n[0], n[1], n[2]);
+	answer(n[0] < 100 || n[1] < 100 ? NULL : !n[2] ? "none" :
+	       n[2] + 2 >= n[0] && n[2] <= n[0] + 2 ? "first" :
+	       n[2] > n[0] && n[2] > n[1] && n[2] <= n[0] + n[1] + 2 ? "any" : NULL,
+	       "full: %llu, %llu, both %llu", n[0], n[1], n[2]);
 }
 
-#define M_MM_EN		(1ull << 63)
 #define M_DRAM_CMD	(0x0aull << 9)
 #define M_WRAP		(1ull << 6)
 #define M_EVERYTHING	((1ull << 34) - 1)
-
-static uint64_t m_count(uint64_t match, uint64_t mask)
-{
-	uint64_t n;
-
-	wr(M0 + SEL(0), 0);
-	wr(M0_MM_CFG, 0);
-	wr(M0_MATCH, match);
-	wr(M0_MASK, mask);
-	wr(M0_MM_CFG, M_MM_EN);
-	wr(M0 + CTR(0), 0);
-	wr(M0 + SEL(0), M_DRAM_CMD | M_WRAP | EN_LOW);
-	wr(M0, 1);
-	n = in_million(M0 + CTR(0), count_for(1000, 0));
-	wr(M0 + SEL(0), 0);
-	wr(M0_MM_CFG, 0);
-	return n;
-}
-
 #define M_MASK_ALL	((1ull << 28) - 1)
+
+static const struct matcher m_commands = {
+	M0, M0_MM_CFG, M0_MATCH, M0_MASK, 0, M_DRAM_CMD | M_WRAP | EN_LOW
+};
 
 static void m_mask(void)
 {
-	tell_mask(m_count(M_EVERYTHING, M_MASK_ALL), m_count(M_EVERYTHING, 0));
+	tell_mask(&m_commands, M_EVERYTHING, M_MASK_ALL);
 }
 
 /* The lowest six bits of MASK stand for address bits 11:6. Which of MATCH do they meet? */
 static void m_addr(void)
 {
 	const char *sense = found("m_mask");
-	unsigned long long base, low, high;
-	uint64_t mask;
+	u64 base, low, high, mask;
+	bool low_same, high_same;
 
 	if (!sense)
 		undetermined("needs to know m_mask");
 	mask = sense[0] == 'c' ? 0x3f : M_MASK_ALL ^ 0x3f;
-	base = m_count(0, mask);
-	low = m_count(0x3f, mask);
-	high = m_count(0xfc0, mask);
-	if (base < 100)
-		undetermined("too few commands: %llu", base);
-	if (low > base / 2 && low < 2 * base && (high < base / 2 || high > 2 * base))
-		answer("byte", "MATCH 0: %llu, 5:0: %llu, 11:6: %llu", base, low, high);
-	if ((low < base / 2 || low > 2 * base) && high > base / 2 && high < 2 * base)
-		answer("line", "MATCH 0: %llu, 5:0: %llu, 11:6: %llu", base, low, high);
-	undetermined("MATCH 0: %llu, 5:0: %llu, 11:6: %llu", base, low, high);
+	base = matched(&m_commands, 0, mask);
+	low = matched(&m_commands, 0x3f, mask);
+	high = matched(&m_commands, 0xfc0, mask);
+	low_same = low > base / 2 && low < 2 * base;
+	high_same = high > base / 2 && high < 2 * base;
+	answer(base < 100 || low_same == high_same ? NULL : low_same ? "byte" : "line",
+	       "MATCH 0: %llu, 5:0: %llu, 11:6: %llu", base, low, high);
 }
 
 static void m_lock(void)
 {
-	uint64_t old = rd(M0_MATCH);
+	u64 want = rd(M0_MATCH) ^ 0x40, val;
 	bool ok;
 
-	wr(M0_MM_CFG, M_MM_EN);
-	ok = try_wr(M0_MATCH, old ^ 0x40);
+	wr(M0_MM_CFG, MM_EN);
+	ok = try_wr(M0_MATCH, want);
 	wr(M0_MM_CFG, 0);
-	if (!ok)
-		answer("gp", "a write raises #GP");
-	if (rd(M0_MATCH) != (old ^ 0x40))
-		undetermined("a write has no effect");
-	answer("no", "a write is taken");
+	val = rd(M0_MATCH);
+	answer(!ok ? "gp" : val == want ? "no" : NULL, "a write of %#llx %s, then it is %#llx",
+	       want, ok ? "is taken" : "raises #GP", val);
 }
 
-/* ---- R ---- */
+static void m_mask_width(void)
+{
+	u64 val;
+
+	wr(M0_MASK, M_MASK_ALL);
+	val = rd(M0_MASK);
+	answer(val == M_MASK_ALL ? "28" : val == M_MASK_ALL >> 1 ? "27" : NULL,
+	       "%#llx reads back as %#llx", M_MASK_ALL, val);
+}
 
 #define IPERF_SENT	(1ull << 31)
 #define IPERF_NULL_IDLE	(1ull << 30)
 
+/* Port 0: flits sent, and what these bits of IPERF 1 mean. */
+static void r_count(u64 iperf_1, u64 n[2])
+{
+	static const u32 iperf[] = { R0_IPERF0, R0_IPERF1 };
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		wr(R0 + SEL(i), 0);
+		wr(iperf[i], i ? iperf_1 : IPERF_SENT);
+		wr(R0 + CTR(i), 0);
+		wr(R0 + SEL(i), i << 1 | EN_LOW);
+	}
+	wr(R0, 3);
+	window(U_EN_ALL, 10000);
+	for (i = 0; i < 2; i++)
+		n[i] = rd(R0 + CTR(i));
+}
+
 static void flits_sent(void)
 {
-	unsigned long long sent, either, idle;
+	u64 n[2], sent, either, idle;
 
-	wr(R0 + SEL(0), 0);
-	wr(R0 + SEL(1), 0);
-	wr(R0_IPERF0, IPERF_SENT);
-	wr(R0_IPERF1, IPERF_SENT | IPERF_NULL_IDLE);
-	wr(R0 + CTR(0), 0);
-	wr(R0 + CTR(1), 0);
-	wr(R0 + SEL(0), 0u << 1 | EN_LOW);
-	wr(R0 + SEL(1), 1u << 1 | EN_LOW);
-	wr(R0, 3);
-	wr(U_CTL, U_EN_ALL);
-	wait_us(10000);
-	wr(U_CTL, 0);
-	sent = rd(R0 + CTR(0));
-	either = rd(R0 + CTR(1));
-	wr(R0 + SEL(1), 0);
-	wr(R0_IPERF1, IPERF_NULL_IDLE);
-	wr(R0 + CTR(1), 0);
-	wr(R0 + SEL(1), 1u << 1 | EN_LOW);
-	wr(U_CTL, U_EN_ALL);
-	wait_us(10000);
-	wr(U_CTL, 0);
-	idle = rd(R0 + CTR(1));
-	if (idle < 1000 || !sent)
-		undetermined("sent %llu, idle %llu: no idle link", sent, idle);
-	if (either <= sent + sent / 1000 + 2)
-		answer("all", "sent %llu, sent or idle %llu, idle %llu", sent, either, idle);
-	if (either > sent + idle / 8)
-		answer("data", "sent %llu, sent or idle %llu, idle %llu", sent, either, idle);
-	undetermined("sent %llu, sent or idle %llu, idle %llu", sent, either, idle);
+	r_count(IPERF_SENT | IPERF_NULL_IDLE, n);
+	sent = n[0];
+	either = n[1];
+	r_count(IPERF_NULL_IDLE, n);
+	idle = n[1];
+	answer(idle < 1000 || !sent ? NULL : either <= sent + sent / 1000 + 2 ? "all" :
+	       either > sent + idle / 8 ? "data" : NULL,
+	       "sent %llu, sent or idle %llu, idle %llu", sent, either, idle);
 }
 
 /* ---- W ---- */
 
-static void w_fixed_pmi(void)
-{
-	clear_all();
-	wr(W_FIXED_CTL, 0);
-	wr(W_FIXED, M48 + 1 - 1000);
-	wr(W_FIXED_CTL, 1 | 1 << 2);
-	wr(W, W_FIXED_BIT);
-	wr(U_CTL, U_EN_ALL);
-	wait_us(1000);
-	wr(U_CTL, 0);
-	wr(W_FIXED_CTL, 0);
-	if (!(rd(W + STATUS) & W_FIXED_BIT))
-		undetermined("the fixed counter does not overflow");
-	if (rd(U_STATUS) & U_PMI)
-		answer("bit_2", "an overflow shows as PMI");
-	answer("none", "an overflow shows, but not as PMI");
-}
-
 #define W_SOME		0x5000000ull	/* low 24 bits are 0 */
-#define W_EXCESS	0x1000000ull
+#define W_FROM		0x100000ull
+#define W_EVENTS	1u		/* bit of the event counter in what follows */
+#define W_BOTH		3u		/* and of the fixed one */
 
-/* Is a value read too high that was written, and has not been counted to? */
-static bool w_written(uint32_t ctr)
-{
-	uint64_t val;
+static const u32 w_ctr[] = { W + CTR(0), W_FIXED };
 
-	wr(ctr, W_SOME);
-	val = rd(ctr);
-	if (val != W_SOME && val != W_SOME + W_EXCESS)
-		undetermined("MSR 0x%x: %#llx is read as %#llx", ctr, W_SOME,
-			     (unsigned long long)val);
-	return val != W_SOME;
-}
-
-/*
- * Counts both kinds of counter up from start, until a freeze by S-Box 0 stops them after
- * always the same time.
- */
-static void w_run(uint64_t start_event, uint64_t start_fixed)
+/* Counts both kinds of counter up, until S-Box 0 freezes them after always the same time. */
+static void w_run(u64 from_event, u64 from_fixed)
 {
 	clear_all();
 	arm(S0, 4000, PMI_EN);
 	wr(W + SEL(0), 0);
 	wr(W_FIXED_CTL, 0);
-	wr(W + CTR(0), start_event);
-	wr(W_FIXED, start_fixed);
-	wr(W + SEL(0), W_CLOCKS | EN);
+	wr(W + CTR(0), from_event);
+	wr(W_FIXED, from_fixed);
+	wr(W + SEL(0), W_CLOCKS | INVERT | THRESH(255) | EN);
 	wr(W_FIXED_CTL, 1);
 	wr(W, W_FIXED_BIT | 1);
-	if (!overflow(S0, U_FRZ_ALL) || (rd(U_CTL) & U_EN_ALL))
+	if (!overflows(S0, U_FRZ_ALL) || (rd(U_CTL) & U_EN_ALL))
 		undetermined("an overflow does not freeze");
 }
 
-#define W_EVENTS	1u	/* bit of the event counter in what follows */
-#define W_BOTH		3u	/* and of the fixed one */
-
 /*
- * Which of the two read a value too high that they have counted to? An event counter that has no
- * clock (w_invert) cannot tell and is not in @clocks.
+ * Which counters read a value too high that was written, and which one they have counted to? An
+ * event counter that has no clock (w_invert) cannot tell and is not in @clocked.
  */
-static unsigned int w_counted(unsigned int *clocks)
+static void w_look(unsigned int *written, unsigned int *counted, unsigned int *clocked)
 {
-	static const uint32_t ctr[] = { W + CTR(0), W_FIXED };
-	unsigned int high = 0, known = 0, i;
-	uint64_t took[2];
+	unsigned int known = 0, i;
+	u64 took[2], val;
 	int off;
 
-	w_run(0x100000, 0x100000);
-	*clocks = W_BOTH;
+	wr(W + SEL(0), 0);
+	wr(W_FIXED_CTL, 0);
+	*written = *counted = 0;
+	*clocked = W_BOTH;
 	for (i = 0; i < 2; i++) {
-		took[i] = rd(ctr[i]) - 0x100000;
-		if (i == 0 && !took[i])
-			*clocks &= ~W_EVENTS;
-		else if (took[i] < 100 || took[i] > 1000000)
-			undetermined("MSR 0x%x does not count clocks: %llu", ctr[i],
-				     (unsigned long long)took[i]);
+		wr(w_ctr[i], W_SOME);
+		val = rd(w_ctr[i]);
+		if (val != W_SOME && val != W_SOME + W_EXCESS)
+			undetermined("MSR 0x%x: %#llx is read as %#llx", w_ctr[i], W_SOME, val);
+		*written |= (val != W_SOME) << i;
 	}
-	for (off = -3; off <= 3 && known != *clocks; off++) {
-		w_run(took[0] ? W_SOME - took[0] + off : 0x100000, W_SOME - took[1] + off);
+	w_run(W_FROM, W_FROM);
+	for (i = 0; i < 2; i++) {
+		took[i] = rd(w_ctr[i]) - W_FROM;
+		if (i == 0 && !took[i])
+			*clocked &= ~W_EVENTS;
+		else if (took[i] < 100 || took[i] > 1000000)
+			undetermined("MSR 0x%x does not count clocks: %llu", w_ctr[i], took[i]);
+	}
+	for (off = -3; off <= 3 && known != *clocked; off++) {
+		w_run(took[0] ? W_SOME - took[0] + off : W_FROM, W_SOME - took[1] + off);
 		for (i = 0; i < 2; i++) {
-			uint64_t val = rd(ctr[i]);
-
+			val = rd(w_ctr[i]);
 			if ((val & 0xffffff) > 1)
 				continue;
 			known |= 1u << i;
-			if (val >= W_SOME + W_EXCESS)
-				high |= 1u << i;
+			*counted |= (val >= W_SOME + W_EXCESS) << i;
 		}
 	}
-	if (known != *clocks)
+	if (known != *clocked)
 		undetermined("the counters do not stop where they should");
-	return high;
-}
-
-/* What the two experiments need: written and counted, event and fixed counter. */
-static void w_look(unsigned int *written, unsigned int *counted, unsigned int *clocks)
-{
-	wr(W + SEL(0), 0);
-	wr(W_FIXED_CTL, 0);
-	*written = w_written(W + CTR(0)) | w_written(W_FIXED) << 1;
-	*counted = w_counted(clocks);
 }
 
 static void w_erratum(void)
 {
-	unsigned int written, counted, clocks;
+	unsigned int written, counted, clocked;
 
-	w_look(&written, &counted, &clocks);
-	if (!written && !counted && clocks == W_BOTH)
-		answer("none", "neither written nor counted values are too high");
-	if (!written && counted)
-		answer("counted", "counted values are too high, not written ones (%u)", counted);
-	if (written && (written & clocks) == counted)
-		answer("every", "written and counted values are too high (%u)", written);
-	undetermined("written %u, counted %u of %u", written, counted, clocks);
+	w_look(&written, &counted, &clocked);
+	answer(!written && counted ? "counted" :
+	       written && (written & clocked) == counted ? "every" :
+	       !written && clocked == W_BOTH ? "none" : NULL,
+	       "too high when written %u, when counted to %u of %u", written, counted, clocked);
 }
 
 static void w_erratum_which(void)
 {
 	static const char * const which[] = { NULL, "events", "fixed", "all" };
-	unsigned int written, counted, clocks;
+	unsigned int written, counted, clocked;
 
-	w_look(&written, &counted, &clocks);
+	w_look(&written, &counted, &clocked);
 	/* Where written values are too high, so are those that it would count to. */
-	if (clocks != W_BOTH && written) {
+	if (clocked != W_BOTH && written) {
 		counted |= written;
-		clocks = W_BOTH;
+		clocked = W_BOTH;
 	}
-	if (clocks != W_BOTH)
-		undetermined("fixed %u, the event counter has no clock", counted >> 1);
-	if (!counted)
-		undetermined("no counter has it");
-	answer(which[counted], "event counter %u, fixed %u", counted & 1, counted >> 1);
+	answer(clocked == W_BOTH ? which[counted] : NULL, "too high when counted to: %u of %u",
+	       counted, clocked);
 }
 
-/* Uncore clocks for one of the time stamp counter in a while: at least and at most. */
-static void clock_window(bool busy, double *least, double *most)
-{
-	unsigned long long before, on, off, after;
-	double n;
-
-	wr(W_FIXED_CTL, 0);
-	wr(W_FIXED, 2);
-	wr(W_FIXED_CTL, 1);
-	wr(W, W_FIXED_BIT);
-	before = __rdtsc();
-	wr(U_CTL, U_EN_ALL);
-	on = __rdtsc();
-	if (!busy)
-		wait_us(20000);
-	while (busy && __rdtsc() - on < 20000000)
-		;
-	off = __rdtsc();
-	wr(U_CTL, 0);
-	after = __rdtsc();
-	n = rd(W_FIXED) - 2;
-	*least = n / (after - before);
-	*most = n / (off - on);
-}
-
+/* Idle and busy by turns: uncore clocks for one of the time stamp counter, at least and at most. */
 static void uncore_clock(void)
 {
-	double least = 0, most = 1e9, low, high;
+	u64 before, on, off, after, n;
+	double least = 0, most = 1e9;
 	int i;
 
 	for (i = 0; i < 6; i++) {
-		clock_window(i & 1, &low, &high);
-		least = low > least ? low : least;
-		most = high < most ? high : most;
+		clocks_from_2(0);
+		before = __rdtsc();
+		wr(U_CTL, U_EN_ALL);
+		on = __rdtsc();
+		if (!(i & 1))
+			wait_us(20000);
+		while ((i & 1) && __rdtsc() - on < 20000000)
+			;
+		off = __rdtsc();
+		wr(U_CTL, 0);
+		after = __rdtsc();
+		n = rd(W_FIXED) - 2;
+		if (n > least * (after - before))
+			least = (double)n / (after - before);
+		if (n < most * (off - on))
+			most = (double)n / (off - on);
 	}
-	if (!least)
-		undetermined("no clock: the fixed counter of the W-Box counts none");
-	if (least > 1.01 * most)
-		answer("changes", "idle and busy, clocks of one of the TSC: %.6f and %.6f", most,
-		       least);
-	if (least > most)
-		undetermined("idle and busy, clocks of one of the TSC: %.6f and %.6f", most, least);
-	answer("fixed", "idle and busy, clocks of one of the TSC: %.6f to %.6f", least, most);
-}
-
-static void m_mask_width(void)
-{
-	unsigned long long val;
-
-	wr(M0_MASK, M_MASK_ALL);
-	val = rd(M0_MASK);
-	if (val != M_MASK_ALL && val != M_MASK_ALL >> 1)
-		undetermined("%#llx reads back as %#llx", M_MASK_ALL, val);
-	answer(val == M_MASK_ALL ? "28" : "27", "%#llx reads back as %#llx", M_MASK_ALL, val);
+	answer(!least ? NULL : least > 1.01 * most ? "changes" : least > most ? NULL : "fixed",
+	       "clocks of one of the TSC: at least %.6f, at most %.6f", least, most);
 }
 
 #define PMIS	(MAY_S0 | MAY_PMI_EN)
-
 #define NMIS	(MAY_S0 | MAY_PMI)
+#define E(level_, name_, may_, ...)	\
+	{ .name = #name_, .level = LEVEL_##level_, .run = name_, .may = may_, __VA_ARGS__ }
 
 /* In this order: some need to know what others have found. */
 const struct experiment experiments[] = {
-	{ "debugctl_13", LEVEL_PMI, true, true, 0, NMIS, NULL, debugctl_13 },
-	{ "pmi_mask_0", LEVEL_PMI, true, true, 0, NMIS, "debugctl_13", pmi_mask_0 },
-	{ "c_invert", LEVEL_COUNT, true, true, 0, MAY_C0 | MAY_W, NULL, c_invert },
-	{ "s_invert", LEVEL_COUNT, true, true, 0, MAY_S0 | MAY_W, NULL, s_invert },
-	{ "w_invert", LEVEL_COUNT, true, true, 0, MAY_W, NULL, w_invert },
-	{ "summary_clear", LEVEL_COUNT, true, true, 0, MAY_S0, NULL, summary_clear },
-	{ "pmi_while_ov", LEVEL_COUNT, true, true, 0, PMIS, "summary_clear", pmi_while_ov },
-	{ "status_write", LEVEL_COUNT, true, true, BREAKS_READ_ONLY, MAY_S0 | MAY_STATUS, NULL,
-	  status_write },
-	{ "rst_all", LEVEL_COUNT, true, true, BREAKS_RST_ALL, MAY_S0 | MAY_RST, NULL, rst_all },
-	{ "rst_all_start", LEVEL_COUNT, true, true, BREAKS_RST_ALL, MAY_S0 | MAY_RST, NULL,
-	  rst_all_start },
-	{ "freeze_latency", LEVEL_COUNT, true, true, 0, PMIS, NULL, freeze_latency },
-	{ "refreeze", LEVEL_COUNT, true, true, 0, PMIS | MAY_S1, NULL, refreeze },
-	{ "cond", LEVEL_COUNT, true, true, 0, PMIS, NULL, cond },
-	{ "cbox_sides", LEVEL_COUNT, false, true, 0, MAY_C_ALL, NULL, cbox_sides },
-	{ "u_codes", LEVEL_COUNT, true, true, 0, MAY_U_SEL, NULL, u_codes },
-	{ "b_mask", LEVEL_COUNT, true, true, 0, MAY_B0 | MAY_W, NULL, b_mask },
-	{ "b_match_parts", LEVEL_COUNT, true, true, 0, MAY_B0 | MAY_W, "b_mask", b_match_parts },
-	{ "s_codes", LEVEL_COUNT, true, false, 0, MAY_S0 | MAY_W, NULL, s_codes },
-	{ "s_match", LEVEL_COUNT, true, true, 0, MAY_S0 | MAY_S0_MATCH | MAY_W, NULL, s_match },
-	{ "to_r_full", LEVEL_COUNT, true, true, BREAKS_UNDEFINED, MAY_S0, NULL, to_r_full },
-	{ "m_mask", LEVEL_COUNT, true, true, 0, MAY_M0 | MAY_W, NULL, m_mask },
-	{ "m_addr", LEVEL_COUNT, true, true, 0, MAY_M0 | MAY_W, "m_mask", m_addr },
-	{ "m_lock", LEVEL_COUNT, true, true, BREAKS_LOCKED, MAY_M0, NULL, m_lock },
-	{ "m_mask_width", LEVEL_COUNT, true, true, 0, MAY_M0, NULL, m_mask_width },
-	{ "flits_sent", LEVEL_COUNT, true, true, 0, MAY_R0, NULL, flits_sent },
-	{ "w_fixed_pmi", LEVEL_COUNT, true, true, 0, MAY_W | MAY_PMI_EN, NULL, w_fixed_pmi },
-	{ "w_erratum", LEVEL_COUNT, true, true, 0, PMIS | MAY_W, NULL, w_erratum },
-	{ "w_erratum_which", LEVEL_COUNT, true, true, 0, PMIS | MAY_W, NULL, w_erratum_which },
-	{ "uncore_clock", LEVEL_COUNT, true, true, 0, MAY_W, NULL, uncore_clock },
-	{ "pmi_no_debugctl", LEVEL_PMI, true, true, 0, NMIS, "debugctl_13", pmi_no_debugctl },
-	{ "pmi_core_sel", LEVEL_PMI, true, true, 0, NMIS, "debugctl_13", pmi_core_sel },
+	E(PMI, debugctl_13, NMIS),
+	E(PMI, pmi_mask_0, NMIS, .needs = "debugctl_13"),
+	E(COUNT, c_invert, MAY_C0 | MAY_W),
+	E(COUNT, s_invert, MAY_S0 | MAY_W),
+	E(COUNT, w_invert, MAY_W),
+	E(COUNT, summary_clear, MAY_S0),
+	E(COUNT, pmi_while_ov, PMIS, .needs = "summary_clear"),
+	E(COUNT, status_write, MAY_S0 | MAY_STATUS, .breaks = "read_only"),
+	E(COUNT, rst_all, MAY_S0 | MAY_RST, .breaks = "rst_all"),
+	E(COUNT, rst_all_start, MAY_S0 | MAY_RST, .breaks = "rst_all"),
+	E(COUNT, freeze_latency, PMIS),
+	E(COUNT, refreeze, PMIS | MAY_S1),
+	E(COUNT, cond, PMIS),
+	E(COUNT, cbox_sides, MAY_C_ALL, .of = E7),
+	E(COUNT, u_codes, MAY_U_SEL),
+	E(COUNT, b_mask, MAY_B0 | MAY_W),
+	E(COUNT, b_match_parts, MAY_B0 | MAY_W, .needs = "b_mask"),
+	E(COUNT, s_codes, MAY_S0 | MAY_W, .needs = "s_invert", .of = X7500),
+	E(COUNT, s_match, MAY_S0 | MAY_S0_MATCH | MAY_W),
+	E(COUNT, to_r_full, MAY_S0, .breaks = "undefined"),
+	E(COUNT, m_mask, MAY_M0 | MAY_W),
+	E(COUNT, m_addr, MAY_M0 | MAY_W, .needs = "m_mask"),
+	E(COUNT, m_lock, MAY_M0, .breaks = "locked"),
+	E(COUNT, m_mask_width, MAY_M0),
+	E(COUNT, flits_sent, MAY_R0),
+	E(COUNT, w_fixed_pmi, MAY_W | MAY_PMI_EN),
+	E(COUNT, w_erratum, PMIS | MAY_W),
+	E(COUNT, w_erratum_which, PMIS | MAY_W),
+	E(COUNT, uncore_clock, MAY_W),
+	E(PMI, pmi_no_debugctl, NMIS, .needs = "debugctl_13"),
+	E(PMI, pmi_core_sel, NMIS, .needs = "debugctl_13"),
 };
 
 const unsigned int num_experiments = ARRAY_SIZE(experiments);

@@ -23,7 +23,6 @@
 #define HEAD	"hwcheck " HWCHECK_VERSION
 
 static const char *saved_path = SAVED;
-static char why[512];
 
 /* One hwcheck on a machine, as long as one of its processes lives. */
 static bool lock(void)
@@ -34,6 +33,7 @@ static bool lock(void)
 const char *guard_begin(void)
 {
 	struct shared *file = MAP_FAILED;
+	const char *why;
 	struct stat st;
 	int fd;
 
@@ -49,8 +49,7 @@ const char *guard_begin(void)
 			file = mmap(NULL, sizeof(*file), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	}
 	if (file == MAP_FAILED) {
-		snprintf(why, sizeof(why), SAVED ", where the registers are saved first: %s",
-			 strerror(errno));
+		why = because(SAVED ", where the registers are saved first: %s", strerror(errno));
 		if (fd >= 0)
 			unlink(SAVED);
 		return why;
@@ -142,9 +141,7 @@ const char *guard_run(double limit_s)
 			early = "the process that experiments was stopped";
 			kill(pid, SIGKILL);
 		} else if (sig > 0 && sig != SIGCHLD) {
-			snprintf(why, sizeof(why), "interrupted by signal %d (%s)", sig,
-				 strsignal(sig));
-			early = why;
+			early = because("interrupted by signal %d (%s)", sig, strsignal(sig));
 		} else if (seconds() > end) {
 			early = asked ? early : "the time limit is reached (--limit)";
 			if (asked)
@@ -173,8 +170,7 @@ static bool adopt(const struct shared *file)
 	struct package *p = packages;
 	unsigned int i;
 
-	if (memchr(file->head, 0, sizeof(file->head)) == NULL || strcmp(file->head, HEAD) ||
-	    file->open > num_experiments)
+	if (strncmp(file->head, HEAD, sizeof(file->head)) || file->open > num_experiments)
 		return false;
 	while (p < packages + num_packages && p->id != was->id)
 		p++;
@@ -207,13 +203,13 @@ int restore_from(const char *path)
 		bad = "not a file that root alone can write, nothing is restored";
 	else if (!lock())
 		bad = "a hwcheck runs and restores by itself";
-	else if (st.st_size != sizeof(*file) || read(fd, file, sizeof(*file)) != sizeof(*file))
-		bad = "this hwcheck has not saved it, or not completely: nothing is restored. "
-		      "Remove it if it was killed before its first experiment";
-	else if (strncmp(file->boot, boot, sizeof(boot)))
+	else if ((st.st_size || strcmp(path, SAVED)) &&
+		 (st.st_size != sizeof(*file) || read(fd, file, sizeof(*file)) != sizeof(*file)))
+		bad = "this hwcheck has not saved it, or not completely: nothing is restored";
+	else if (*file->head && strncmp(file->boot, boot, sizeof(boot)))
 		bad = "it is of before the last start of the kernel, nothing is restored. A reset "
 		      "of the machine clears the registers, kexec does not: reset it, remove this";
-	else if (!adopt(file))
+	else if (*file->head && !adopt(file))
 		bad = "it is of another version or machine, nothing is restored";
 	if (bad) {
 		fprintf(stderr, "hwcheck: %s: %s\n", path, bad);
@@ -221,8 +217,11 @@ int restore_from(const char *path)
 	}
 	saved_path = path;
 	level = LEVEL_PMI;	/* so that a pending PMI is taken, if the module is there */
+	/* Killed before its first experiment, it has left a file that is empty or has none open. */
+	if (file->open)
+		bad = because("package %d is as it was", packages[shared->open_package].id);
 	if (!finish())
 		return 1;
-	printf("package %d is as it was, %s is removed\n", packages[shared->open_package].id, path);
+	printf("%s, %s is removed\n", bad ? bad : "nothing to restore", path);
 	return 0;
 }

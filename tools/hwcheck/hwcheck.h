@@ -20,15 +20,10 @@
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
-enum level { LEVEL_NONE, LEVEL_READ, LEVEL_COUNT, LEVEL_PMI };
+typedef unsigned long long u64;
+typedef uint32_t u32;
 
-/* Rules of the manual that an experiment breaks on purpose, because it has to. */
-enum {
-	BREAKS_READ_ONLY = 1,	/* writes a field the manual calls read-only */
-	BREAKS_RST_ALL = 2,	/* counts, or writes a counter, while rst_all is 1 */
-	BREAKS_LOCKED = 4,	/* writes a match register while matching is on */
-	BREAKS_UNDEFINED = 8,	/* selects what the manual calls undefined */
-};
+enum level { LEVEL_NONE, LEVEL_READ, LEVEL_COUNT, LEVEL_PMI };
 
 /* What an experiment may write, see the table in msr.c; all may let the package count. */
 enum {
@@ -42,19 +37,15 @@ enum {
 struct experiment {
 	const char *name;	/* of the reading in spec/readings.json */
 	enum level level;
-	bool x7500, e7;		/* where there is this doubt */
-	unsigned int breaks, may;
+	enum { BOTH, X7500, E7 } of;	/* where there is this doubt */
+	unsigned int may;
+	const char *breaks;	/* the manual's rule that it has to break, or NULL */
 	const char *needs;	/* another one, whose answer it uses; or NULL */
 	void (*run)(void);
 };
 
 extern const struct experiment experiments[], *current;	/* current: the one that runs */
 extern const unsigned int num_experiments;
-/* Of pmi.c */
-void debugctl_13(void);
-void pmi_mask_0(void);
-void pmi_no_debugctl(void);
-void pmi_core_sel(void);
 
 /* ---- the machine ---- */
 #define PACKAGES_MAX	32
@@ -66,37 +57,38 @@ struct package {
 	int id;
 	unsigned int num_cpus, num_saved;
 	int cpu[PACKAGE_CPUS], core[PACKAGE_CPUS], apic[PACKAGE_CPUS];
-	struct { uint32_t msr; uint64_t val; } saved[REGISTERS_MAX];
+	struct { u32 msr; u64 val; } saved[REGISTERS_MAX];
 };
 
 extern struct package packages[PACKAGES_MAX], *pkg;	/* pkg: the one that is looked at */
 extern unsigned int num_packages;
 extern bool machine_e7;
 
-/* ---- an experiment says how it went; both end it ---- */
+/* ---- an experiment says how it went, which ends it ---- */
 struct result {
 	enum { NOT_RUN, UNDETERMINED, ANSWERED } state;
 	char what[24];
 	char evidence[512];
 };
 
+/* One of the reading's answers, or NULL: what was seen fits none. */
 void __attribute__((noreturn, format(printf, 2, 3))) answer(const char *what, const char *evidence,
 							    ...);
-void __attribute__((noreturn, format(printf, 1, 2))) undetermined(const char *why, ...);
+#define undetermined(...)	answer(NULL, __VA_ARGS__)
 /* What another one has found on this package, or NULL. */
 const char *found(const char *name);
 
 /* ---- registers of the package; what cannot be accessed ends the experiment undetermined ---- */
-uint64_t rd(uint32_t msr);
-void wr(uint32_t msr, uint64_t val);
-bool try_wr(uint32_t msr, uint64_t val);	/* false: #GP */
-bool may_write(const struct experiment *e, uint32_t msr, uint64_t val);
+u64 rd(u32 msr);
+void wr(u32 msr, u64 val);
+bool try_wr(u32 msr, u64 val);	/* false: #GP */
 void show_writes(FILE *f, const struct experiment *e);	/* every register and its bits */
+/* All that are up, of the boxes that it may write. */
+void clear_overflows(const struct package *p, const struct experiment *e);
 
 /* 0 or an errno; EIO is #GP. By way of any CPU of the package that is online. */
-int read_msr(const struct package *p, uint32_t msr, uint64_t *val);
-int write_msr(const struct package *p, uint32_t msr, uint64_t val);
-int read_msr_of(int cpu, uint32_t msr, uint64_t *val);
+int read_msr(const struct package *p, u32 msr, u64 *val);
+int read_msr_of(int cpu, u32 msr, u64 *val);
 const char *write_refused(const struct package *p);	/* why the kernel lets none be written */
 
 unsigned int save(struct package *p);		/* how many cannot be read */
@@ -115,7 +107,7 @@ double seconds(void);	/* of a clock that does not jump */
 #define U_STATUS	0xc01
 #define U_OVF		0xc02
 #define U_SEL		0xc10
-#define U_CORE_SEL(m)	((uint64_t)(m) << 1)
+#define U_CORE_SEL(m)	((u64)(m) << 1)
 #define U_EN_ALL	(1ull << 28)
 #define U_RST_ALL	(1ull << 29)
 #define U_FRZ_ALL	(1ull << 31)
@@ -132,23 +124,29 @@ double seconds(void);	/* of a clock that does not jump */
 
 #define EN		(1ull << 22)	/* U, C, S, W */
 #define PMI_EN		(1ull << 20)
-#define EN_LOW		(1ull << 0)	/* B, M, R */
+#define EN_LOW		1ull		/* B, M, R */
+#define INVERT		(1ull << 23)
+#define THRESH(n)	((u64)(n) << 24)
+#define MM_EN		(1ull << 63)
+#define M48		((1ull << 48) - 1)
 
 #define C0		0xd00
 #define S0		0xc40
-#define S1		0xcc0
-#define W		0xc80
-#define W_FIXED		0x394
-#define W_FIXED_CTL	0x395
-#define W_FIXED_BIT	(1ull << 31)
-#define M48		((1ull << 48) - 1)
-
-#define B0		0xc20
-#define B0_MATCH	0xe45
-#define B0_MASK		0xe46
 #define S0_MM_CFG	0xe48
 #define S0_MATCH	0xe49
 #define S0_MASK		0xe4a
+#define S_RESET_OCC	(1ull << 17)
+#define S1		0xcc0
+#define W		0xc80
+#define W_CLOCKS	(0x04ull | 1ull << 8)	/* an event that adds less than 255 in each */
+#define W_FIXED		0x394
+#define W_FIXED_CTL	0x395
+#define W_FIXED_BIT	(1ull << 31)
+/* A counter whose low 24 bits are 0 or 1 may read this much too high. */
+#define W_EXCESS	(1ull << 24)
+#define B0		0xc20
+#define B0_MATCH	0xe45
+#define B0_MASK		0xe46
 #define M0		0xca0
 #define M0_MM_CFG	0xe54
 #define M0_MATCH	0xe55
@@ -156,30 +154,8 @@ double seconds(void);	/* of a clock that does not jump */
 #define R0		0xe00
 #define R0_IPERF0	0xe04
 #define R0_IPERF1	0xe24
-
-#define INVERT		(1ull << 23)
-#define THRESH(n)	((uint64_t)(n) << 24)
-/* Of the W-Box; no event adds 255 in a clock. */
-#define W_CLOCKS	(0x04ull | 1ull << 8 | INVERT | THRESH(255))
-
 #define DEBUGCTL	0x1d9
 #define DEBUGCTL_PMI	(1ull << 13)
-
-/* ---- what most experiments do, in msr.c ---- */
-
-/* A select with which counter 0 of an S-Box counts clocks; undetermined if none does. */
-uint64_t s_clock(void);
-/* It counts them and overflows after n. */
-void arm(uint32_t box, unsigned int n, uint64_t pmi_en);
-/*
- * Let the package run for a while, and with it the fixed counter of the W-Box, which counts the
- * clocks; returns how many. Of the W-Box's event counters those of the mask are enabled.
- */
-uint64_t count_for(unsigned int us, uint64_t w_counters);
-/* Let the package run until that has happened, with these bits besides; false: it did not. */
-bool overflow(uint32_t box, uint64_t u_ctl);
-/* Stop, and clear the overflows of all boxes that the experiment may write. */
-void clear_all(void);
 
 /* ---- main.c: what both processes share; SAVED is an image of it ---- */
 struct shared {
@@ -193,7 +169,8 @@ struct shared {
 
 extern struct shared *shared;
 extern enum level level;
-extern bool wanted(const struct experiment *e);
+bool wanted(const struct experiment *e);
+int number(const char *name);		/* of an experiment; -1: none */
 extern volatile int ended;	/* a signal has told this process to end */
 extern char options_given[256];	/* without names of files */
 void run_all(void);
@@ -214,15 +191,26 @@ int restore_from(const char *path);
 /* ---- report.c ---- */
 const char *report_open(const char *path);	/* what is wrong, or NULL */
 void __attribute__((format(printf, 1, 2))) say(const char *text, ...);	/* stdout and journal */
-/* On the disk, with all that the experiment may write; false: it is not. */
-bool say_now(const struct experiment *e, const char *eta);
+/* On the disk, with all that the experiment may write. Returns why it is not, or NULL. */
+const char *say_now(const struct experiment *e, const char *eta);
 bool report_write(double seconds);
+void report_drop(const char *path);	/* what is empty */
 void read_line(const char *path, char *to, size_t size);
+/* A reason, until four others. */
+const char *__attribute__((format(printf, 1, 2))) because(const char *text, ...);
 
-/* ---- pmi.c ---- */
+/* ---- of pmi.c, and what experiments have in common, of count.c ---- */
+void debugctl_13(void);
+void pmi_mask_0(void);
+void pmi_no_debugctl(void);
+void pmi_core_sel(void);
 const char *nmi_module_missing(void);
 const char *nmi_not_safe(void);	/* what an unknown NMI would do here, or NULL */
 /* Takes a PMI that is pending. Returns what went wrong, or NULL, also without the module. */
 const char *drain(const struct package *p);
+/* A select with which counter 0 of an S-Box counts clocks; undetermined if none does. */
+u64 s_clock(void);
+/* Stop, and clear the overflows of all boxes that the experiment may write. */
+void clear_all(void);
 
 #endif

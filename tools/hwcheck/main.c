@@ -29,8 +29,8 @@ enum level level;
 volatile int ended;
 char options_given[256];
 
-static const char *only, *asked_package;
-static bool under_hypervisor, despite_panic, loads;
+static const char *only;
+static int asked_package = -1, under_hypervisor, despite_panic, keep_rules, loads;
 
 /* ---- results ---- */
 
@@ -42,26 +42,15 @@ void answer(const char *what, const char *evidence, ...)
 {
 	va_list args;
 
-	snprintf(result->what, sizeof(result->what), "%s", what);
 	va_start(args, evidence);
 	vsnprintf(result->evidence, sizeof(result->evidence), evidence, args);
 	va_end(args);
-	result->state = ANSWERED;
+	snprintf(result->what, sizeof(result->what), "%s", what ? what : "");
+	result->state = what ? ANSWERED : ended ? NOT_RUN : UNDETERMINED;
 	longjmp(done, 1);
 }
 
-void undetermined(const char *why, ...)
-{
-	va_list args;
-
-	va_start(args, why);
-	vsnprintf(result->evidence, sizeof(result->evidence), why, args);
-	va_end(args);
-	result->state = ended ? NOT_RUN : UNDETERMINED;
-	longjmp(done, 1);
-}
-
-static int number(const char *name)
+int number(const char *name)
 {
 	unsigned int i;
 
@@ -79,16 +68,19 @@ const char *found(const char *name)
 	return r->state == ANSWERED ? r->what : NULL;
 }
 
-/* Of --only, and what it needs. */
-bool wanted(const struct experiment *e)
+/* Of this level and --only, or what that needs. */
+static bool asked(const struct experiment *e)
 {
 	const char *name = only;
 
-	if (e->level > level || !(machine_e7 ? e->e7 : e->x7500))
-		return false;
 	while (name && strcmp(name, e->name))
 		name = experiments[number(name)].needs;
-	return !only || name;
+	return e->level <= level && (!only || name) && !(keep_rules && e->breaks);
+}
+
+bool wanted(const struct experiment *e)
+{
+	return asked(e) && e->of != (machine_e7 ? X7500 : E7);
 }
 
 /* ---- where we are ---- */
@@ -111,58 +103,49 @@ static const char *wrong_machine(void)
 	return NULL;
 }
 
+#define PMU	"/sys/bus/event_source/devices/"
+
 static const char *other_driver(void)
 {
-	static const char * const devices[] = {
-		"xeon7500_ubox", "xeon7500_cbox_0", "uncore_ubox", "uncore_cbox_0",
-	};
-	char path[96];
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(devices); i++) {
-		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s", devices[i]);
-		if (access(path, F_OK))
-			continue;
-		if (devices[i][0] == 'x')
-			return "a driver has the uncore: rmmod xeon7500_uncore first";
-		/* What is built in has no state. */
-		return access("/sys/module/intel_uncore/initstate", F_OK) ?
-		       "a driver that is built into the kernel has the uncore, only --read works: "
-		       "start it with initcall_blacklist=intel_uncore_init (3.16 and newer)" :
-		       "a driver has the uncore: rmmod intel_uncore first";
-	}
-	return NULL;
+	if (!access(PMU "xeon7500_ubox", F_OK) || !access(PMU "xeon7500_cbox_0", F_OK))
+		return "a driver has the uncore: rmmod xeon7500_uncore first";
+	if (access(PMU "uncore_ubox", F_OK) && access(PMU "uncore_cbox_0", F_OK))
+		return NULL;
+	/* What is built in has no state. */
+	return !access("/sys/module/intel_uncore/initstate", F_OK) ?
+	       "a driver has the uncore: rmmod intel_uncore first" :
+	       "a driver that is built into the kernel has the uncore, only --read works: "
+	       "start it with initcall_blacklist=intel_uncore_init (3.16 and newer)";
 }
 
 /* The packages and their CPUs that are online, or why they cannot be had. */
 static const char *find_packages(void)
 {
 	int cpu = -1, id = -1, core = -1, apic;
-	static char why[256];
+	const char *why = NULL;
 	char line[512], online[64];
 	struct package *p;
 	FILE *f;
 
 	read_line("/sys/devices/system/cpu/present", line, 64);
 	read_line("/sys/devices/system/cpu/online", online, sizeof(online));
-	if (level == LEVEL_PMI && strcmp(line, online)) {
-		snprintf(why, sizeof(why), "CPUs %.63s are there, --pmi wants all online: "
-			 "echo 1 >/sys/devices/system/cpu/cpuN/online; after a start with nosmt "
-			 "echo on >/sys/devices/system/cpu/smt/control", line);
-		return why;
-	}
+	if (level == LEVEL_PMI && strcmp(line, online))
+		return because("CPUs %.63s are there, --pmi wants all online: "
+			       "echo 1 >/sys/devices/system/cpu/cpuN/online; after a start with "
+			       "nosmt echo on >/sys/devices/system/cpu/smt/control", line);
 	f = fopen("/proc/cpuinfo", "re");
-	while (f && fgets(line, sizeof(line), f)) {
+	while (f && !why && fgets(line, sizeof(line), f)) {
 		sscanf(line, "processor : %d", &cpu);
 		sscanf(line, "physical id : %d", &id);
 		sscanf(line, "core id : %d", &core);
-		if (sscanf(line, "apicid : %d", &apic) != 1)
+		if (sscanf(line, "apicid : %d", &apic) != 1 ||
+		    (asked_package >= 0 && id != asked_package))
 			continue;
 		for (p = packages; p < packages + num_packages && p->id != id; p++)
 			;
 		if (p == packages + PACKAGES_MAX || p->num_cpus == PACKAGE_CPUS) {
-			fclose(f);
-			return "more packages or CPUs than hwcheck knows";
+			why = "more packages or CPUs than hwcheck knows";
+			continue;
 		}
 		num_packages += p == packages + num_packages;
 		p->id = id;
@@ -172,21 +155,7 @@ static const char *find_packages(void)
 	}
 	if (f)
 		fclose(f);
-	return num_packages ? NULL : "/proc/cpuinfo names no package";
-}
-
-static const char *choose_package(void)
-{
-	unsigned int i;
-
-	for (i = 0; asked_package && i < num_packages; i++) {
-		if (packages[i].id != atoi(asked_package))
-			continue;
-		packages[0] = packages[i];
-		num_packages = 1;
-		return NULL;
-	}
-	return asked_package ? "there is no such package (physical id in /proc/cpuinfo)" : NULL;
+	return why || num_packages ? why : "/proc/cpuinfo has no such package (physical id)";
 }
 
 /* ---- running ---- */
@@ -201,23 +170,21 @@ void line(bool ok, const char *text, const char *skip)
 /* Where a PMI that should not come could do harm: why one may, or NULL. */
 static const char *pmi_may_come(const struct experiment *e)
 {
-	static char why[128];
-	const char *bit;
+	const char *bit, *mask;
 	unsigned int i;
-	uint64_t val;
+	u64 val;
 
 	if (!(e->may & MAY_PMI_EN))
 		return NULL;
 	for (i = 0; i < pkg->num_cpus; i++) {
-		if (read_msr_of(pkg->cpu[i], DEBUGCTL, &val) || !(val & DEBUGCTL_PMI))
-			continue;
-		snprintf(why, sizeof(why), "IA32_DEBUGCTL bit 13 is on, on CPU %d", pkg->cpu[i]);
-		return why;
+		if (!read_msr_of(pkg->cpu[i], DEBUGCTL, &val) && (val & DEBUGCTL_PMI))
+			return because("IA32_DEBUGCTL bit 13 is on, on CPU %d", pkg->cpu[i]);
 	}
 	if (level < LEVEL_PMI)
 		return despite_panic ? NULL : nmi_not_safe();
 	bit = only ? NULL : found("debugctl_13");
-	if (bit && bit[0] == 'n' && (!found("pmi_mask_0") || found("pmi_mask_0")[0] != 'n'))
+	mask = found("pmi_mask_0");
+	if (bit && !strcmp(bit, "needless") && (!mask || strcmp(mask, "none")))
 		return "with no core selected NMIs may come, and bit 13 does not keep them out";
 	return NULL;
 }
@@ -247,43 +214,42 @@ static const char *run_one(unsigned int n)
 	return bad;
 }
 
-/* Reads and writes memory of this package and of the next one. */
-static void __attribute__((noreturn)) load(unsigned int p, int cpu, pid_t parent)
+static void run_on(const int *cpu, unsigned int num)
 {
-	const size_t size = 32 << 20;
 	cpu_set_t set;
-	char *from;
-	size_t i;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	signal(SIGTERM, SIG_DFL);
 	CPU_ZERO(&set);
-	CPU_SET(packages[(p + (cpu & 1)) % num_packages].cpu[0], &set);
+	while (num--)
+		CPU_SET(cpu[num], &set);
 	sched_setaffinity(0, sizeof(set), &set);
-	from = malloc(size);
-	if (from)
-		memset(from, 1, size);
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	sched_setaffinity(0, sizeof(set), &set);
-	if (nice(19) < 0)
-		_exit(1);
-	while (from && getppid() == parent) {
-		for (i = 0; i < size; i += 64)
-			((volatile char *)from)[i]++;
-	}
-	_exit(0);
 }
 
+/* A process on each CPU reads and writes memory, every second one that of the next package. */
 static void start_loads(void)
 {
+	const size_t size = 32 << 20;
 	pid_t parent = getpid();
 	unsigned int p, i;
+	char *memory;
+	size_t at;
 
 	for (p = 0; p < num_packages; p++) {
 		for (i = 0; i < packages[p].num_cpus; i++) {
-			if (!fork())
-				load(p, packages[p].cpu[i], parent);
+			if (fork())
+				continue;
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			signal(SIGTERM, SIG_DFL);
+			run_on(packages[(p + i % 2) % num_packages].cpu, 1);
+			memory = malloc(size);
+			if (!memory || nice(19) < 0)
+				_exit(1);
+			memset(memory, 1, size);
+			run_on(&packages[p].cpu[i], 1);
+			while (getppid() == parent) {
+				for (at = 0; at < size; at += 64)
+					((volatile char *)memory)[at]++;
+			}
+			_exit(0);
 		}
 	}
 }
@@ -293,17 +259,13 @@ void run_all(void)
 {
 	double begin = seconds();
 	const char *bad = NULL;
-	cpu_set_t set;
-	unsigned int n, i;
+	unsigned int n;
 	char eta[64];
 
 	if (loads)
 		start_loads();
 	for (pkg = packages; pkg < packages + num_packages && !bad && !ended; pkg++) {
-		CPU_ZERO(&set);
-		for (i = 0; i < pkg->num_cpus; i++)
-			CPU_SET(pkg->cpu[i], &set);
-		sched_setaffinity(0, sizeof(set), &set);
+		run_on(pkg->cpu, pkg->num_cpus);
 		if (level == LEVEL_PMI)
 			say("# now: package %d: takes a PMI that an earlier --count has left",
 			    pkg->id);
@@ -311,24 +273,16 @@ void run_all(void)
 		for (n = 0; n < num_experiments && !bad && !ended; n++) {
 			if (!wanted(&experiments[n]))
 				continue;
-			bad = other_driver();
-			if (!bad)
-				bad = other_owner(pkg);
-			if (bad)
-				break;
 			snprintf(eta, sizeof(eta), "%u of %u, %.0f s left", shared->done + 1,
 				 shared->wanted, (seconds() - begin) / (shared->done + 0.1) *
 				 (shared->wanted - shared->done));
-			if (!say_now(&experiments[n], shared->done ? eta : "the first")) {
-				bad = "the journal cannot be written";
-				break;
-			}
-			bad = run_one(n);
+			bad = other_driver() ?: other_owner(pkg) ?:
+			      say_now(&experiments[n], shared->done ? eta : "the first") ?:
+			      run_one(n);
 			shared->done += !bad;
 		}
 	}
-	if (!bad)
-		bad = other_driver();
+	bad = bad ?: other_driver();
 	if (bad)
 		snprintf(shared->why, sizeof(shared->why), "%s", bad);
 }
@@ -341,18 +295,15 @@ static void dry_run(void)
 	const struct experiment *e;
 
 	for (e = experiments; e < experiments + num_experiments; e++) {
-		if (e->level > level || (only && !wanted(e)))
+		if (!asked(e))
 			continue;
-		printf("--%-5s %s%s%s%s\n", levels[e->level], e->name,
-		       e->e7 && e->x7500 ? "" : e->e7 ? ", E7 only" : ", 7500 only",
-		       e->needs ? ", after " : "", e->needs ? e->needs : "");
+		printf("--%-5s %s%s%s%s%s\n", levels[e->level], e->name,
+		       e->of == BOTH ? "" : e->of == E7 ? ", E7 only" : ", 7500 only",
+		       e->needs ? ", after " : "", e->needs ? e->needs : "",
+		       e->breaks ? ", breaks a rule" : "");
 		show_writes(stdout, e);
 	}
 }
-
-#ifndef VERSION
-#define VERSION "unknown"
-#endif
 
 static int usage(FILE *f)
 {
@@ -368,6 +319,7 @@ static int usage(FILE *f)
 		"  --limit SECONDS   ends it then (300)\n"
 		"  --report FILE     JSON (hwcheck.json), and FILE.log\n"
 		"  --restore FILE    puts that back, after both processes were killed\n"
+		"  --keep-rules      none that breaks a rule of the manual\n"
 		"  --despite-panic   also where an unknown NMI panics\n"
 		"  --hypervisor      also in a virtual machine\n"
 		"  --version\n");
@@ -389,16 +341,13 @@ static int wrong(const char *what, const char *arg)
 /* Why --only asks for nothing, or NULL. */
 static const char *wrong_only(void)
 {
-	static const char * const need[] = {
-		"", "", "--only: this experiment needs --count or --pmi: ",
-		"--only: this experiment needs --pmi: ",
-	};
 	int n = number(only);
 
-	if (!only)
-		return NULL;
-	return n < 0 ? "no such experiment, --pmi --dry-run has them: " :
-	       experiments[n].level > level ? need[experiments[n].level] : NULL;
+	return !only ? NULL : n < 0 ? "no such experiment, --pmi --dry-run has them: " :
+	       keep_rules && experiments[n].breaks ? "this experiment breaks a rule: " :
+	       experiments[n].level <= level ? NULL : experiments[n].level == LEVEL_PMI ?
+	       "--only: this experiment needs --pmi: " :
+	       "--only: this experiment needs --count or --pmi: ";
 }
 
 /* Also after an undetermined write nothing is open as 0, 1 or 2 that is not the owner's. */
@@ -415,12 +364,26 @@ static void open_standard(void)
 
 static const char *not_here(void)
 {
-	const char *why = wrong_machine();
+	return wrong_machine() ?: (level != LEVEL_READ ? other_driver() : NULL) ?:
+	       (access("/dev/cpu/0/msr", level == LEVEL_READ ? R_OK : R_OK | W_OK) ?
+		"/dev/cpu/0/msr cannot be opened: be root, modprobe msr" : NULL);
+}
 
-	if (!why && level != LEVEL_READ)
-		why = other_driver();
-	if (!why && access("/dev/cpu/0/msr", level == LEVEL_READ ? R_OK : R_OK | W_OK))
-		why = "/dev/cpu/0/msr cannot be opened: be root, modprobe msr";
+/* After the report has been opened. */
+static const char *not_now(void)
+{
+	const char *why = guard_begin();
+	unsigned int p;
+
+	if (why)
+		return why;
+	for (p = 0; !why && p < num_packages; p++)
+		why = other_owner(&packages[p]);
+	why = why ?: say_now(NULL, "MSR 0xc00 of each package is written as it was read");
+	for (p = 0; !why && p < num_packages; p++)
+		why = write_refused(&packages[p]);
+	if (why)
+		unlink(SAVED);
 	return why;
 }
 
@@ -429,18 +392,12 @@ static int run(const char *path, double limit)
 	unsigned int p, n, missing[PACKAGES_MAX];
 	const char *why;
 	double begin;
-	char text[128];
 
 	printf("KTAP version 1\n");
 	why = not_here();
-	if (!why && level == LEVEL_PMI)
-		why = nmi_module_missing();
-	if (!why && level == LEVEL_PMI && !despite_panic)
-		why = nmi_not_safe();
-	if (!why)
-		why = find_packages();
-	if (!why)
-		why = choose_package();
+	if (level == LEVEL_PMI)
+		why = why ?: nmi_module_missing() ?: (despite_panic ? NULL : nmi_not_safe());
+	why = why ?: find_packages();
 	if (!why && only && !wanted(&experiments[number(only)]))
 		why = "this is no question of this machine";
 	if (why)
@@ -453,30 +410,19 @@ static int run(const char *path, double limit)
 	begin = seconds();
 	for (n = 0; n < num_experiments; n++)
 		shared->wanted += num_packages * wanted(&experiments[n]);
-	if (level > LEVEL_READ) {
-		why = guard_begin();
-		if (why)
-			return skip(why);
-		for (p = 0; !why && p < num_packages; p++)
-			why = other_owner(&packages[p]);
-		if (!why && !say_now(NULL, "MSR 0xc00 of each package is written as it was read"))
-			why = "the journal cannot be written";
-		for (p = 0; !why && p < num_packages; p++)
-			why = write_refused(&packages[p]);
-		if (why) {
-			unlink(SAVED);
-			return skip(why);
-		}
+	why = level > LEVEL_READ ? not_now() : NULL;
+	if (why) {
+		report_drop(path);
+		return skip(why);
 	}
 	if (!report_write(0)) {
 		unlink(SAVED);
 		return 1;
 	}
-	for (p = 0; p < num_packages; p++) {
-		snprintf(text, sizeof(text), "package %d: %u of %u registers can be read",
-			 packages[p].id, packages[p].num_saved, packages[p].num_saved + missing[p]);
-		line(packages[p].num_saved, text, NULL);
-	}
+	for (p = 0; p < num_packages; p++)
+		line(packages[p].num_saved,
+		     because("package %d: %u of %u registers can be read", packages[p].id,
+			     packages[p].num_saved, packages[p].num_saved + missing[p]), NULL);
 	if (level > LEVEL_READ) {
 		say("# %u experiments on %u packages; registers are in " SAVED "; Ctrl-C ends it",
 		    shared->wanted, num_packages);
@@ -498,22 +444,23 @@ static int run(const char *path, double limit)
 
 int main(int argc, char **argv)
 {
+	static int dry;
 	static const struct option options[] = {
 		{ "read", no_argument, NULL, 'r' }, { "count", no_argument, NULL, 'c' },
-		{ "pmi", no_argument, NULL, 'p' },
-		{ "dry-run", no_argument, NULL, 'd' }, { "only", required_argument, NULL, 'o' },
-		{ "package", required_argument, NULL, 'P' }, { "load", no_argument, NULL, 'L' },
+		{ "pmi", no_argument, NULL, 'p' }, { "dry-run", no_argument, &dry, 1 },
+		{ "only", required_argument, NULL, 'o' }, { "load", no_argument, &loads, 1 },
+		{ "package", required_argument, NULL, 'P' },
 		{ "limit", required_argument, NULL, 't' },
 		{ "report", required_argument, NULL, 'R' },
 		{ "restore", required_argument, NULL, 'b' },
-		{ "despite-panic", no_argument, NULL, 'D' },
-		{ "hypervisor", no_argument, NULL, 'H' }, { "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'v' }, {},
+		{ "keep-rules", no_argument, &keep_rules, 1 },
+		{ "despite-panic", no_argument, &despite_panic, 1 },
+		{ "hypervisor", no_argument, &under_hypervisor, 1 },
+		{ "help", no_argument, NULL, 'h' }, { "version", no_argument, NULL, 'v' }, {},
 	};
 	const char *path = "hwcheck.json", *from = NULL, *why;
 	double limit = 300;
 	unsigned int p;
-	bool dry = false;
 	char *end;
 	int opt, index = 0;
 
@@ -526,6 +473,8 @@ int main(int argc, char **argv)
 				 *options_given ? " " : "", options[index].name, optarg ? " " : "",
 				 optarg ? optarg : "");
 		switch (opt) {
+		case 0:
+			break;
 		case 'r':
 		case 'c':
 		case 'p':
@@ -533,20 +482,13 @@ int main(int argc, char **argv)
 				return wrong("one of --read, --count and --pmi", "");
 			level = opt == 'r' ? LEVEL_READ : opt == 'c' ? LEVEL_COUNT : LEVEL_PMI;
 			break;
-		case 'd':
-			dry = true;
-			break;
 		case 'o':
 			only = optarg;
 			break;
 		case 'P':
-			asked_package = optarg;
-			strtoul(optarg, &end, 10);
-			if (end == optarg || *end)
+			asked_package = strtol(optarg, &end, 10);
+			if (end == optarg || *end || asked_package < 0)
 				return wrong("--package wants a number, not ", optarg);
-			break;
-		case 'L':
-			loads = true;
 			break;
 		case 't':
 			limit = strtod(optarg, &end);
@@ -558,12 +500,6 @@ int main(int argc, char **argv)
 			break;
 		case 'b':
 			from = optarg;
-			break;
-		case 'D':
-			despite_panic = true;
-			break;
-		case 'H':
-			under_hypervisor = true;
 			break;
 		case 'v':
 			puts("hwcheck " HWCHECK_VERSION);
@@ -585,9 +521,7 @@ int main(int argc, char **argv)
 	if (!from)
 		return run(path, limit);
 	level = LEVEL_COUNT;
-	why = not_here();
-	if (!why)
-		why = find_packages();
+	why = not_here() ?: find_packages();
 	if (why)
 		return skip(why);
 	for (p = 0; p < num_packages; p++)

@@ -22,75 +22,65 @@ const char *nmi_module_missing(void)
 
 const char *nmi_not_safe(void)
 {
-	static const char * const panics[] = { "unknown_nmi_panic", "panic_on_unrecovered_nmi" };
-	static char why[160];
-	char path[64], text[16];
-	size_t i;
+	const char *undo = NULL;
+	char text[32], preop[32];
 
-	for (i = 0; i < ARRAY_SIZE(panics); i++) {
-		snprintf(path, sizeof(path), "/proc/sys/kernel/%s", panics[i]);
-		read_line(path, text, sizeof(text));
-		if (!atoi(text))
-			continue;
-		snprintf(why, sizeof(why),
-			 "an unclaimed NMI panics this machine: sysctl kernel.%s=0 "
-			 "first (--despite-panic runs it nevertheless)", panics[i]);
-		return why;
-	}
+	read_line("/proc/sys/kernel/unknown_nmi_panic", text, sizeof(text));
+	if (atoi(text))
+		undo = "sysctl kernel.unknown_nmi_panic=0";
+	read_line("/proc/sys/kernel/panic_on_unrecovered_nmi", text, sizeof(text));
+	if (atoi(text))
+		undo = "sysctl kernel.panic_on_unrecovered_nmi=0";
 	if (!access("/sys/module/hpwdt", F_OK))
-		return "an unclaimed NMI panics this machine: rmmod hpwdt first "
-		       "(--despite-panic runs it nevertheless)";
+		undo = "rmmod hpwdt";
 	read_line("/sys/module/ipmi_watchdog/parameters/preaction", text, sizeof(text));
-	read_line("/sys/module/ipmi_watchdog/parameters/preop", path, sizeof(path));
-	if (!strcmp(text, "pre_nmi") && !strcmp(path, "preop_panic"))
-		return "an unclaimed NMI panics this machine: "
-		       "echo preop_none >/sys/module/ipmi_watchdog/parameters/preop first "
-		       "(--despite-panic runs it nevertheless)";
-	return NULL;
+	read_line("/sys/module/ipmi_watchdog/parameters/preop", preop, sizeof(preop));
+	if (!strcmp(text, "pre_nmi") && !strcmp(preop, "preop_panic"))
+		undo = "echo preop_none >/sys/module/ipmi_watchdog/parameters/preop";
+	return !undo ? NULL : because("an unclaimed NMI panics this machine: %s first "
+				      "(--despite-panic runs it nevertheless)", undo);
 }
 
-static int nmi_fd(void)
+/* One run of the module. Returns 0 or an errno. */
+static int run_module(struct hwcheck_run *run, const struct package *p, unsigned int flags,
+		      unsigned int mask)
 {
 	static int fd = -1;
+	unsigned int i;
+	int err = 0;
 
 	if (fd < 0)
 		fd = open(DEVICE, O_RDWR | O_CLOEXEC);
-	return fd;
+	*run = (struct hwcheck_run){ .flags = flags, .cores = mask, .any_cpu = p->cpu[0] };
+	if (ioctl(fd, HWCHECK_RUN, run))
+		return errno;
+	for (i = 0; i < p->num_cpus && !err; i++)
+		err = run->cpu[i].cpu == (unsigned int)p->cpu[i] ? 0 : EINVAL;
+	return run->num_cpus == p->num_cpus ? err : EINVAL;
 }
 
-static void fill(struct hwcheck_run *run, const struct package *p, unsigned int flags)
+static const char *why_no_run(int err)
 {
-	unsigned int i;
-
-	memset(run, 0, sizeof(*run));
-	run->flags = flags;
-	run->num_cpus = p->num_cpus;
-	for (i = 0; i < p->num_cpus; i++)
-		run->cpu[i].cpu = p->cpu[i];
-}
-
-static const char *why_no_run(void)
-{
-	return errno == EINVAL ? "hwcheck_nmi.ko: a CPU of the package has come or gone" :
-	       errno == EBUSY ? "hwcheck_nmi.ko: another program uses the counters" :
-	       errno == ETIME ? "hwcheck_nmi.ko: a run took more than 10 ms" : strerror(errno);
+	return err == EINVAL ? "hwcheck_nmi.ko: a CPU of the package has come or gone" :
+	       err == EBUSY ? "hwcheck_nmi.ko: another program uses the counters" :
+	       err == ETIME ? "hwcheck_nmi.ko: a run took more than 10 ms" : strerror(err);
 }
 
 const char *drain(const struct package *p)
 {
-	static char why[128];
 	struct hwcheck_run run;
+	int err;
 
-	fill(&run, p, HWCHECK_LISTEN | HWCHECK_DRAIN);
-	if (level < LEVEL_PMI || nmi_module_missing() || !ioctl(nmi_fd(), HWCHECK_RUN, &run))
+	if (level < LEVEL_PMI || nmi_module_missing())
 		return NULL;
-	snprintf(why, sizeof(why), "a PMI of package %d may be pending: %s", p->id, why_no_run());
-	return why;
+	err = run_module(&run, p, HWCHECK_LISTEN | HWCHECK_DRAIN, 0);
+	return !err ? NULL :
+	       because("a PMI of package %d may be pending: %s", p->id, why_no_run(err));
 }
 
 /* What overflows have shown of each CPU, bit n for the n-th of the package. */
 struct seen {
-	uint64_t got, late;	/* an NMI; one after bit 13 was set late */
+	u64 got, late;	/* an NMI; one after bit 13 was set late */
 	unsigned int unclaimed;	/* NMIs left to the kernel */
 	bool listened;		/* bit 13 was as wanted on all of them */
 };
@@ -104,24 +94,21 @@ static struct seen overflows(unsigned int flags, unsigned int mask)
 	unsigned int clean[PACKAGE_CPUS] = { 0 };
 	unsigned int got[PACKAGE_CPUS] = { 0 }, late[PACKAGE_CPUS] = { 0 };
 	struct seen seen = { .listened = true };
-	uint64_t unsure = ~0ull;
+	u64 unsure = ~0ull;
 	struct hwcheck_run run;
 	unsigned int i, tries;
+	int err;
 
-	if (!may_write(current, U_CTL, U_EN_ALL | U_CORE_SEL(mask)))
-		undetermined("pmi_core_sel is not announced: a fault of hwcheck");
 	if (s_clock() & INVERT)
 		flags |= HWCHECK_INVERT;
 	clear_all();
 	for (tries = 0; unsure && tries < 50; tries++) {
-		fill(&run, pkg, flags);
-		run.cores = mask;
 		rd(U_CTL);	/* ends here if a signal has come */
-		if (ioctl(nmi_fd(), HWCHECK_RUN, &run)) {
-			if (errno == ETIME)
-				continue;
-			undetermined("%s", why_no_run());
-		}
+		err = run_module(&run, pkg, flags, mask);
+		if (err == ETIME)
+			continue;
+		if (err)
+			undetermined("%s", why_no_run(err));
 		if (!run.overflowed)
 			undetermined("S-Box 0 does not count clocks");
 		seen.listened &= run.listened == run.num_cpus;
@@ -133,18 +120,18 @@ static struct seen overflows(unsigned int flags, unsigned int mask)
 				got[i] += run.cpu[i].ours > run.cpu[i].late;
 				late[i] += run.cpu[i].late;
 			}
-			unsure |= (uint64_t)(clean[i] < 3) << i;
+			unsure |= (u64)(clean[i] < 3) << i;
 		}
 	}
 	for (i = 0; i < pkg->num_cpus; i++) {
-		seen.got |= (uint64_t)(got[i] == 3) << i;
-		seen.late |= (uint64_t)(late[i] == 3) << i;
-		unsure |= (uint64_t)(got[i] % 3 || late[i] % 3) << i;
+		seen.got |= (u64)(got[i] == 3) << i;
+		seen.late |= (u64)(late[i] == 3) << i;
+		unsure |= (u64)(got[i] % 3 || late[i] % 3) << i;
 	}
 	if (unsure)
 		undetermined("three overflows do not agree, or other NMIs hide them, CPUs %#llx: "
 			     "end perf, sysctl kernel.nmi_watchdog=0; left to the kernel: %u",
-			     (unsigned long long)unsure, seen.unclaimed);
+			     unsure, seen.unclaimed);
 	return seen;
 }
 
@@ -153,78 +140,65 @@ static struct seen overflows(unsigned int flags, unsigned int mask)
 void debugctl_13(void)
 {
 	struct seen with = overflows(HWCHECK_LISTEN, ALL_CORES), without = overflows(0, ALL_CORES);
-	unsigned long long cpus = with.got;
+	bool on = with.got, off = without.got;
 
 	if (!without.listened)
 		undetermined("bit 13 cannot be cleared");
-	if (with.listened && with.got && !without.got)
-		answer("present", "NMIs come with the bit (CPUs %#llx), and none without", cpus);
-	if (with.listened)
-		undetermined("bit 13 can be set, NMIs with it: CPUs %#llx, without: %#llx", cpus,
-			     (unsigned long long)without.got);
-	if (with.got && without.got)
-		answer("needless", "bit 13 cannot be set, and NMIs come (CPUs %#llx)", cpus);
-	if (!with.got && !without.got)
-		answer("stuck", "bit 13 cannot be set, and no NMI comes");
-	undetermined("bit 13 cannot be set, and NMIs come sometimes");
+	answer(with.listened ? on && !off ? "present" : NULL :
+	       on && off ? "needless" : !on && !off ? "stuck" : NULL,
+	       "bit 13 %s be set; NMIs with it: CPUs %#llx, without: %#llx",
+	       with.listened ? "can" : "cannot", with.got, without.got);
+}
+
+/* Whether PMIs come at all, by another experiment. */
+static void needs_pmis(bool with_bit)
+{
+	const char *bit = found("debugctl_13");
+
+	if (!bit || !strcmp(bit, "stuck") || (with_bit && strcmp(bit, "present")))
+		undetermined("needs PMIs%s", with_bit ? " that IA32_DEBUGCTL holds back" : "");
 }
 
 void pmi_mask_0(void)
 {
-	const char *bit = found("debugctl_13");
-	unsigned long long cpus;
+	u64 got;
 
-	if (!bit || bit[0] == 's')
-		undetermined("needs PMIs");
-	cpus = overflows(HWCHECK_LISTEN, 0).got;
-	if (cpus)
-		answer("ignored", "with no core selected NMIs come (CPUs %#llx)", cpus);
-	answer("none", "with no core selected no NMI comes");
+	needs_pmis(false);
+	got = overflows(HWCHECK_LISTEN, 0).got;
+	answer(got ? "ignored" : "none", "with no core selected NMIs come on CPUs %#llx", got);
 }
 
 void pmi_no_debugctl(void)
 {
-	const char *bit = found("debugctl_13");
 	struct seen seen;
 
-	if (!bit || bit[0] != 'p')
-		undetermined("needs bit 13 of IA32_DEBUGCTL");
+	needs_pmis(true);
 	seen = overflows(HWCHECK_LATE, ALL_CORES);
-	if (seen.got)
-		undetermined("an NMI has come while the bit was 0");
-	if (seen.late)
-		answer("kept", "an NMI comes with the bit (CPUs %#llx)",
-		       (unsigned long long)seen.late);
-	answer("dropped", "no NMI comes when the bit is set later");
+	answer(seen.got ? NULL : seen.late ? "kept" : "dropped",
+	       "NMIs on CPUs %#llx while the bit is 0, on %#llx when it is set later", seen.got,
+	       seen.late);
 }
 
 void pmi_core_sel(void)
 {
 	bool by_core = true, by_apic = true;
-	const char *bit = found("debugctl_13");
 	char table[256] = "";
-	uint64_t any = 0;
 	unsigned int i, n;
+	u64 any = 0;
 
-	if (!bit || bit[0] == 's')
-		undetermined("needs PMIs");
+	needs_pmis(false);
 	for (n = 0; n < 8; n++) {
-		uint64_t got = overflows(HWCHECK_LISTEN, 1u << n).got, core = 0, apic = 0;
+		u64 got = overflows(HWCHECK_LISTEN, 1u << n).got, core = 0, apic = 0;
 
 		for (i = 0; i < pkg->num_cpus; i++) {
-			core |= (uint64_t)(pkg->core[i] == (int)n) << i;
-			apic |= (uint64_t)((pkg->apic[i] & 7) == (int)n) << i;
+			core |= (u64)(pkg->core[i] == (int)n) << i;
+			apic |= (u64)((pkg->apic[i] & 7) == (int)n) << i;
 		}
 		by_core &= got == core;
 		by_apic &= got == apic;
 		any |= got;
-		snprintf(table + strlen(table), sizeof(table) - strlen(table), " %llx",
-			 (unsigned long long)got);
+		snprintf(table + strlen(table), sizeof(table) - strlen(table), " %llx", got);
 	}
-	if (!any)
-		undetermined("no NMI comes");
-	if (by_core == by_apic)
-		undetermined("CPUs by bit:%s, which is %s", table,
-			     by_core ? "either answer" : "neither answer");
-	answer(by_core ? "core_id" : "apic_id", "CPUs by bit:%s", table);
+	answer(!any || by_core == by_apic ? NULL : by_core ? "core_id" : "apic_id",
+	       "CPUs by bit:%s", table);
 }

@@ -8,14 +8,16 @@
  *	guest armed
  *
  * The second kills COMMAND, ROUNDS times in each way there is, and says what is as it was not. The
- * third sends NMIs of others while hwcheck_nmi.ko is armed, and says how many the kernel got.
+ * third does what others may do while hwcheck_nmi.ko is armed, and says what came of it.
  *
  * A line is NAME=ANSWER,... and may be empty. Printed for each: "@@ line", "violations" by
  * kind, "writes" of uncore registers, "changed" registers, "status", the output of COMMAND
  * as "# ..." lines, and the report (/tmp/report) behind "report".
  */
+#define _GNU_SOURCE
 #include <dirent.h>
 #include <pty.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +38,7 @@
 
 static u64 before[PACKAGES_MAX][REGISTERS];
 static u64 debugctl[64];
+static int lvtpc[64];	/* -1: on_cpu.ko is not there */
 static bool hole[REGISTERS];	/* found once: looking there is a violation */
 static int cpus;
 static int cpu_of[PACKAGES_MAX], packages;
@@ -58,6 +61,54 @@ static u64 value(unsigned int i, int cpu)
 	if (!moves(msr) && !hole[i])
 		hole[i] = msr_try_read(cpu, msr, &val) < 0;
 	return val;
+}
+
+static void run_on(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+}
+
+#define LVTPC		"/sys/module/on_cpu/parameters/lvtpc"
+#define LVTPC_MASKED	0x10400
+
+static int read_lvtpc(int cpu)
+{
+	int val = -1;
+	FILE *f;
+
+	run_on(cpu);
+	f = fopen(LVTPC, "r");
+	if (f && fscanf(f, "%d", &val) != 1)
+		val = -1;
+	if (f)
+		fclose(f);
+	return val;
+}
+
+/* What on_cpu.ko does to this CPU. */
+static void set_on(int cpu, const char *parameter, int val)
+{
+	char path[80];
+	FILE *f;
+
+	run_on(cpu);
+	snprintf(path, sizeof(path), "/sys/module/on_cpu/parameters/%s", parameter);
+	f = fopen(path, "w");
+	ktap_require(f, "%s", path);
+	fprintf(f, "%d", val);
+	fclose(f);
+}
+
+static void run_anywhere(void)
+{
+	cpu_set_t set;
+
+	memset(&set, 0xff, sizeof(set));
+	sched_setaffinity(0, sizeof(set), &set);
 }
 
 /* Remains of somebody who has gone: nothing is enabled. */
@@ -125,8 +176,11 @@ static void begin(char *line)
 		for (i = 0; i < REGISTERS; i++)
 			before[p][i] = value(i, cpu_of[p]);
 	}
-	for (cpu = 0; cpu < cpus; cpu++)
+	for (cpu = 0; cpu < cpus; cpu++) {
 		debugctl[cpu] = msr_read(cpu, 0x1d9);
+		lvtpc[cpu] = read_lvtpc(cpu);
+	}
+	run_anywhere();
 	msr_write(0, SYN_CLEAR, 1);
 }
 
@@ -142,17 +196,25 @@ static unsigned int show_changed(const char *when)
 
 			if (now == before[p][i])
 				continue;
-			printf("changed%s: 0x%x of package %d: %#llx, was %#llx\n", when, address(i), p,
-			       now, before[p][i]);
+			printf("changed%s: 0x%x of package %d: %#llx, was %#llx\n", when,
+			       address(i), p, now, before[p][i]);
 			changed++;
 		}
 	}
 	for (cpu = 0; cpu < cpus; cpu++) {
-		if (msr_read(cpu, 0x1d9) == debugctl[cpu])
-			continue;
-		printf("changed%s: IA32_DEBUGCTL of CPU %d\n", when, cpu);
-		changed++;
+		int now = read_lvtpc(cpu);
+
+		if (msr_read(cpu, 0x1d9) != debugctl[cpu]) {
+			printf("changed%s: IA32_DEBUGCTL of CPU %d\n", when, cpu);
+			changed++;
+		}
+		if (now != lvtpc[cpu]) {
+			printf("changed%s: LVTPC of CPU %d: %#x, was %#x\n", when, cpu, now,
+			       lvtpc[cpu]);
+			changed++;
+		}
 	}
+	run_anywhere();
 	return changed;
 }
 
@@ -264,7 +326,8 @@ static bool kill_it(unsigned int way, const char *command, unsigned int after_us
 	for (ms = 0; ms < 1000 && (waitpid(pid, NULL, WNOHANG) == 0 || other_than(0)); ms += 10)
 		usleep(10000);
 	if (ms >= 1000)
-		printf("changed: %s after %u us: it still runs after a second\n", way_names[way], after_us);
+		printf("changed: %s after %u us: it still runs after a second\n", way_names[way],
+		       after_us);
 	return alive;
 }
 
@@ -272,7 +335,11 @@ static void kills(char *line, const char *command, unsigned int rounds)
 {
 	unsigned int round, way, alive[WAYS] = { 0 }, nmis = logged("for unknown reason");
 	char when[80];
+	int cpu;
 
+	/* One as perf leaves it, one that is masked. */
+	for (cpu = 0; cpu < cpus; cpu += 2)
+		set_on(cpu, "lvtpc", LVTPC_MASKED);
 	begin(line);
 	for (round = 0; round < rounds; round++) {
 		for (way = 0; way < WAYS; way++) {
@@ -295,43 +362,168 @@ static void kills(char *line, const char *command, unsigned int rounds)
 		printf("changed: %u unknown NMIs\n", nmis);
 	for (way = 0; way < WAYS; way++) {
 		if (alive[way] < (rounds + 1) / 2)
-			printf("changed: it ran no longer when it was killed: %s\n", way_names[way]);
+			printf("changed: it ran no longer when it was killed: %s\n",
+			       way_names[way]);
 		printf("# while it ran: %u of %u by %s\n", alive[way], rounds, way_names[way]);
 	}
 	printf("report\n");
 	fflush(stdout);
 }
 
+/* ---- what others do while it is armed ---- */
+
+static int nmi_fd;
+
+/* A run on all CPUs of package 0; returns 0 or an errno. */
+static int armed_run(struct hwcheck_run *run, unsigned int flags, unsigned int cores)
+{
+	*run = (struct hwcheck_run){ .flags = flags, .cores = cores };
+	return ioctl(nmi_fd, HWCHECK_RUN, run) ? errno : 0;
+}
+
 #define ARMED	8u	/* fewer than the kernel prints at once */
 
 /* In the middle of a run, after its own NMI: from nowhere, and reported by the chipset. */
-static void armed(void)
+static void other_nmis(void)
 {
 	static const char * const said[] = { "for unknown reason", "PCI system error" };
-	int fd = open("/dev/hwcheck_nmi", O_RDWR), cpu;
 	unsigned int kind, i, before, met, ours;
+	struct hwcheck_run run;
 
 	for (kind = 0; kind < 2; kind++) {
 		before = logged(said[kind]);
 		for (i = met = ours = 0; i < ARMED; i++) {
-			struct hwcheck_run run = { .flags = HWCHECK_LISTEN | HWCHECK_INVERT, .cores = 0xff };
-
-			for (cpu = 0; cpu < cpus; cpu++) {
-				if (msr_read(cpu, SYN_PACKAGE) == msr_read(0, SYN_PACKAGE))
-					run.cpu[run.num_cpus++].cpu = cpu;
-			}
 			msr_write(0, SYN_NMI_REASON, kind ? SYN_NMI_SERR : 0);
 			/* Some come before or after the run. */
 			msr_write(0, SYN_NMI, 150000 * (i + 1));
-			if (ioctl(fd, HWCHECK_RUN, &run))
+			if (armed_run(&run, HWCHECK_LISTEN | HWCHECK_INVERT, 0xff))
 				perror("HWCHECK_RUN");
 			usleep(50000);
 			met += run.cpu[0].other;
 			ours += run.cpu[0].ours;
 		}
-		printf("%s: %u of %u, run: ours %u, other %u\n", said[kind], logged(said[kind]) - before,
-		       ARMED, ours, met);
+		printf("%s: %u of %u, run: ours %u, other %u\n", said[kind],
+		       logged(said[kind]) - before, ARMED, ours, met);
 	}
+}
+
+#define DEBUGCTL	0x1d9
+#define LBR		1u
+#define BIT_13		(1u << 13)
+
+/* Runs on CPU 1 once that is armed. */
+static pid_t beside(void (*act)(int arg), int arg)
+{
+	unsigned int i;
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	run_on(1);
+	for (i = 0; i < 1000000 && !(msr_read(1, DEBUGCTL) & BIT_13); i++)
+		;
+	act(arg);
+	_exit(!(msr_read(1, DEBUGCTL) & BIT_13));
+}
+
+static void set_lbr(int on)
+{
+	u64 now = msr_read(1, DEBUGCTL);
+
+	msr_write(1, DEBUGCTL, on ? now | LBR : now & ~(u64)LBR);
+}
+
+/* LBR of CPU 1 as it was, or as another program leaves it that changes it meanwhile. */
+static void lbr(void)
+{
+	unsigned int was, changes, i, kept, met;
+	struct hwcheck_run run;
+	int status;
+	pid_t pid;
+
+	for (was = 0; was < 2; was++) {
+		for (changes = 0; changes < 2; changes++) {
+			for (i = kept = met = 0; i < ARMED; i++) {
+				set_lbr(was);
+				pid = beside(set_lbr, was ^ changes);
+				usleep(20000);
+				run_on(0);
+				armed_run(&run, HWCHECK_LISTEN | HWCHECK_INVERT, 0xff);
+				waitpid(pid, &status, 0);
+				met += !status;
+				/* Its write may bring bit 13 back: it is not atomic. */
+				kept += (msr_read(1, DEBUGCTL) & LBR) == (was ^ changes);
+				msr_write(1, DEBUGCTL, 0);
+			}
+			printf("LBR %u, %u meanwhile: met %u, right %u\n", was, was ^ changes, met,
+			       kept);
+		}
+	}
+}
+
+#define EVTSEL0		0x186
+#define PMC0		0xc1
+#define GLOBAL_STATUS	0x38e
+#define GLOBAL_CTRL	0x38f
+#define INSTRUCTIONS	0x4300c0	/* in all rings, without interrupt */
+
+/* The core PMU of CPU 0 has overflowed long ago. */
+static void stale(void)
+{
+	struct hwcheck_run run;
+
+	run_on(0);
+	msr_write(0, PMC0, 0xffffff00);
+	msr_write(0, GLOBAL_CTRL, msr_read(0, GLOBAL_CTRL) | 1);
+	msr_write(0, EVTSEL0, INSTRUCTIONS);
+	usleep(1000);
+	msr_write(0, EVTSEL0, 0);
+	printf("stale status %llu: ", msr_read(0, GLOBAL_STATUS));
+	armed_run(&run, HWCHECK_LISTEN | HWCHECK_INVERT, 0xff);
+	printf("ours %u, core %u, other %u\n", run.cpu[0].ours, run.cpu[0].core, run.cpu[0].other);
+}
+
+static void hold(int ms)
+{
+	set_on(1, "hold_ms", ms);
+}
+
+/*
+ * CPU 1 holds a run up for 30 ms, while U_STATUS says PMI and no NMI has come. One on CPU 0 is
+ * claimed before the limit, and left to the kernel after it.
+ */
+static void limit(void)
+{
+	static const unsigned int ns[] = { 3000000, 20000000 };
+	struct hwcheck_run run;
+	unsigned int i, before;
+	pid_t pid;
+	int err;
+
+	for (i = 0; i < ARRAY_SIZE(ns); i++) {
+		before = logged("for unknown reason");
+		pid = beside(hold, 30);
+		usleep(20000);
+		run_on(0);
+		msr_write(0, SYN_NMI, ns[i]);
+		err = armed_run(&run, HWCHECK_LISTEN | HWCHECK_INVERT, 0);
+		waitpid(pid, NULL, 0);
+		usleep(50000);
+		printf("an NMI after %u ms: %s, left to the kernel %u\n", ns[i] / 1000000,
+		       strerror(err), logged("for unknown reason") - before);
+	}
+	/* With the invert that counts no clock it waits for an overflow that does not come. */
+	err = armed_run(&run, HWCHECK_LISTEN, 0);
+	printf("no overflow: %s, %u\n", strerror(err), run.overflowed);
+}
+
+static void armed(void)
+{
+	nmi_fd = open("/dev/hwcheck_nmi", O_RDWR);
+	other_nmis();
+	lbr();
+	stale();
+	limit();
 }
 
 int main(int argc, char **argv)

@@ -199,7 +199,7 @@ static int hwcheck_armed(struct hwcheck_run *run, const struct cpumask *cpus)
 	u64 begin = ktime_get_mono_fast_ns(), select = S_CLOCKS, val = 0;
 	u64 old[ARRAY_SIZE(hwcheck_regs)];
 	bool writes = !(run->flags & HWCHECK_DRAIN);
-	int first = run->cpu[0].cpu, err = 0;
+	int first = run->any_cpu, err = 0;
 	unsigned int i;
 
 	if (run->flags & HWCHECK_INVERT)
@@ -245,25 +245,20 @@ static int hwcheck_armed(struct hwcheck_run *run, const struct cpumask *cpus)
 	return err;
 }
 
-static bool hwcheck_sane(const struct hwcheck_run *run, struct cpumask *cpus)
+/* All CPUs of the package that are online. */
+static bool hwcheck_sane(struct hwcheck_run *run, struct cpumask *cpus)
 {
-	unsigned int i, cpu;
-	int package;
+	unsigned int cpu;
 
-	if (!run->num_cpus || run->num_cpus > HWCHECK_CPUS || run->flags & ~15U ||
-	    run->cores & ~0xffU)
+	if (run->flags & ~15U || run->cores & ~0xffU || run->any_cpu >= nr_cpu_ids ||
+	    !cpu_online(run->any_cpu))
 		return false;
-	for (i = 0; i < run->num_cpus; i++) {
-		if (run->cpu[i].cpu >= nr_cpu_ids)
+	cpumask_and(cpus, topology_core_cpumask(run->any_cpu), cpu_online_mask);
+	run->num_cpus = 0;
+	for_each_cpu(cpu, cpus) {
+		if (run->num_cpus == HWCHECK_CPUS)
 			return false;
-		cpumask_set_cpu(run->cpu[i].cpu, cpus);
-	}
-	/* All CPUs of one package that are online, and no other. */
-	package = topology_physical_package_id(run->cpu[0].cpu);
-	for_each_possible_cpu(cpu) {
-		if (cpumask_test_cpu(cpu, cpus) !=
-		    (cpu_online(cpu) && topology_physical_package_id(cpu) == package))
-			return false;
+		run->cpu[run->num_cpus++].cpu = cpu;
 	}
 	return true;
 }
@@ -292,7 +287,7 @@ static long hwcheck_ioctl(struct file *file, unsigned int cmd, unsigned long arg
 	run->listened = 0;
 	if (!hwcheck_sane(run, cpus)) {
 		err = -EINVAL;
-	} else if (hwcheck_msr(run->cpu[0].cpu, U_CTL, &ctl, false) || ctl & U_EN_OR_RST) {
+	} else if (hwcheck_msr(run->any_cpu, U_CTL, &ctl, false) || ctl & U_EN_OR_RST) {
 		err = -EBUSY;
 	} else {
 		preempt_disable();

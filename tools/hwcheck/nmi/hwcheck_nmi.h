@@ -24,8 +24,8 @@
 
 /* NMIs of one CPU */
 struct hwcheck_cpu {
-	__u32 cpu;	/* in */
-	__u32 ours;	/* out: claimed, at most one */
+	__u32 cpu;
+	__u32 ours;	/* claimed, at most one */
 	__u32 late;	/* of these: after bit 13 was set late */
 	__u32 core;	/* the core PMU's, or both at once; left to perf */
 	__u32 other;	/* left to the kernel */
@@ -34,10 +34,12 @@ struct hwcheck_cpu {
 struct hwcheck_run {
 	__u32 flags;
 	__u32 cores;		/* pmi_core_sel, 8 bits */
-	__u32 overflowed;	/* out */
-	__u32 listened;		/* out: CPUs whose bit 13 was as wanted */
-	__u32 num_cpus;
-	struct hwcheck_cpu cpu[HWCHECK_CPUS];		/* all of them of one package */
+	__u32 any_cpu;		/* of the package */
+	/* what follows is returned */
+	__u32 overflowed;
+	__u32 listened;		/* CPUs whose bit 13 was as wanted */
+	__u32 num_cpus;		/* of the package, that are online */
+	struct hwcheck_cpu cpu[HWCHECK_CPUS];
 };
 
 #define HWCHECK_RUN	_IOWR('h', 0x75, struct hwcheck_run)
