@@ -38,6 +38,13 @@ static inline bool ext_needless(void)
 	return getenv("PATCHED");
 }
 
+/* For a case about the module itself. */
+static inline void ext_needed(void)
+{
+	if (ext_needless())
+		ktap_skip("about the module, which this kernel does without");
+}
+
 static inline void ext_unload(void)
 {
 	shell("rmmod intel_core_ext 2>/dev/null");
