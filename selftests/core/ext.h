@@ -56,8 +56,16 @@ static inline void ext_load(const char *parameters)
 {
 	char command[128];
 
+	if (ext_needless()) {
+		/*
+		 * A module that is loaded anew knows of no event before. The kernel keeps for 40 ms that
+		 * CPU-wide events have left, and lets tasks wait.
+		 */
+		usleep(100000);
+		return;
+	}
 	ext_unload();
-	if (!parameters || ext_needless())
+	if (!parameters)
 		return;
 	snprintf(command, sizeof(command), "modprobe intel_core_ext %s", parameters);
 	ktap_require(!shell(command) && ext_loaded(), "cannot load with '%s'", parameters);

@@ -130,12 +130,12 @@ look() {
 # gone NAME FAULT, there NAME FAULT
 gone() { ended "$1" 0 && "right_$2" "$1"; }
 there() {
-	local line
+	local line look=${1%-*}
 	! gone "$1" "$2" >/dev/null || return
 	while read -r line; do
 		grep -h "$line" "$DIR/$1.out" "$DIR/$1.err" "$DIR/$1.log" | sort | uniq -c | grep . ||
 			{ echo "no $line"; tail -n 5 "$DIR/$1.out" "$DIR/$1.err"; return 1; }
-	done <<<"${seen[$2]}"
+	done <<<"${seen[$look]:-${seen[$2]}}"
 	! declare -F "wrong_$2" >/dev/null || { cat "$DIR/$1.out"; "wrong_$2" "$1"; }
 }
 
