@@ -53,7 +53,7 @@ static const struct source {
 	  PERF_MEM_LVL_MISS | PERF_MEM_LVL_L1, 0, 0, 0, 0 },
 	{ 0x10d1, L(L3) | L(HITM) | L(DRAM), PERF_MEM_OP_LOAD,
 	  PERF_MEM_LVL_MISS | PERF_MEM_LVL_L2, 0, 0, 0, 0 },
-	{ 0x20d1, L(HITM), PERF_MEM_OP_LOAD, PERF_MEM_LVL_HIT | PERF_MEM_LVL_REM_CCE1,
+	{ 0x20d1, L(HITM), PERF_MEM_OP_LOAD, PERF_MEM_LVL_HIT | PERF_MEM_LVL_L3,
 	  PERF_MEM_LVLNUM_ANY_CACHE, PERF_MEM_SNOOP_HITM, 0, 0 },
 	{ 0x40d1, L(FILL), PERF_MEM_OP_LOAD, PERF_MEM_LVL_HIT | PERF_MEM_LVL_LFB,
 	  PERF_MEM_LVLNUM_LFB, 0, 0, 0 },
@@ -103,7 +103,7 @@ static bool source_is(const struct source *want, union perf_mem_data_src src)
 {
 	/* A cache that is not in the way of this core: another core's, of the same chip. */
 	bool other = want->num == PERF_MEM_LVLNUM_ANY_CACHE;
-	/* The kernel's own says which level, for perf c2c. */
+	/* In the kernel's own it is an L2, which the perf of that kernel takes for local as well. */
 	static const struct source patched = {
 		0x20d1, L(HITM), PERF_MEM_OP_LOAD, PERF_MEM_LVL_HIT | PERF_MEM_LVL_L2,
 		PERF_MEM_LVLNUM_L2, PERF_MEM_SNOOP_HITM, 0, 0

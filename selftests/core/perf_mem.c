@@ -162,7 +162,7 @@ static void c2c_shared(void)
 	row = c2c_report("/tmp/c2c");
 	ktap_note("%u rows, the shared line has %u of %llu HITMs", row.rows, row.hitm, before);
 	/* Each turn finds the other's stores; what the C library shares is a rest. */
-	ktap_check(before == sampled && row.number == 1 && !row.local && row.remote == row.hitm &&
+	ktap_check(before == sampled && row.number == 1 && !row.remote && row.local == row.hitm &&
 		   row.hitm >= 100 && row.hitm <= before && before - row.hitm <= 10,
 		   "row %u, %u of %llu, truth %llu", row.number, row.hitm, before, sampled);
 	addr2line(false);
@@ -193,7 +193,7 @@ static void c2c_record_shared(void)
 	for (cpu = 0; cpu < 2; cpu++)
 		msr_write(cpu, SYN_MEM_MODE, SYN_MEM_BY_ADDRESS);
 	ktap_require(!shell("echo 4 >" MUX_INTERVAL));
-	ktap_check(row.number == 1 && row.hitm >= 10 && row.remote == row.hitm,
+	ktap_check(row.number == 1 && row.hitm >= 10 && row.local == row.hitm,
 		   "row %u of %u, %u HITMs", row.number, row.rows, row.hitm);
 	/* All of them can be told apart. */
 	ktap_check(!shell("grep -q 'Unable to parse data source *: *0$' /tmp/report"));

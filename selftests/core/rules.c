@@ -264,6 +264,7 @@ static void offcore_enforced(void)
 	unsigned int n, refused = 0, taken = 0;
 	int reg;
 
+	ext_needed();
 	ext_load("enforce=1");
 	for (reg = 0; reg < 2; reg++) {
 		for (n = 0; n < num_offcore; n++) {
@@ -355,6 +356,7 @@ static void others_enforced(void)
 	unsigned int code, i;
 	int pass;
 
+	ext_needed();
 	for (pass = 0; pass < 2; pass++) {
 		ext_load(pass ? "enforce=1" : NULL);
 		for (code = 0; code < 256; code++) {
@@ -520,6 +522,7 @@ static void inherited_enforced(void)
 	pid_t child;
 	int fd;
 
+	ext_needed();
 	ext_load(NULL);
 	attr.disabled = 0;
 	attr.inherit = 1;
@@ -537,6 +540,7 @@ static void inherited_enforced(void)
 
 static void reason_given(void)
 {
+	ext_needed();
 	ext_load("enforce=1");
 	ktap_require(!shell("echo 'module intel_core_ext +p' >/proc/dynamic_debug/control"));
 	kmsg_mark();

@@ -86,7 +86,7 @@ static void sources(void)
 		    SOURCE(.mem_lvl = PERF_MEM_LVL_MISS | PERF_MEM_LVL_L2,
 			   .mem_lvl_num = PERF_MEM_LVLNUM_NA, .mem_snoop = PERF_MEM_SNOOP_NA));
 	samples_are(HITM, L(HITM), 0,
-		    SOURCE(.mem_lvl = PERF_MEM_LVL_HIT | PERF_MEM_LVL_REM_CCE1,
+		    SOURCE(.mem_lvl = PERF_MEM_LVL_HIT | PERF_MEM_LVL_L3,
 			   .mem_lvl_num = PERF_MEM_LVLNUM_ANY_CACHE, .mem_remote = 1,
 			   .mem_hops = PERF_MEM_HOPS_0, .mem_snoop = PERF_MEM_SNOOP_HITM));
 }

@@ -9,6 +9,9 @@
 #	judge NAME WHERE MACHINE <<-'END'
 #	...
 #	END
+#
+# MENDED=FILE tries that program instead of the one of its name, built with what
+# Documentation/upstream changes: what is "theirs" has to pass then.
 
 # unpack PACKAGE...: Libraries go where the guest's loader looks. What has been fetched stays
 # in the cache.
@@ -26,6 +29,8 @@ unpack() {
 		for d in usr/lib/x86_64-linux-gnu lib64; do
 			[ ! -d $d ] || { cp -a $d lib/ && rm -r $d; }
 		done
+		[ -z "${MENDED:-}" ] ||
+			cp "$MENDED" "$(find . -path "*bin/${MENDED##*/}" | grep .)"
 	)
 }
 
@@ -65,6 +70,7 @@ judge() {
 	while read -r machines verdict what rest; do
 		case $machines in '' | '#'*) continue ;; esac
 		case ,$machines, in *",$machine,"* | *,'*',*) ;; *) continue ;; esac
+		[ "$verdict" != theirs ] || [ -z "${MENDED:-}" ] || verdict=passes
 		line="$where: $what"
 		if [ "${got[$what]:-}" = "${want[$verdict]:-}" ]; then
 			case $verdict in

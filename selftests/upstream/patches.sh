@@ -33,7 +33,8 @@ tree() {
 	local f
 	rm -rf "$DIR/tree"
 	sed -n 's/^+++ b.//p' "$DIR/$1"/*.patch | sort -u | while read -r f; do
-		mkdir -p "$DIR/tree/${f%/*}" && cp "$source/$f" "$DIR/tree/$f"
+		mkdir -p "$DIR/tree/${f%/*}"
+		[ ! -e "$source/$f" ] || cp "$source/$f" "$DIR/tree/$f"
 	done
 	git init -q "$DIR/tree" && git -C "$DIR/tree" add . && git -C "$DIR/tree" commit -qm source
 }

@@ -277,15 +277,6 @@ def r_regs(port):
     return 0xe04 + port, base + 0xc + p, [base + 0x60 + 4 * p + i for i in range(3)]
 
 
-def named_port_rows():
-    """Names that our changes to mainline add."""
-    for main, ours in (('flits_sent', 'flits_sent'), ('idle_flits', 'null_idle'),
-                       ('data_response', 'new_packets_recv.any.drs')):
-        for n in range(2):
-            yield Row(f'rbox alias port{n}_{main}', 'rbox', 0, f'port{n}_{main}',
-                      f'{ours},port={n}', {0xe04: ALL, 0xe05: ALL})
-
-
 def rbox_rows(model):
     events = events_of('r', model)
     for port in range(8):
@@ -377,8 +368,6 @@ def make_rows(model):
     for more in (shape_rows, instance_rows, wbox_clock, sbox_match_rows, bbox_rows, mbox_rows,
                  rbox_rows, refusal_rows):
         rows += more(model)
-    if PATCHED:
-        rows += named_port_rows()
     rows.append(Row('idle after', None, 0, '', ''))
     keys = [r.key for r in rows]
     assert len(set(keys)) == len(keys), [k for k in keys if keys.count(k) > 1]
