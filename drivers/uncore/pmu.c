@@ -22,9 +22,19 @@ module_param_named(unprivileged_hold, uncore_unprivileged_hold, bool, 0444);
 MODULE_PARM_DESC(unprivileged_hold,
 		 "let users without CAP_PERFMON open gates and events with freeze=1 (no)");
 
+/*
+ * CPU hotplug takes ctx->mutex, and perf calls event_init() with ctx->mutex held, but only for the
+ * sibling of a group. This map stands for ctx->mutex: event_init() always has it, and hotplug
+ * always takes it. So lockdep reports a lock that must not be taken in event_init() at the first
+ * event, not only when a test opens it as sibling while a CPU goes. Without lockdep it is no code.
+ */
+struct lockdep_map uncore_perf_map;
+static struct lock_class_key uncore_perf_key;
+
 /** uncore_pmu_init() - get ready to check events; no PMU is registered yet */
 void uncore_pmu_init(void)
 {
+	lockdep_init_map(&uncore_perf_map, "xeon7500_event_init", &uncore_perf_key, 0);
 	perf_allow_kernel_prepare();
 }
 
@@ -177,7 +187,7 @@ static int uncore_event_setup(struct perf_event *event, struct uncore_package *p
 	return err ?: uncore_event_open(event, ue->box, ue->by_user);
 }
 
-static int uncore_event_init(struct perf_event *event)
+static int uncore_event_make(struct perf_event *event)
 {
 	const struct uncore_pmu *upmu = to_uncore_pmu(event->pmu);
 	unsigned int id = upmu->type->first + upmu->instance;
@@ -214,6 +224,16 @@ static int uncore_event_init(struct perf_event *event)
 	uncore_event_no_start(event);
 	event->destroy = uncore_event_destroy;
 	return 0;
+}
+
+static int uncore_event_init(struct perf_event *event)
+{
+	int err;
+
+	lock_map_acquire(&uncore_perf_map);
+	err = uncore_event_make(event);
+	lock_map_release(&uncore_perf_map);
+	return err;
 }
 
 /* ---- what follows perf calls with interrupts off ---- */
