@@ -292,8 +292,8 @@ static void states(void)
 
 /*
  * A session from load to unload whose Nth access to IA32_DEBUGCTL answers #GP: either it is told
- * that overflows do not interrupt, or each overflow is a sample, and the handler has found it, not
- * the timer that looks for lost ones.
+ * that overflows do not interrupt, or each overflow is a sample, and NMIs come: not only the timer
+ * finds them that looks for lost ones.
  */
 static void debugctl(void)
 {
@@ -328,10 +328,11 @@ static void debugctl(void)
 			sampled++;
 			rings_drain();
 			now = before && !msr_read(0, SYN_FAULT_DEBUGCTL_GP);
-			ktap_check(now || rings[num_rings - 1].samples, "access %d, turn %d: no samples",
-				   n, turn);
-			ktap_check(now || package_caps("missed_pmis") == missed,
-				   "access %d, turn %d: the timer has found overflows", n, turn);
+			/* The timer may be quicker than an NMI, but comes once in 10 ms. */
+			missed = package_caps("missed_pmis") - missed;
+			ktap_check(now || (long long)rings[num_rings - 1].samples > missed,
+				   "access %d, turn %d: %llu samples, %lld of them by the timer", n,
+				   turn, rings[num_rings - 1].samples, missed);
 		}
 		check_books("with a refused access");
 		event_close_all();
