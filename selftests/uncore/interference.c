@@ -199,28 +199,27 @@ static void do_group(void)
 	}
 }
 
-/* Every overflow of a box that no one else uses is a sample or found no room. */
+/* Every overflow of a box that no one else uses is a sample or found no room. As in watch(). */
 static void books(int which, int package)
 {
 	const char *pmu = events[which].pmu;
-	struct { u64 value, lost; } now = {};
+	struct { u64 value, lost; } now = {}, again = {};
 	struct ring r = {};
 	u64 before, after;
-	bool known;
-	int fd;
+	bool known = truth_now(package, SYN_OVERFLOWS, pmu, &before);
+	int fd = open_now(which, 2 * package, -1);
 
-	fd = open_now(which, 2 * package, -1);
 	if (fd < 0)
 		return;
 	ring_map(&r, fd, 8);
 	r.type = SAMPLE_BASE;
-	known = truth_now(package, SYN_OVERFLOWS, pmu, &before);
 	control(fd, PERF_EVENT_IOC_ENABLE, 0);
 	usleep(3000);
 	control(fd, PERF_EVENT_IOC_DISABLE, 0);
-	known = known && truth_now(package, SYN_OVERFLOWS, pmu, &after);
+	known = timed(read(fd, &now, sizeof(now))) == sizeof(now) && known &&
+		truth_now(package, SYN_OVERFLOWS, pmu, &after);
 	ring_drain(&r, NULL, NULL);
-	if (read(fd, &now, sizeof(now)) == sizeof(now) && known &&
+	if (known && read(fd, &again, sizeof(again)) == sizeof(again) && now.value == again.value &&
 	    r.samples + now.lost != after - before)
 		wrong("%s: %llu overflows, %llu samples, %llu without room", pmu, after - before,
 		      r.samples, now.lost);
