@@ -115,8 +115,8 @@ static struct perf_event_attr random_attr(const struct pmu *p, char *text, size_
 	attr.exclude_guest = !draw(30);
 	attr.precise_ip = !draw(30);
 	if (len < (int)size)
-		snprintf(text + len, size - len, "/ %#llx,%#llx,%#llx period %llu", attr.config, attr.config1,
-			 attr.config2, attr.sample_period);
+		snprintf(text + len, size - len, "/ %#llx,%#llx,%#llx period %llu", attr.config,
+			 attr.config1, attr.config2, attr.sample_period);
 	return attr;
 }
 
@@ -197,7 +197,8 @@ static void round_of(const struct pmu *p)
 			continue;
 		whole = whole && count.running == count.enabled;
 		sum += count.value;
-		ktap_check(!count.value || count.running, "%s: %llu in no time", text[i], count.value);
+		ktap_check(!count.value || count.running, "%s: %llu in no time", text[i],
+			   count.value);
 	}
 	truth = box_truth(0, SYN_EVENTS, p->name);
 	violations = msr_read(0, SYN_VIOLATIONS);
@@ -231,7 +232,8 @@ static void rounds(void)
 	check_stopped(0, "at the end");
 	ktap_note("%d rounds: %u events accepted, %u refused; %u rounds counted, %u multiplexed", n,
 		  accepted, refused, compared, waited);
-	ktap_check(compared > (unsigned int)n / 4 || n < 20, "%u of %d rounds counted", compared, n);
+	ktap_check(compared > (unsigned int)n / 4 || n < 20, "%u of %d rounds counted", compared,
+		   n);
 }
 
 SILICON_MAIN({ "random attrs with structure", rounds })

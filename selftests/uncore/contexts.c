@@ -251,7 +251,8 @@ static void use(const char *what, int fd, bool samples)
 		err = ioctl(fd, r->request, r->by_address ? (u64)(unsigned long)arg : r->arg);
 		ktap_check(!err || !r->always, "%s: %s: %s", what, r->name, strerror(errno));
 		if (r->request == PERF_EVENT_IOC_PERIOD)
-			ktap_check(!err == (samples && r->arg > 1), "%s: %s: %d", what, r->name, err);
+			ktap_check(!err == (samples && r->arg > 1), "%s: %s: %d", what, r->name,
+				   err);
 	}
 	/* So that an NMI of its own may read the group. */
 	if (samples)
@@ -466,27 +467,24 @@ static void suspend(void)
 	put("/sys/power/pm_test", "none");
 }
 
-static void away_2(void) { set_online(2, false); }
-static void away_3(void) { set_online(3, false); }
-static void back_2(void) { set_online(2, true); }
-static void back_3(void) { set_online(3, true); }
-
 static const struct {
 	const char *what;
-	void (*run)(void);
+	void (*run)(void);	/* or NULL: */
+	int cpu;
+	bool online;
 } steps[] = {
 	{ "sysfs is read", read_sysfs },
 	{ "unload", refuse_unload },
-	{ "CPU 2 goes", away_2 },
+	{ "CPU 2 goes", .cpu = 2 },
 	{ "sysfs is read after the move", read_sysfs },
-	{ "CPU 2 comes back", back_2 },
+	{ "CPU 2 comes back", .cpu = 2, .online = true },
 	{ "suspend", suspend },
-	{ "CPU 3 goes", away_3 },
-	{ "the last CPU goes", away_2 },
+	{ "CPU 3 goes", .cpu = 3 },
+	{ "the last CPU goes", .cpu = 2 },
 	{ "sysfs is read without the package", read_sysfs },
 	{ "unload without the package", refuse_unload },
-	{ "the package comes back", back_2 },
-	{ "CPU 3 comes back", back_3 },
+	{ "the package comes back", .cpu = 2, .online = true },
+	{ "CPU 3 comes back", .cpu = 3, .online = true },
 };
 
 /* Each kind alone and, where there is one, in a group; both packages. */
@@ -510,7 +508,10 @@ static void everything(void)
 		}
 	}
 	for (i = 0; i < ARRAY_SIZE(steps); i++) {
-		steps[i].run();
+		if (steps[i].run)
+			steps[i].run();
+		else
+			set_online(steps[i].cpu, steps[i].online);
 		for (e = 0; e < num_open_events; e++)
 			ktap_check(read(open_events[e], buf, sizeof(buf)) >= 0, "%s: event %d: %s",
 				   steps[i].what, e, strerror(errno));

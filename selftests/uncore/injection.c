@@ -132,7 +132,8 @@ static int try_open(void)
 
 static void after_open(int n, int err)
 {
-	ktap_check(!err || err == -ENOMEM || err == -EINVAL, "allocation %d: %s", n, strerror(-err));
+	ktap_check(!err || err == -ENOMEM || err == -EINVAL, "allocation %d: %s", n,
+		   strerror(-err));
 	if (opened >= 0)
 		close(opened);
 	works("open with failed allocation", n);
@@ -145,8 +146,8 @@ static int try_offline(void)
 
 static void after_hotplug(int n, int err)
 {
-	ktap_check(!err || err == -ENOMEM || err == -EAGAIN || err == -EBUSY, "allocation %d: %s", n,
-		   strerror(-err));
+	ktap_check(!err || err == -ENOMEM || err == -EAGAIN || err == -EBUSY,
+		   "allocation %d: %s", n, strerror(-err));
 	works("hotplug with failed allocation", n);
 }
 

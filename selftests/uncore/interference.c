@@ -3,8 +3,8 @@
  * Interference: actors that use, disturb, take away or starve what the others use, in all pairs,
  * and in make soak in triples drawn at random for a while. Whatever they do to each other,
  *
- *	counts		of two events that are always there equal the silicon's truth, and of
- *			sampling events every overflow is a sample or a lost one
+ *	counts		of two events that are always there equal the silicon's truth, and
+ *			of sampling events every overflow is a sample or found no room
  *	time		no call takes longer than a second (ten on the debug kernel)
  *	registers	nothing runs and no overflow is pending when all is over, and no access
  *			was against the rules of the silicon
@@ -67,8 +67,10 @@ static u64 draw(u64 below)
 
 #define wrong(...)							\
 	do {								\
-		if (!shared->live[me].wrong[0])				\
-			snprintf(shared->live[me].wrong, sizeof(shared->live[me].wrong), __VA_ARGS__); \
+		char *__w = shared->live[me].wrong;			\
+									\
+		if (!__w[0])						\
+			snprintf(__w, sizeof(shared->live[me].wrong), __VA_ARGS__); \
 	} while (0)
 
 /* A call that may hang. */
@@ -156,7 +158,8 @@ static void watch(int package)
 		/* No bytes: perf says that it is in error. */
 		known = timed(read(fd, count, sizeof(count))) == sizeof(count) && known &&
 			truth_now(package, SYN_EVENTS, pmu, &after) &&
-			timed(read(fd, again, sizeof(again))) == sizeof(again) && count[0] == again[0];
+			timed(read(fd, again, sizeof(again))) == sizeof(again) &&
+			count[0] == again[0];
 		if (known && count[0] != after - before)
 			wrong("package %d: %llu counted, truth %llu, ran %llu ns of %llu", package,
 			      count[0], after - before, count[2], count[1]);
@@ -166,8 +169,15 @@ static void watch(int package)
 	timed(close(fd));
 }
 
-static void watch_0(void) { watch(0); }
-static void watch_1(void) { watch(1); }
+static void watch_0(void)
+{
+	watch(0);
+}
+
+static void watch_1(void)
+{
+	watch(1);
+}
 
 static void do_open(void)
 {
@@ -227,8 +237,15 @@ static void books(int which, int package)
 	timed(close(fd));
 }
 
-static void do_sample(void) { books(SAMPLE, 1); }
-static void do_freeze(void) { books(FREEZE, 0); }
+static void do_sample(void)
+{
+	books(SAMPLE, 1);
+}
+
+static void do_freeze(void)
+{
+	books(FREEZE, 0);
+}
 
 /* A count never goes down, from whatever CPU it is read. */
 static void do_read(void)
@@ -307,8 +324,15 @@ static void program(const char *command)
 		usleep(1000);
 }
 
-static void do_metrics(void) { program("perf metrics memory -- sleep 0.01"); }
-static void do_stat(void) { program("perf stat -a -e xeon7500_cbox_5/event=0x14,umask=0x7/ sleep 0.01"); }
+static void do_metrics(void)
+{
+	program("perf metrics memory -- sleep 0.01");
+}
+
+static void do_stat(void)
+{
+	program("perf stat -a -e xeon7500_cbox_5/event=0x14,umask=0x7/ sleep 0.01");
+}
 
 static int read_file(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
@@ -621,8 +645,8 @@ static void shrink(struct combination c, u64 ms)
 		}
 	}
 	name_of(&c, name, sizeof(name));
-	ktap_check(false, "tools/vm/run --sockets 2 --cores 2 --put build/selftests/uncore/interference:/t/ "
-		   "-- /t/interference %s", name);
+	ktap_check(false, "tools/vm/run --sockets 2 --cores 2 "
+		   "--put build/selftests/uncore/interference:/t/ -- /t/interference %s", name);
 }
 
 static u64 ms_each(void)
@@ -642,7 +666,8 @@ static void begin(void)
 {
 	int fd, i;
 
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		      -1, 0);
 	ktap_require(shared != MAP_FAILED, "mmap: %s", strerror(errno));
 	all_online(4);
 	if (!loaded(OURS))
@@ -714,8 +739,8 @@ static void triples(void)
 
 		for (i = 0; i < 3; i++)
 			c.actor[i] = FIRST + (int)draw(ACTORS - FIRST);
-		if (c.actor[0] != c.actor[1] && c.actor[1] != c.actor[2] && c.actor[0] != c.actor[2] &&
-		    !actors[c.actor[0]].signal) {
+		if (c.actor[0] != c.actor[1] && c.actor[1] != c.actor[2] &&
+		    c.actor[0] != c.actor[2] && !actors[c.actor[0]].signal) {
 			attempt(&c);
 			num++;
 		}
@@ -759,7 +784,8 @@ int main(int argc, char **argv)
 		{ "triples, drawn at random", triples },
 	}, single[] = { { "this combination", one } };
 
-	argument = argv[argc - 1];
-	return argc > 1 ? ktap_run(silicon_missing(), NULL, single, 1) :
-			  ktap_run(silicon_missing() ?: uncore_missing(), NULL, all, ARRAY_SIZE(all));
+	argument = argc > 1 ? argv[1] : NULL;
+	if (argument)
+		return ktap_run(silicon_missing(), NULL, single, 1);
+	return ktap_run(silicon_missing() ?: uncore_missing(), NULL, all, ARRAY_SIZE(all));
 }

@@ -84,7 +84,8 @@ static void each_call(void)
 				ktap_require(!unload(OURS), "in use");
 			err = insmod(functions[i].name, n, functions[i].error);
 			if (err) {
-				ktap_note("%s: not in this kernel (%s)", functions[i].name, strerror(err));
+				ktap_note("%s: not in this kernel (%s)", functions[i].name,
+					  strerror(err));
 				break;
 			}
 			snprintf(what, sizeof(what), "%s, call %d", functions[i].name, n);
@@ -92,9 +93,11 @@ static void each_call(void)
 			made = calls();
 			if (made >= n) {
 				tried++;
-				ktap_check(err == functions[i].want, "%s: load: %s", what, strerror(-err));
+				ktap_check(err == functions[i].want, "%s: load: %s", what,
+					   strerror(-err));
 			} else {
-				ktap_check(!err, "%s has not failed: load: %s", what, strerror(-err));
+				ktap_check(!err, "%s has not failed: load: %s", what,
+					   strerror(-err));
 			}
 			ktap_check(loaded(OURS) == !err, "%s: loaded", what);
 			ktap_check(!err || pmu_type(PACKAGE) < 0, "%s: a PMU is left", what);
