@@ -119,6 +119,14 @@ static int control(int fd, unsigned long request, u64 arg)
 	return timed(ioctl(fd, request, arg));
 }
 
+/* All of an event's value? Nothing: perf says that it is in error. */
+static bool read_now(int fd, void *buf, int size)
+{
+	int bytes = timed(read(fd, buf, size));
+
+	return bytes == size;
+}
+
 /* Some truth of a box, through whatever CPU of its package is there; false: none is. */
 static bool truth_now(int package, unsigned int what, const char *pmu, u64 *sum)
 {
@@ -155,11 +163,9 @@ static void watch(int package)
 	if (!control(fd, PERF_EVENT_IOC_ENABLE, 0)) {
 		usleep(2000);
 		control(fd, PERF_EVENT_IOC_DISABLE, 0);
-		/* No bytes: perf says that it is in error. */
-		known = timed(read(fd, count, sizeof(count))) == sizeof(count) && known &&
+		known = known && read_now(fd, count, sizeof(count)) &&
 			truth_now(package, SYN_EVENTS, pmu, &after) &&
-			timed(read(fd, again, sizeof(again))) == sizeof(again) &&
-			count[0] == again[0];
+			read_now(fd, again, sizeof(again)) && count[0] == again[0];
 		if (known && count[0] != after - before)
 			wrong("package %d: %llu counted, truth %llu, ran %llu ns of %llu", package,
 			      count[0], after - before, count[2], count[1]);
@@ -226,10 +232,10 @@ static void books(int which, int package)
 	control(fd, PERF_EVENT_IOC_ENABLE, 0);
 	usleep(3000);
 	control(fd, PERF_EVENT_IOC_DISABLE, 0);
-	known = timed(read(fd, &now, sizeof(now))) == sizeof(now) && known &&
+	known = known && read_now(fd, &now, sizeof(now)) &&
 		truth_now(package, SYN_OVERFLOWS, pmu, &after);
 	ring_drain(&r, NULL, NULL);
-	if (known && read(fd, &again, sizeof(again)) == sizeof(again) && now.value == again.value &&
+	if (known && read_now(fd, &again, sizeof(again)) && now.value == again.value &&
 	    r.samples + now.lost != after - before)
 		wrong("%s: %llu overflows, %llu samples, %llu without room", pmu, after - before,
 		      r.samples, now.lost);
@@ -261,7 +267,7 @@ static void do_read(void)
 		CPU_ZERO(&set);
 		CPU_SET(draw(4), &set);
 		sched_setaffinity(0, sizeof(set), &set);
-		if (timed(read(fd, count, sizeof(count))) != sizeof(count))
+		if (!read_now(fd, count, sizeof(count)))
 			break;
 		if (count[0] < last)
 			wrong("%llu after %llu", count[0], last);
@@ -337,13 +343,14 @@ static void do_stat(void)
 static int read_file(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
 	char buf[4096];
-	int fd;
+	int fd, bytes;
 
 	(void)ftw;
 	if (shared->stop || type != FTW_F || !(st->st_mode & 0444) || draw(20))
 		return 0;
 	fd = open(path, O_RDONLY);
-	if (fd >= 0 && timed(read(fd, buf, sizeof(buf))) < 0 && errno != ENODEV)
+	bytes = fd < 0 ? 0 : timed(read(fd, buf, sizeof(buf)));
+	if (bytes < 0 && errno != ENODEV)
 		wrong("%.100s: %s", path, strerror(errno));
 	close(fd);
 	return 0;
