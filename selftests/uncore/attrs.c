@@ -12,8 +12,7 @@
  *
  * PART: adversaries
  * VM: --sockets 1 --cores 2
- * TIER: once debug
- * LONG: once
+ * TIER: soak
  */
 #include "foreign.h"
 #include "sampling.h"

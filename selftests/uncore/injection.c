@@ -10,8 +10,7 @@
  * PART: adversaries
  * VM: --sockets 2 --cores 2
  * BOOT: own
- * TIER: once debug
- * LONG: each
+ * TIER: soak
  */
 #include "foreign.h"
 #include "hotplug.h"
