@@ -346,8 +346,8 @@ static void debugctl(void)
 	ktap_check(n > 3 && left, "it does not end");
 }
 
-SILICON_MAIN({ "each access to IA32_DEBUGCTL fails in turn", debugctl },
-	     { "CPU hotplug fails at each state", states },
-	     { "each allocation of an open fails in turn", opens },
+SILICON_MAIN({ "each allocation of an open fails in turn", opens },
+	     { "each allocation of a load", loads },
 	     { "each allocation of CPU hotplug", hotplugs },
-	     { "each allocation of a load", loads })
+	     { "each access to IA32_DEBUGCTL fails in turn", debugctl },
+	     { "CPU hotplug fails at each state", states })
