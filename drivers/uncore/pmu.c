@@ -197,6 +197,12 @@ static int uncore_event_make(struct perf_event *event)
 
 	if (event->attr.type != event->pmu->type)
 		return -ENOENT;
+	/*
+	 * Before 6.15 perf finds a PMU by its type while perf_pmu_register() still prepares what an
+	 * event of it is attached to.
+	 */
+	if (!smp_load_acquire(&upmu->registered))
+		return -ENODEV;
 	err = uncore_check_attr(event);
 	if (err)
 		return err;
@@ -449,7 +455,8 @@ int uncore_pmu_register(struct uncore_pmu *upmu, const struct uncore_box_type *t
 	if (!upmu->pmu.attr_groups)
 		return -ENOMEM;
 	err = perf_pmu_register(&upmu->pmu, upmu->name, -1);
-	upmu->registered = !err;
+	/* Pairs with the check in event_init(). */
+	smp_store_release(&upmu->registered, !err);
 	if (err)
 		uncore_sysfs_free(upmu->pmu.attr_groups);
 	return err;
