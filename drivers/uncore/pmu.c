@@ -198,8 +198,8 @@ static int uncore_event_make(struct perf_event *event)
 	if (event->attr.type != event->pmu->type)
 		return -ENOENT;
 	/*
-	 * Before 6.15 perf finds a PMU by its type while perf_pmu_register() still prepares what an
-	 * event of it is attached to.
+	 * perf (seen on 6.1) finds a PMU by its type while perf_pmu_register() still prepares what
+	 * an event of it is attached to.
 	 */
 	if (!smp_load_acquire(&upmu->registered))
 		return -ENODEV;
