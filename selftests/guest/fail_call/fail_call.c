@@ -29,11 +29,11 @@ static struct module *caller;
 
 void fail_call_return(void);
 asm(".pushsection .text\n"
-    ".type fail_call_return, @function\n"
-    "fail_call_return:\n"
-    ASM_RET
-    ".size fail_call_return, . - fail_call_return\n"
-    ".popsection\n");
+	".type fail_call_return, @function\n"
+	"fail_call_return:\n"
+	ASM_RET
+	".size fail_call_return, . - fail_call_return\n"
+	".popsection\n");
 
 static int fail_call_before(struct kprobe *probe, struct pt_regs *regs)
 {
