@@ -149,11 +149,14 @@ static void uncore_migrate(struct uncore_package *pkg, int from, int to)
 	rcu_unexpedite_gp();
 }
 
-/* On the CPU that comes. */
+/* On the CPU that comes. Also at load, with CPU hotplug locked. */
 static int uncore_cpu_online(unsigned int cpu)
 {
 	struct uncore_package *pkg = uncore_package_of(cpu);
 
+	/* perf:online takes ctx->mutex */
+	lock_map_acquire(&uncore_perf_map);
+	lock_map_release(&uncore_perf_map);
 	if (!pkg || pkg->cpu >= 0 || (!pkg->present && !uncore_package_probe(pkg)))
 		return 0;
 	WRITE_ONCE(pkg->cpu, cpu);

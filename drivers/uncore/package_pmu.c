@@ -195,7 +195,7 @@ static void uncore_package_event_destroy(struct perf_event *event)
 	kfree(pe);
 }
 
-static int uncore_package_event_init(struct perf_event *event)
+static int uncore_package_event_make(struct perf_event *event)
 {
 	const struct perf_event_attr *attr = &event->attr;
 	struct uncore_package_event *pe;
@@ -239,6 +239,16 @@ static int uncore_package_event_init(struct perf_event *event)
 		uncore_package_call(pkg, uncore_gates_close, pkg);
 	}
 	return 0;
+}
+
+static int uncore_package_event_init(struct perf_event *event)
+{
+	int err;
+
+	lock_map_acquire(&uncore_perf_map);
+	err = uncore_package_event_make(event);
+	lock_map_release(&uncore_perf_map);
+	return err;
 }
 
 PMU_FORMAT_ATTR(event, "config:0-7");

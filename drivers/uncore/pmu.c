@@ -22,9 +22,19 @@ module_param_named(unprivileged_hold, uncore_unprivileged_hold, bool, 0444);
 MODULE_PARM_DESC(unprivileged_hold,
 		 "let users without CAP_PERFMON open gates and events with freeze=1 (no)");
 
+/*
+ * CPU hotplug takes ctx->mutex, and perf calls event_init() with ctx->mutex held, but only for the
+ * sibling of a group. This map stands for ctx->mutex: event_init() always has it, and hotplug
+ * always takes it. So lockdep reports a lock that must not be taken in event_init() at the first
+ * event, not only when a test opens it as sibling while a CPU goes. Without lockdep it is no code.
+ */
+struct lockdep_map uncore_perf_map;
+static struct lock_class_key uncore_perf_key;
+
 /** uncore_pmu_init() - get ready to check events; no PMU is registered yet */
 void uncore_pmu_init(void)
 {
+	lockdep_init_map(&uncore_perf_map, "xeon7500_event_init", &uncore_perf_key, 0);
 	perf_allow_kernel_prepare();
 }
 
@@ -177,7 +187,7 @@ static int uncore_event_setup(struct perf_event *event, struct uncore_package *p
 	return err ?: uncore_event_open(event, ue->box, ue->by_user);
 }
 
-static int uncore_event_init(struct perf_event *event)
+static int uncore_event_make(struct perf_event *event)
 {
 	const struct uncore_pmu *upmu = to_uncore_pmu(event->pmu);
 	unsigned int id = upmu->type->first + upmu->instance;
@@ -187,6 +197,12 @@ static int uncore_event_init(struct perf_event *event)
 
 	if (event->attr.type != event->pmu->type)
 		return -ENOENT;
+	/*
+	 * perf (seen on 6.1) finds a PMU by its type while perf_pmu_register() still prepares what
+	 * an event of it is attached to.
+	 */
+	if (!smp_load_acquire(&upmu->registered))
+		return -ENODEV;
 	err = uncore_check_attr(event);
 	if (err)
 		return err;
@@ -214,6 +230,16 @@ static int uncore_event_init(struct perf_event *event)
 	uncore_event_no_start(event);
 	event->destroy = uncore_event_destroy;
 	return 0;
+}
+
+static int uncore_event_init(struct perf_event *event)
+{
+	int err;
+
+	lock_map_acquire(&uncore_perf_map);
+	err = uncore_event_make(event);
+	lock_map_release(&uncore_perf_map);
+	return err;
 }
 
 /* ---- what follows perf calls with interrupts off ---- */
@@ -429,7 +455,8 @@ int uncore_pmu_register(struct uncore_pmu *upmu, const struct uncore_box_type *t
 	if (!upmu->pmu.attr_groups)
 		return -ENOMEM;
 	err = perf_pmu_register(&upmu->pmu, upmu->name, -1);
-	upmu->registered = !err;
+	/* Pairs with the check in event_init(). */
+	smp_store_release(&upmu->registered, !err);
 	if (err)
 		uncore_sysfs_free(upmu->pmu.attr_groups);
 	return err;

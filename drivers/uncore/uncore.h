@@ -20,6 +20,7 @@
  * interrupted the one who has it or waits for it, see uncore_lock().
  * uncore_event_update() needs no lock, in any context, on any CPU of the package.
  * No callback of perf takes another lock: perf may hold ctx->mutex, ctx->lock or both.
+ * uncore_perf_map tells lockdep so.
  */
 #ifndef UNCORE_H
 #define UNCORE_H
@@ -29,6 +30,7 @@
 #include <linux/bitops.h>
 #include <linux/device.h>
 #include <linux/hrtimer.h>
+#include <linux/lockdep.h>
 #include <linux/perf_event.h>
 #include <linux/sched/clock.h>
 #include <linux/smp.h>
@@ -494,6 +496,7 @@ enum uncore_pmi_state uncore_self_test_worst(void);
 extern bool uncore_unprivileged_hold;
 int uncore_event_open(struct perf_event *event, struct uncore_box *box, bool by_user);
 void uncore_event_close(struct uncore_box *box, bool by_user);
+extern struct lockdep_map uncore_perf_map;
 int uncore_check_attr(struct perf_event *event);
 void uncore_pmu_init(void);
 int uncore_pmu_register(struct uncore_pmu *upmu, const struct uncore_box_type *type,

@@ -65,6 +65,9 @@ run_test() { # NAME DRIVER
 	kill_session $pid
 	cd /
 	unload
+	# It is off after its first complaint, or when it has run out of room: then it sees nothing.
+	[ ! -e /proc/lockdep_stats ] || grep -q 'debug_locks: *1$' /proc/lockdep_stats ||
+		echo "not ok - lockdep is off: $(grep debug_locks /proc/lockdep_stats)"
 	return $status
 }
 

@@ -41,7 +41,7 @@ void start_over(int cpu)
 	msr_write(cpu, U_CTL, 0);
 	msr_write(cpu, SYN_TRAFFIC_RESET, 1);
 	msr_write(cpu, SYN_TRAFFIC_MIX, 1);
-	for (i = SYN_FAULT_LOSE; i <= SYN_FAULT_DEBUGCTL; i++)
+	for (i = SYN_FAULT_LOSE; i <= SYN_FAULT_LAST; i++)
 		msr_write(cpu, i, 0);
 	msr_write(cpu, SYN_CLEAR, 1);
 }

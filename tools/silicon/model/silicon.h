@@ -137,6 +137,7 @@ void apic_uncore_pmi(unsigned int package, unsigned int core_mask);
 void apic_count(unsigned int package, unsigned int what);
 void apic_reset(unsigned int package);		/* its PMIs on their way are gone */
 bool apic_debugctl_stuck(void);			/* IA32_DEBUGCTL bit 13 stays 0 */
+bool apic_debugctl_refused(void);		/* this access to it answers #GP */
 void apic_debugctl_written(CPUState *cs, bool bit_13);
 void apic_nmi_begin(CPUState *cs);		/* clock readable */
 void apic_nmi_access(CPUState *cs);		/* to an uncore register, maybe in an NMI */

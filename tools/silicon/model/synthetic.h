@@ -172,6 +172,8 @@
 #define SYN_FAULT_DELAY_NS	0x53532002u	/* deliver all N ns late, until set to 0 */
 #define SYN_FAULT_SIBLING	0x53532003u	/* send the next N to the wrong thread or core */
 #define SYN_FAULT_DEBUGCTL	0x53532004u	/* 1: IA32_DEBUGCTL bit 13 cannot be set */
+#define SYN_FAULT_DEBUGCTL_GP	0x53532005u	/* the Nth access to IA32_DEBUGCTL answers #GP */
+#define SYN_FAULT_LAST		SYN_FAULT_DEBUGCTL_GP
 
 /*
  * ---- packets ----

@@ -19,7 +19,7 @@ static uint64_t package_stats[SILICON_PACKAGES][SYN_PMI_NO_EDGE + 1];
 static uint64_t cpu_stats[SILICON_CPUS][SYN_PMI_NMI_ALL_INSNS + 1];
 static bool enabled[SILICON_CPUS];	/* IA32_DEBUGCTL bit 13 */
 static bool kept[SILICON_CPUS];		/* PMIs that wait for it */
-static uint64_t faults[SYN_FAULT_DEBUGCTL - SYN_FAULT_LOSE + 1];
+static uint64_t faults[SYN_FAULT_LAST - SYN_FAULT_LOSE + 1];
 
 #define FAULT(name)	faults[SYN_FAULT_##name - SYN_FAULT_LOSE]
 
@@ -287,6 +287,11 @@ static bool synth_wr(CPUState *cs, uint32_t msr, uint64_t val)
 bool apic_debugctl_stuck(void)
 {
 	return FAULT(DEBUGCTL) || reading(RD_DEBUGCTL_13) != RD_DEBUGCTL_13_PRESENT;
+}
+
+bool apic_debugctl_refused(void)
+{
+	return FAULT(DEBUGCTL_GP) && !--FAULT(DEBUGCTL_GP);
 }
 
 static void row_json(JSONWriter *w, unsigned int id, const char * const *names,

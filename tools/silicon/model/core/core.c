@@ -316,6 +316,8 @@ static enum msr_rc rdmsr(CPUState *cs, uint32_t msr, uint64_t *val)
 		*val = k->lbr_tos;
 		break;
 	case MSR_DEBUGCTL_:
+		if (apic_debugctl_refused())
+			return MSR_GP;
 		*val = k->debugctl;
 		break;
 	case MSR_IA32_MISC_ENABLE:
@@ -376,7 +378,7 @@ static enum msr_rc write_other(struct core *k, uint32_t msr, uint64_t val)
 		k->lbr_tos = val & (k->model->lbr - 1);
 		break;
 	case MSR_DEBUGCTL_:
-		if (val & ~k->model->debugctl)
+		if (val & ~k->model->debugctl || apic_debugctl_refused())
 			return MSR_GP;
 		k->debugctl = apic_debugctl_stuck() ? val & ~DEBUGCTL_UNCORE_PMI : val;
 		apic_debugctl_written(k->cs, k->debugctl & DEBUGCTL_UNCORE_PMI);

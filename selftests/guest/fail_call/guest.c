@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Each call of the driver, while it is loaded, that can fail fails in turn. A load that fails has
+ * the error of what has failed and leaves nothing behind; one that goes on counts right.
+ */
+#include "foreign.h"
+#include "module.h"
+#include "sampling.h"
+
+#define CALLS	"/sys/module/fail_call/parameters/calls"
+#define FILE_KO	"/t/fail_call.ko"
+
+/* Of the functions that the driver calls (nm -u) those that can fail. */
+static const struct {
+	const char *name;
+	long error;
+	int want;	/* of the load; 0: it goes on with less */
+	int most;	/* so many calls, 0: all. Without the others it cannot be unloaded */
+} functions[] = {
+	{ "kvmalloc_node", 0, -ENOMEM },
+	{ "__kvmalloc_node_noprof", 0, -ENOMEM },
+	{ "__kmalloc", 0, -ENOMEM },
+	{ "__kmalloc_noprof", 0, -ENOMEM },
+	{ "kmalloc_trace", 0, -ENOMEM },
+	{ "__kmalloc_cache_noprof", 0, -ENOMEM },
+	{ "kasprintf", 0, -ENOMEM },
+	{ "kstrdup", 0, -ENOMEM },
+	{ "kstrdup_noprof", 0, -ENOMEM },
+	{ "register_module_notifier", -ENOMEM, -ENOMEM },
+	{ "__register_nmi_handler", -EEXIST, -EEXIST },
+	{ "perf_pmu_register", -ENOSPC, -ENOSPC },
+	{ "__cpuhp_setup_state", -ENOSPC, -ENOSPC },
+	{ "register_reboot_notifier", -ENOMEM, -ENOMEM },
+	{ "register_kprobe", -EINVAL, 0, 1 },
+};
+
+static int insmod(const char *name, int nth, long error)
+{
+	char parameters[120];
+	int fd = open(FILE_KO, O_RDONLY), err;
+
+	snprintf(parameters, sizeof(parameters), "function=%s nth=%d error=%ld", name, nth, error);
+	err = syscall(SYS_finit_module, fd, parameters, 0) ? errno : 0;
+	close(fd);
+	return err;
+}
+
+static int calls(void)
+{
+	FILE *f = fopen(CALLS, "r");
+	int num = -1;
+
+	ktap_require(f && fscanf(f, "%d", &num) == 1, CALLS ": %s", strerror(errno));
+	fclose(f);
+	return num;
+}
+
+static void works(const char *what)
+{
+	int fd;
+	u64 count, truth;
+
+	silicon_start();
+	fd = event_open("xeon7500_cbox_2", "occupancy_irq", 0, -1);
+	perf_enable(fd);
+	sleep_us(500);
+	perf_disable(fd);
+	count = perf_count(fd).value;
+	truth = box_truth(0, SYN_EVENTS, "xeon7500_cbox_2");
+	ktap_check(count && count == truth, "%s: %llu, truth %llu", what, count, truth);
+	event_close_all();
+	check_stopped(0, what);
+}
+
+static void each_call(void)
+{
+	unsigned int i;
+	int n, err, made, tried = 0;
+	char what[80];
+
+	for (i = 0; i < ARRAY_SIZE(functions); i++) {
+		for (n = 1, made = 1; n <= made; n++) {
+			if (functions[i].most && n > functions[i].most)
+				break;
+			if (loaded(OURS))
+				ktap_require(!unload(OURS), "in use");
+			err = insmod(functions[i].name, n, functions[i].error);
+			if (err) {
+				ktap_note("%s: not in this kernel (%s)", functions[i].name,
+					  strerror(err));
+				break;
+			}
+			snprintf(what, sizeof(what), "%s, call %d", functions[i].name, n);
+			err = -load_ours();
+			made = calls();
+			if (made >= n) {
+				tried++;
+				ktap_check(err == functions[i].want, "%s: load: %s", what,
+					   strerror(-err));
+			} else {
+				ktap_check(!err, "%s has not failed: load: %s", what,
+					   strerror(-err));
+			}
+			ktap_check(loaded(OURS) == !err, "%s: loaded", what);
+			ktap_check(!err || pmu_type(PACKAGE) < 0, "%s: a PMU is left", what);
+			ktap_require(!unload("fail_call"), "fail_call");
+			if (err)
+				ktap_require(!load_ours(), "%s: the next load fails", what);
+			works(what);
+			/* Hundreds of names */
+			if (n > 30)
+				n += n / 4;
+		}
+		ktap_note("%s: %d calls", functions[i].name, made);
+	}
+	ktap_note("%d calls have failed", tried);
+	ktap_check(tried > 30, "%d", tried);
+}
+
+SILICON_MAIN({ "each call of a load that can fail fails in turn", each_call })

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Random attrs with structure: events by name with random values of the fields that sysfs has, now
+ * and then a bit that no field may have, in groups or not, sampling or not, with the
+ * flags that perf knows; random ioctls; and what was accepted counts for a moment. Whatever it was,
+ *
+ *	the counts of a box add up to the silicon's truth, or some event was multiplexed,
+ *	no access was against the rules of the silicon,
+ *	what is refused is refused with an errno that perf explains.
+ *
+ * SEED in the environment does the same again, ROUNDS says how often.
+ *
+ * PART: adversaries
+ * VM: --sockets 1 --cores 2
+ * TIER: soak
+ */
+#include "foreign.h"
+#include "sampling.h"
+
+#define PMUS	32
+#define NAMES	400
+#define EVENTS	5
+
+static struct pmu {
+	char name[32];
+	int num_events, num_formats;
+	char *event[NAMES], *format[64];
+} pmus[PMUS];
+static int num_pmus;
+
+static u64 seed;
+
+static u64 draw(u64 below)
+{
+	seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (seed >> 33) % below;
+}
+
+static int names_in(const char *pmu, const char *dir, char **names, int max)
+{
+	struct dirent **list;
+	char path[120];
+	int num, i, n = 0;
+
+	snprintf(path, sizeof(path), SYSFS_PMU "/%s/%s", pmu, dir);
+	num = scandir(path, &list, NULL, alphasort);
+	ktap_require(num > 0, "%s: %s", path, strerror(errno));
+	for (i = 0; i < num; i++) {
+		if (is_event(list[i]->d_name) && n < max)
+			names[n++] = strdup(list[i]->d_name);
+		free(list[i]);
+	}
+	free(list);
+	return n;
+}
+
+static void add_pmu(const char *name, void *unused)
+{
+	struct pmu *p = &pmus[num_pmus++];
+
+	(void)unused;
+	ktap_require(num_pmus < PMUS, "too many PMUs");
+	snprintf(p->name, sizeof(p->name), "%s", name);
+	p->num_events = names_in(name, "events", p->event, NAMES);
+	p->num_formats = names_in(name, "format", p->format, 64);
+}
+
+/* The number of bits that a format has. */
+static int width(const char *format)
+{
+	const char *s = strchr(format, ':');
+	int lo, hi, sum = 0;
+
+	for (; s; s = strchr(s + 1, ',')) {
+		hi = lo = atoi(s + 1);
+		sscanf(s + 1, "%d-%d", &lo, &hi);
+		sum += hi - lo + 1;
+	}
+	return sum;
+}
+
+/* An event with some of its PMU's fields; what it has is or'ed, as perf does with aliases. */
+static struct perf_event_attr random_attr(const struct pmu *p, char *text, size_t size)
+{
+	const char *event = p->event[draw(p->num_events)];
+	struct perf_event_attr attr = event_attr(p->name, event);
+	int n = (int)draw(4), len = snprintf(text, size, "%s/%s", p->name, event), bits;
+	char format[64];
+
+	while (n-- && p->num_formats) {
+		const char *name = p->format[draw(p->num_formats)];
+		u64 val;
+
+		sysfs_read(p->name, "format", name, format, sizeof(format));
+		bits = width(format);
+		val = draw(2) ? 1 : draw(bits < 30 ? 1ULL << bits : 1ULL << 30);
+		attr_set_field(&attr, format, val);
+		if (len < (int)size)
+			len += snprintf(text + len, size - len, ",%s=%#llx", name, val);
+	}
+	if (!draw(10))
+		attr.config |= 1ULL << draw(64);
+	/* Threshold 255 is the driver's own test, which is in no truth: see silicon_start(). */
+	if ((attr.config >> 24 & 0xff) == 0xff)
+		attr.config &= ~(1ULL << 24);
+	if (!draw(20))
+		attr.config2 |= 1ULL << draw(64);
+	if (!draw(3)) {
+		attr.sample_period = draw(8) ? 20000 + draw(1000000) : draw(5);
+		attr.sample_type = SAMPLE_BASE;
+		attr.freq = !draw(10);
+	}
+	attr.pinned = !draw(10);
+	attr.exclusive = !draw(20);
+	attr.inherit = !draw(10);
+	attr.exclude_user = !draw(30);
+	attr.exclude_guest = !draw(30);
+	attr.precise_ip = !draw(30);
+	if (len < (int)size)
+		snprintf(text + len, size - len, "/ %#llx,%#llx,%#llx period %llu", attr.config,
+			 attr.config1, attr.config2, attr.sample_period);
+	return attr;
+}
+
+static bool explained(int err)
+{
+	switch (-err) {
+	case EINVAL:
+	case EOPNOTSUPP:
+	case EBUSY:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void random_ioctl(int fd)
+{
+	u64 period = 30000 + draw(100000);
+
+	switch (draw(6)) {
+	case 0:
+		ioctl(fd, PERF_EVENT_IOC_PERIOD, &period);
+		break;
+	case 1:
+		ioctl(fd, PERF_EVENT_IOC_REFRESH, 1 + draw(3));
+		break;
+	case 2:
+		ioctl(fd, PERF_EVENT_IOC_DISABLE, draw(2));
+		break;
+	default:
+		ioctl(fd, PERF_EVENT_IOC_ENABLE, draw(2));
+	}
+}
+
+static unsigned int accepted, refused, compared, waited;
+
+static void round_of(const struct pmu *p)
+{
+	char text[EVENTS][240];
+	struct perf_event_attr attr[EVENTS];
+	struct perf_count count;
+	int fd[EVENTS], num = 1 + (int)draw(EVENTS), i, leader = -1;
+	u64 sum = 0, truth, violations;
+	bool whole = true;
+
+	event_close_all();
+	silicon_clear();
+	ktap->violations = 0;
+	for (i = 0; i < num; i++) {
+		attr[i] = random_attr(p, text[i], sizeof(text[i]));
+		fd[i] = perf_open(&attr[i], 0, draw(3) ? -1 : leader);
+		if (fd[i] < 0) {
+			refused++;
+			ktap_check(explained(fd[i]), "%s: %s", text[i], strerror(-fd[i]));
+			continue;
+		}
+		accepted++;
+		open_events[num_open_events++] = fd[i];
+		leader = fd[i];
+		if (attr[i].sample_period)
+			event_ring(fd[i], attr[i].sample_type, 1);
+	}
+	/* Enabled one by one: what is late counts less, and so does its truth. */
+	for (i = 0; i < num; i++) {
+		if (fd[i] >= 0)
+			random_ioctl(fd[i]);
+	}
+	usleep(200 + draw(500));
+	for (i = 0; i < num; i++) {
+		if (fd[i] >= 0)
+			perf_disable(fd[i]);
+	}
+	for (i = 0; i < num; i++) {
+		if (fd[i] < 0)
+			continue;
+		/* End of file: a pinned event that has found no counter. */
+		if (read(fd[i], &count, sizeof(count)) != sizeof(count))
+			continue;
+		whole = whole && count.running == count.enabled;
+		sum += count.value;
+		ktap_check(!count.value || count.running, "%s: %llu in no time", text[i],
+			   count.value);
+	}
+	truth = box_truth(0, SYN_EVENTS, p->name);
+	violations = msr_read(0, SYN_VIOLATIONS);
+	compared += !!truth;
+	waited += !whole;
+	if (!ktap_check(sum == truth, "%llu, truth %llu", sum, truth) ||
+	    !ktap_check(!violations, "%llu accesses against the rules", violations)) {
+		for (i = 0; i < num; i++)
+			ktap_note("%s%s", fd[i] < 0 ? "refused: " : "", text[i]);
+	}
+	event_close_all();
+	silicon_clear();
+	ktap->violations = 0;
+}
+
+static void rounds(void)
+{
+	const char *s = getenv("SEED"), *r = getenv("ROUNDS");
+	int n, num = r ? atoi(r) : soak() ? 20000 : 500;
+
+	silicon_start();
+	for_each_pmu(add_pmu, NULL);
+	seed = s ? strtoull(s, NULL, 0) : clock_ns();
+	for (n = 0; n < num && !ktap->failed; n++) {
+		u64 now = seed;
+
+		round_of(&pmus[draw(num_pmus)]);
+		if (ktap->failed)
+			ktap_note("SEED=%llu ROUNDS=1", now);
+	}
+	check_stopped(0, "at the end");
+	ktap_note("%d rounds: %u events accepted, %u refused; %u rounds counted, %u multiplexed", n,
+		  accepted, refused, compared, waited);
+	ktap_check(compared > (unsigned int)n / 4 || n < 20, "%u of %d rounds counted", compared,
+		   n);
+}
+
+SILICON_MAIN({ "random attrs with structure", rounds })

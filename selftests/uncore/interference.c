@@ -1,0 +1,798 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Interference: actors that use, disturb, take away or starve what the others use, in all pairs,
+ * and in make soak in triples drawn at random for a while. Whatever they do to each other,
+ *
+ *	counts		of two events that are always there equal the silicon's truth, and
+ *			of sampling events every overflow is a sample or found no room
+ *	time		no call takes longer than a second (ten on the debug kernel)
+ *	registers	nothing runs and no overflow is pending when all is over, and no access
+ *			was against the rules of the silicon
+ *	log		the kernel says nothing of the level of an error
+ *
+ * A combination that fails is tried again with one actor less as long as it fails, and told as a
+ * command:
+ *
+ *	tools/vm/run --sockets 2 --cores 2 --put build/selftests/uncore/interference:/t/ \
+ *		-- /t/interference gate+hotplug
+ *
+ * In the environment SEED draws the same triples again, for MINUTES, MS is the time for each
+ * combination, and with SLICE=0/5 there is each fifth pair.
+ *
+ * CPUs 0 and 1 are package 0, 2 and 3 package 1. SIGSTOP and SIGKILL hit an actor at any place of
+ * what it does.
+ *
+ * PART: adversaries
+ * VM: --sockets 2 --cores 2
+ * BOOT: own
+ * TIER: soak
+ */
+#define _GNU_SOURCE
+#include <ftw.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/sysinfo.h>
+
+#include "foreign.h"
+#include "hotplug.h"
+#include "kmsg.h"
+#include "module.h"
+#include "sampling.h"
+
+/* ---- what all processes share ---- */
+
+#define MAX_ACTORS	20
+#define MAX_CHOSEN	4
+
+static struct {
+	bool stop;
+	struct live {
+		u64 rounds;
+		u64 since;		/* of the call it is in, ns; 0: in none */
+		u64 longest;
+		char wrong[160];	/* what it has seen, the first time */
+	} live[MAX_ACTORS];
+} *shared;
+
+static int me;		/* of shared->live */
+static u64 seed = 1;
+
+static u64 draw(u64 below)
+{
+	seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (seed >> 33) % below;
+}
+
+#define wrong(...)							\
+	do {								\
+		char *__w = shared->live[me].wrong;			\
+									\
+		if (!__w[0])						\
+			snprintf(__w, sizeof(shared->live[me].wrong), __VA_ARGS__); \
+	} while (0)
+
+/* A call that may hang. */
+#define timed(call)							\
+({									\
+	shared->live[me].since = clock_ns();				\
+	__auto_type __result = (call);					\
+	u64 __took = clock_ns() - shared->live[me].since;		\
+									\
+	shared->live[me].since = 0;					\
+	if (__took > shared->live[me].longest)				\
+		shared->live[me].longest = __took;			\
+	__result;							\
+})
+
+/* The attrs are made while the module is there; its PMUs have other numbers each time it comes. */
+enum { OPEN, GROUP1, GROUP2, GROUP3, SAMPLE, READ, GATE, FREEZE, WATCH, ATTRS };
+
+static struct {
+	const char *pmu, *event;
+	u64 period;
+	struct perf_event_attr attr;
+} events[ATTRS] = {
+	[OPEN]		= { "xeon7500_cbox_0", "llc_misses.all" },
+	[GROUP1]	= { "xeon7500_cbox_1", "llc_misses.all" },
+	[GROUP2]	= { "xeon7500_cbox_1", "llc_hits.all" },
+	[GROUP3]	= { "xeon7500_cbox_1", "snps.remote_any" },
+	[SAMPLE]	= { "xeon7500_cbox_2", "occupancy_irq", 2700017 },
+	[READ]		= { "xeon7500_cbox_3", "llc_hits.all" },
+	[GATE]		= { PACKAGE, "gate" },
+	[FREEZE]	= { "xeon7500_cbox_6", "occupancy_irq,freeze=1", 3300019 },
+	[WATCH]		= { "xeon7500_sbox_1", "to_r_ndr_msgq_occupancy" },
+};
+
+/* A descriptor, or less than 0: there is no such CPU or PMU just now. */
+static int open_now(int which, int cpu, int group)
+{
+	struct perf_event_attr attr = events[which].attr;
+
+	attr.type = pmu_type(events[which].pmu);
+	return (int)attr.type < 0 ? -1 : timed(perf_open(&attr, cpu, group));
+}
+
+static int control(int fd, unsigned long request, u64 arg)
+{
+	return timed(ioctl(fd, request, arg));
+}
+
+/* All of an event's value? Nothing: perf says that it is in error. */
+static bool read_now(int fd, void *buf, int size)
+{
+	int bytes = timed(read(fd, buf, size));
+
+	return bytes == size;
+}
+
+/* Some truth of a box, through whatever CPU of its package is there; false: none is. */
+static bool truth_now(int package, unsigned int what, const char *pmu, u64 *sum)
+{
+	uint16_t ctr[SILICON_MAX_COUNTERS];
+	int num = box_counters(pmu, ctr), i, cpu;
+	u64 val;
+
+	for (cpu = 2 * package; cpu < 2 * package + 2; cpu++) {
+		*sum = 0;
+		for (i = 0; i < num && !msr_try_read(cpu, SYN_TRUTH(what, ctr[i]), &val); i++)
+			*sum += val;
+		if (i == num)
+			return true;
+	}
+	return false;
+}
+
+/* ---- actors: each call is a round ---- */
+
+/*
+ * The measurement of someone who does no harm: one event, compared each time. perf enables the
+ * events that it moves to another CPU, whether they were or not: so the truth is taken before the
+ * event is there, and while its count stands still.
+ */
+static void watch(int package)
+{
+	const char *pmu = events[WATCH].pmu;
+	u64 before, after, count[3], again[3];
+	bool known = truth_now(package, SYN_EVENTS, pmu, &before);
+	int fd = open_now(WATCH, 2 * package + (int)draw(2), -1);
+
+	if (fd < 0)
+		return;
+	if (!control(fd, PERF_EVENT_IOC_ENABLE, 0)) {
+		usleep(2000);
+		control(fd, PERF_EVENT_IOC_DISABLE, 0);
+		known = known && read_now(fd, count, sizeof(count)) &&
+			truth_now(package, SYN_EVENTS, pmu, &after) &&
+			read_now(fd, again, sizeof(again)) && count[0] == again[0];
+		if (known && count[0] != after - before)
+			wrong("package %d: %llu counted, truth %llu, ran %llu ns of %llu", package,
+			      count[0], after - before, count[2], count[1]);
+		if (known && count[0] && !count[2])
+			wrong("package %d: %llu counted in no time", package, count[0]);
+	}
+	timed(close(fd));
+}
+
+static void watch_0(void)
+{
+	watch(0);
+}
+
+static void watch_1(void)
+{
+	watch(1);
+}
+
+static void do_open(void)
+{
+	int fd = open_now(OPEN, (int)draw(4), -1);
+
+	if (fd < 0)
+		return;
+	control(fd, PERF_EVENT_IOC_ENABLE, 0);
+	timed(close(fd));
+}
+
+static void do_group(void)
+{
+	int cpu = (int)draw(4), i, fd[3];
+	u64 val[8];
+
+	for (i = 0; i < 3; i++)
+		fd[i] = open_now(GROUP1 + i, cpu, i ? fd[0] : -1);
+	if (fd[0] >= 0) {
+		control(fd[0], PERF_EVENT_IOC_ENABLE, 0);
+		timed(read(fd[0], val, sizeof(val)));
+		control(fd[0], draw(2) ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_RESET,
+			PERF_IOC_FLAG_GROUP);
+	}
+	/* The leader may go first. */
+	for (i = 0; i < 3; i++) {
+		if (fd[i] >= 0)
+			timed(close(fd[i]));
+	}
+}
+
+/* Every overflow of a box that no one else uses is a sample or found no room. As in watch(). */
+static void books(int which, int package)
+{
+	const char *pmu = events[which].pmu;
+	struct { u64 value, lost; } now = {}, again = {};
+	struct ring r = {};
+	u64 before, after;
+	bool known = truth_now(package, SYN_OVERFLOWS, pmu, &before);
+	int fd = open_now(which, 2 * package, -1);
+
+	if (fd < 0)
+		return;
+	ring_map(&r, fd, 8);
+	r.type = SAMPLE_BASE;
+	control(fd, PERF_EVENT_IOC_ENABLE, 0);
+	usleep(3000);
+	control(fd, PERF_EVENT_IOC_DISABLE, 0);
+	known = known && read_now(fd, &now, sizeof(now)) &&
+		truth_now(package, SYN_OVERFLOWS, pmu, &after);
+	ring_drain(&r, NULL, NULL);
+	if (known && read_now(fd, &again, sizeof(again)) && now.value == again.value &&
+	    r.samples + now.lost != after - before)
+		wrong("%s: %llu overflows, %llu samples, %llu without room", pmu, after - before,
+		      r.samples, now.lost);
+	ring_unmap(&r);
+	timed(close(fd));
+}
+
+static void do_sample(void)
+{
+	books(SAMPLE, 1);
+}
+
+static void do_freeze(void)
+{
+	books(FREEZE, 0);
+}
+
+/* A count never goes down, from whatever CPU it is read. */
+static void do_read(void)
+{
+	int fd = open_now(READ, (int)draw(4), -1), i;
+	u64 last = 0, count[3];
+	cpu_set_t set;
+
+	if (fd < 0)
+		return;
+	control(fd, PERF_EVENT_IOC_ENABLE, 0);
+	for (i = 0; i < 50; i++) {
+		CPU_ZERO(&set);
+		CPU_SET(draw(4), &set);
+		sched_setaffinity(0, sizeof(set), &set);
+		if (!read_now(fd, count, sizeof(count)))
+			break;
+		if (count[0] < last)
+			wrong("%llu after %llu", count[0], last);
+		last = count[0];
+	}
+	timed(close(fd));
+}
+
+/* As sibling, too: perf calls event_init() with other locks then. */
+static void do_gate(void)
+{
+	int cpu = (int)draw(4), fd = open_now(GATE, cpu, -1), i, sibling;
+
+	if (fd < 0)
+		return;
+	sibling = open_now(GATE, cpu, fd);
+	if (sibling >= 0)
+		timed(close(sibling));
+	for (i = 0; i < 3; i++) {
+		usleep(draw(500));
+		control(fd, i % 2 ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE, 0);
+	}
+	timed(close(fd));
+}
+
+static void do_hotplug(void)
+{
+	int cpu = 1 + (int)draw(3);
+
+	timed(write_online(cpu, false));
+	timed(write_online(cpu, true));
+}
+
+static void do_last(void)
+{
+	timed(write_online(2, false));
+	timed(write_online(3, false));
+	usleep(1000);
+	timed(write_online(3, true));
+	timed(write_online(2, true));
+}
+
+static void do_module(void)
+{
+	int i, err = EAGAIN;
+
+	for (i = 0; i < 20 && err; i++)
+		err = timed(unload(OURS));
+	if (!err && timed(load_ours()))
+		wrong("the module does not come back");
+}
+
+/* A program of someone else, from its start to its end. */
+static void program(const char *command)
+{
+	char text[300];
+
+	snprintf(text, sizeof(text), "timeout 20 %s >/dev/null 2>&1", command);
+	if (system(text) == -1)
+		usleep(1000);
+}
+
+static void do_metrics(void)
+{
+	program("perf metrics memory -- sleep 0.01");
+}
+
+static void do_stat(void)
+{
+	program("perf stat -a -e xeon7500_cbox_5/event=0x14,umask=0x7/ sleep 0.01");
+}
+
+static int read_file(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	char buf[4096];
+	int fd, bytes;
+
+	(void)ftw;
+	if (shared->stop || type != FTW_F || !(st->st_mode & 0444) || draw(20))
+		return 0;
+	fd = open(path, O_RDONLY);
+	bytes = fd < 0 ? 0 : timed(read(fd, buf, sizeof(buf)));
+	if (bytes < 0 && errno != ENODEV)
+		wrong("%.100s: %s", path, strerror(errno));
+	close(fd);
+	return 0;
+}
+
+static void do_sysfs(void)
+{
+	char path[100];
+
+	snprintf(path, sizeof(path), SYSFS_PMU "/%s/", events[draw(ATTRS)].pmu);
+	nftw(path, read_file, 8, FTW_PHYS);
+}
+
+/* Without any privilege: opens until it may not, asks for all that is refused, leaves the rest. */
+static void do_attack(void)
+{
+	static const unsigned long requests[] = {
+		PERF_EVENT_IOC_ENABLE, PERF_EVENT_IOC_DISABLE, PERF_EVENT_IOC_RESET,
+		PERF_EVENT_IOC_REFRESH, PERF_EVENT_IOC_PAUSE_OUTPUT,
+	};
+	int fd[64], num, which;
+
+	if (geteuid() == 0 && setresuid(65534, 65534, 65534))
+		wrong("setresuid: %s", strerror(errno));
+	for (num = 0; num < 64; num++) {
+		which = (int)draw(3);
+		which = which == 2 ? GATE : which ? SAMPLE + 1 : OPEN;
+		fd[num] = open_now(which, (int)draw(4), num && !draw(3) ? fd[0] : -1);
+		if (fd[num] >= 0 && which == GATE)
+			wrong("it may open a gate");
+		if (fd[num] >= 0)
+			control(fd[num], requests[draw(5)], draw(2));
+	}
+	while (num--) {
+		if (fd[num] >= 0)
+			timed(close(fd[num]));
+	}
+}
+
+static void do_memory(void)
+{
+	size_t size = 32 << 20, i, n;
+	struct sysinfo info;
+	char *p[64];
+
+	/* Until the kernel has to look for some, but not for whom to kill. */
+	for (n = 0; n < 64 && !shared->stop; n++) {
+		if (sysinfo(&info) || (info.freeram + info.bufferram) * info.mem_unit < 3 * size)
+			break;
+		p[n] = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (p[n] == MAP_FAILED)
+			break;
+		for (i = 0; i < size && !shared->stop; i += 4096)
+			p[n][i] = 1;
+	}
+	while (n--)
+		munmap(p[n], size);
+}
+
+static void do_core(void)
+{
+	struct perf_event_attr attr = { .size = sizeof(attr), .type = PERF_TYPE_HARDWARE,
+		.config = PERF_COUNT_HW_CPU_CYCLES, .sample_period = 100003 };
+	int fd = timed(perf_open(&attr, (int)draw(4), -1));
+
+	usleep(1000);
+	if (fd >= 0)
+		timed(close(fd));
+}
+
+static void do_suspend(void)
+{
+	int test = open("/sys/power/pm_test", O_WRONLY), state = open("/sys/power/state", O_WRONLY);
+	int delay = open("/sys/module/suspend/parameters/pm_test_delay", O_WRONLY);
+
+	if (test >= 0 && state >= 0 && write(test, "core", 4) == 4 && write(delay, "0", 1) == 1 &&
+	    write(state, "mem", 3) != 3)
+		usleep(1000);
+	close(delay);
+	close(state);
+	close(test);
+	usleep(20000);
+}
+
+/* Actor 0 and 1 are always there. */
+static const struct actor {
+	const char *name;
+	void (*run)(void);
+	int signal;		/* it sends this to the others, in place of run() */
+	bool slow;		/* a round takes longer than a combination */
+} actors[] = {
+	{ "watch_0", watch_0 },
+	{ "watch_1", watch_1 },
+	{ "open", do_open },
+	{ "group", do_group },
+	{ "sample", do_sample },
+	{ "read", do_read },
+	{ "gate", do_gate },
+	{ "freeze", do_freeze },
+	{ "hotplug", do_hotplug },
+	{ "last", do_last },
+	{ "module", do_module },
+	{ "metrics", do_metrics, .slow = true },
+	{ "stat", do_stat, .slow = true },
+	{ "sysfs", do_sysfs },
+	{ "attacker", do_attack },
+	{ "memory", do_memory, .slow = true },
+	{ "core", do_core },
+	{ "suspend", do_suspend, .slow = true },
+	{ "stop", .signal = SIGSTOP },
+	{ "kill", .signal = SIGKILL },
+};
+
+#define ACTORS		(int)ARRAY_SIZE(actors)
+#define FIRST		2
+
+/* ---- combinations ---- */
+
+struct combination {
+	int num, actor[MAX_CHOSEN];
+};
+
+static void name_of(const struct combination *c, char *text, size_t size)
+{
+	int i, len = 0;
+
+	text[0] = 0;
+	for (i = 0; i < c->num && len < (int)size; i++)
+		len += snprintf(text + len, size - len, "%s%s", i ? "+" : "",
+				actors[c->actor[i]].name);
+}
+
+static pid_t start(int actor)
+{
+	pid_t pid = fork();
+
+	ktap_require(pid >= 0, "fork: %s", strerror(errno));
+	if (pid) {
+		setpgid(pid, pid);
+		return pid;
+	}
+	setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	me = actor;
+	seed = seed * 2654435761u + actor;
+	shared->live[me].since = 0;
+	while (!shared->stop) {
+		actors[actor].run();
+		shared->live[me].rounds++;
+	}
+	_exit(0);
+}
+
+static u64 limit_ns(void)
+{
+	return (access("/proc/lockdep_stats", F_OK) ? 1 : 10) * 1000000000ULL;
+}
+
+static int failures;
+
+/* The combination fails, but the caller goes on: it tries again. */
+#define blame(c, ...)							\
+	do {								\
+		char __name[100];					\
+									\
+		name_of(c, __name, sizeof(__name));			\
+		printf("# %s: ", __name);				\
+		printf(__VA_ARGS__);					\
+		printf("\n");						\
+		failures++;						\
+	} while (0)
+
+/* All are there, and each call ends. */
+static void supervise(pid_t pid[], const int who[], int num, u64 ms)
+{
+	u64 until = clock_ns() + ms * 1000000, since;
+	bool slow = false;
+	int i, victim;
+
+	for (i = 0; i < num; i++)
+		slow |= actors[who[i]].slow;
+	/* A slow one has at least one round. */
+	while (clock_ns() < until + (slow ? 40 * ms * 1000000 : 0)) {
+		usleep(2000);
+		for (i = 0; i < num; i++) {
+			if (!actors[who[i]].signal)
+				continue;
+			victim = FIRST + (int)draw(num - FIRST);
+			if (actors[who[victim]].signal)
+				continue;
+			kill(-pid[victim], actors[who[i]].signal);
+			if (actors[who[i]].signal == SIGSTOP) {
+				usleep(3000);
+				kill(-pid[victim], SIGCONT);
+			} else {
+				waitpid(pid[victim], NULL, 0);
+				pid[victim] = start(who[victim]);
+			}
+		}
+		slow = slow && clock_ns() < until;
+		for (i = 0; i < num; i++)
+			slow |= actors[who[i]].slow && !shared->live[who[i]].rounds;
+		for (i = 0; i < num; i++) {
+			since = shared->live[who[i]].since;
+			if (since && clock_ns() > since + 10 * limit_ns())
+				ktap_require(false, "%s hangs: a deadlock", actors[who[i]].name);
+		}
+	}
+}
+
+static void judge(const struct combination *c, const int who[], int num)
+{
+	u64 bad = msr_read(0, SYN_VIOLATIONS), before = 0;
+	bool failed = ktap->failed;
+	char line[300];
+	int i, cpu;
+
+	for (i = 0; i < num; i++) {
+		const struct live *l = &shared->live[who[i]];
+
+		if (l->wrong[0])
+			blame(c, "%s: %s", actors[who[i]].name, l->wrong);
+		if (l->longest > limit_ns())
+			blame(c, "%s: a call took %llu ms", actors[who[i]].name,
+			      l->longest / 1000000);
+		before += l->rounds;
+	}
+	if (!before)
+		blame(c, "nothing was done");
+	while (kmsg_next(line, sizeof(line))) {
+		if (kmsg_level <= 3 || strstr(line, "unchecked MSR") || strstr(line, "WARNING:"))
+			blame(c, "the kernel: %s", line);
+	}
+	if (bad)
+		blame(c, "%llu accesses against the rules", bad);
+	for (cpu = 0; cpu < 4; cpu += 2) {
+		ktap->failed = false;
+		check_stopped(cpu, "when all is over");
+		if (ktap->failed)
+			blame(c, "CPU %d: something runs or is pending", cpu);
+	}
+	ktap->failed = failed;
+}
+
+/* Returns whether all was well. */
+static bool run(const struct combination *c, u64 ms)
+{
+	int who[FIRST + MAX_CHOSEN] = { 0, 1 }, num = FIRST, i, had = failures;
+	pid_t pid[FIRST + MAX_CHOSEN];
+
+	memset(shared, 0, sizeof(*shared));
+	kmsg_mark();
+	silicon_clear();
+	ktap->violations = 0;
+	draw(2);
+	for (i = 0; i < c->num; i++)
+		who[num++] = c->actor[i];
+	fflush(stdout);
+	for (i = 0; i < num; i++)
+		pid[i] = actors[who[i]].signal ? 0 : start(who[i]);
+	supervise(pid, who, num, ms);
+	shared->stop = true;
+	for (i = 0; i < num; i++) {
+		u64 give_up = clock_ns() + 10 * limit_ns();
+
+		if (!pid[i])
+			continue;
+		while (!waitpid(pid[i], NULL, WNOHANG)) {
+			usleep(500);
+			ktap_require(clock_ns() < give_up, "%s does not end", actors[who[i]].name);
+			if (actors[who[i]].slow)
+				kill(-pid[i], SIGKILL);
+		}
+		kill(-pid[i], SIGKILL);
+	}
+	all_online(4);
+	if (!loaded(OURS))
+		load_ours();
+	judge(c, who, num);
+	return failures == had;
+}
+
+/* With one actor less, as long as that fails too. */
+static void shrink(struct combination c, u64 ms)
+{
+	struct combination less;
+	char name[100];
+	int i, try;
+
+	for (i = 0; c.num > 1 && i < c.num; i++) {
+		less = c;
+		less.actor[i] = less.actor[--less.num];
+		for (try = 0; try < 5; try++) {
+			if (!run(&less, ms)) {
+				c = less;
+				i = -1;
+				break;
+			}
+		}
+	}
+	name_of(&c, name, sizeof(name));
+	ktap_check(false, "tools/vm/run --sockets 2 --cores 2 "
+		   "--put build/selftests/uncore/interference:/t/ -- /t/interference %s", name);
+}
+
+static u64 ms_each(void)
+{
+	const char *s = getenv("MS");
+
+	return s ? strtoull(s, NULL, 0) : 150;
+}
+
+static void attempt(const struct combination *c)
+{
+	if (!run(c, ms_each()))
+		shrink(*c, 2 * ms_each());
+}
+
+static void begin(void)
+{
+	int fd, i;
+
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		      -1, 0);
+	ktap_require(shared != MAP_FAILED, "mmap: %s", strerror(errno));
+	all_online(4);
+	if (!loaded(OURS))
+		ktap_require(!load_ours(), "the module");
+	/* An attacker has what an administrator can give without privilege. */
+	fd = open("/proc/sys/kernel/perf_event_paranoid", O_WRONLY);
+	ktap_require(write(fd, "0", 1) == 1, "paranoid: %s", strerror(errno));
+	close(fd);
+	silicon_start();
+	for (i = 0; i < ATTRS; i++) {
+		events[i].attr = event_attr(events[i].pmu, events[i].event);
+		if (!events[i].period)
+			continue;
+		events[i].attr.sample_period = events[i].period;
+		events[i].attr.sample_type = SAMPLE_BASE;
+		events[i].attr.read_format = PERF_FORMAT_LOST;
+	}
+	/* What is seldom done is said so. */
+	setvbuf(stdout, NULL, _IOLBF, 0);
+}
+
+static void alone(void)
+{
+	struct combination c = { .num = 1 };
+
+	begin();
+	for (c.actor[0] = FIRST; c.actor[0] < ACTORS; c.actor[0]++) {
+		if (!actors[c.actor[0]].signal) {
+			attempt(&c);
+			ktap_note("%s: %llu rounds, longest call %llu us", actors[c.actor[0]].name,
+				  shared->live[c.actor[0]].rounds,
+				  shared->live[c.actor[0]].longest / 1000);
+		}
+	}
+}
+
+static void pairs(void)
+{
+	struct combination c = { .num = 2 };
+	const char *slice = getenv("SLICE");
+	int num = 0, only = 0, of = 1;
+
+	if (slice)
+		ktap_require(sscanf(slice, "%d/%d", &only, &of) == 2 && of > 0, "SLICE=%s", slice);
+	begin();
+	for (c.actor[0] = FIRST; c.actor[0] < ACTORS; c.actor[0]++) {
+		for (c.actor[1] = c.actor[0] + 1; c.actor[1] < ACTORS; c.actor[1]++, num++) {
+			if (!actors[c.actor[0]].signal && num % of == only)
+				attempt(&c);
+		}
+	}
+	ktap_note("%d pairs", num);
+}
+
+static void triples(void)
+{
+	const char *s = getenv("SEED"), *m = getenv("MINUTES");
+	u64 until, begun;
+	struct combination c = { .num = 3 };
+	int num = 0, i;
+
+	begin();
+	seed = s ? strtoull(s, NULL, 0) : clock_ns();
+	ktap_note("SEED=%llu", seed);
+	begun = clock_ns();
+	until = begun + (m ? atoi(m) : soak() ? 10 : 0) * 60000000000ULL;
+	while (clock_ns() < until && !ktap->failed) {
+		u64 next = draw(1ULL << 31);
+
+		for (i = 0; i < 3; i++)
+			c.actor[i] = FIRST + (int)draw(ACTORS - FIRST);
+		if (c.actor[0] != c.actor[1] && c.actor[1] != c.actor[2] &&
+		    c.actor[0] != c.actor[2] && !actors[c.actor[0]].signal) {
+			attempt(&c);
+			num++;
+		}
+		seed = next;
+	}
+	ktap_note("%d triples in %llu s", num, (clock_ns() - begun) / 1000000000);
+}
+
+/* gate+hotplug: this combination alone */
+static void named(const char *text)
+{
+	struct combination c = {};
+	char copy[100], *word;
+	int i;
+
+	snprintf(copy, sizeof(copy), "%s", text);
+	for (word = strtok(copy, "+"); word; word = strtok(NULL, "+")) {
+		for (i = FIRST; i < ACTORS && strcmp(actors[i].name, word); i++)
+			;
+		ktap_require(i < ACTORS && c.num < MAX_CHOSEN, "no actor %s", word);
+		c.actor[c.num++] = i;
+	}
+	begin();
+	for (i = 0; i < 10 && !failures; i++)
+		run(&c, ms_each());
+	ktap_check(!failures, "%d failures in %d runs", failures, i);
+}
+
+static const char *argument;
+
+static void one(void)
+{
+	named(argument);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct ktap_case all[] = {
+		{ "each actor alone", alone },
+		{ "all pairs", pairs },
+		{ "triples, drawn at random", triples },
+	}, single[] = { { "this combination", one } };
+
+	argument = argc > 1 ? argv[1] : NULL;
+	if (argument)
+		return ktap_run(silicon_missing(), NULL, single, 1);
+	return ktap_run(silicon_missing() ?: uncore_missing(), NULL, all, ARRAY_SIZE(all));
+}
