@@ -17,7 +17,7 @@ static void check_box_clean(int cpu, const char *pmu)
 	uint16_t ctr[SILICON_MAX_COUNTERS];
 	int num = box_counters(pmu, ctr), i;
 
-	ktap_check(!msr_read(cpu, 0xc00), "U_GLOBAL_CTL %#llx", msr_read(cpu, 0xc00));
+	ktap_check(!msr_read(cpu, U_GLOBAL_CTL), "U_GLOBAL_CTL %#llx", msr_read(cpu, U_GLOBAL_CTL));
 	ktap_check(!msr_read(cpu, ctr[0] - 0x11), "%s is enabled", pmu);
 	for (i = 0; i < num; i++)
 		ktap_check(!msr_read(cpu, counter_ctl(ctr[i])), "%s: counter %d", pmu, i);

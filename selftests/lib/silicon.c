@@ -157,16 +157,16 @@ bool box_is(const char *pmu, const char *name)
 
 int box_counters(const char *pmu, uint16_t ctr[SILICON_MAX_COUNTERS])
 {
-	static const uint16_t c[] = { 0xd11, 0xd91, 0xd51, 0xdd1, 0xd31, 0xdb1, 0xd71, 0xdf1,
-				      0xf51, 0xfd1 };
-	static const uint16_t s[] = { 0xc51, 0xcd1 }, b[] = { 0xc31, 0xc71 };
-	static const uint16_t m[] = { 0xcb1, 0xcf1 }, r[] = { 0xe11, 0xe31 };
+	static const uint16_t c[] = { C0_CTR_0, C1_CTR_0, C2_CTR_0, C3_CTR_0, C4_CTR_0,
+				      C5_CTR_0, C6_CTR_0, C7_CTR_0, C8_CTR_0, C9_CTR_0 };
+	static const uint16_t s[] = { S0_CTR0, S1_CTR0 }, b[] = { B0_CNT0, B1_CNT0 };
+	static const uint16_t m[] = { M0_CNT_0, M1_CNT_0 }, r[] = { R_CTR0, R_CTR8 };
 	int n = box_instance(pmu), num = 0, first = 0, i;
 
 	if (box_is(pmu, "ubox"))
-		first = 0xc11, num = 1;
+		first = U_CTR, num = 1;
 	else if (box_is(pmu, "wbox"))
-		first = 0xc91, num = 4;
+		first = W_CTR_0, num = 4;
 	else if (box_is(pmu, "cbox"))
 		first = c[n % 10], num = 6;
 	else if (box_is(pmu, "sbox"))
@@ -181,19 +181,19 @@ int box_counters(const char *pmu, uint16_t ctr[SILICON_MAX_COUNTERS])
 	for (i = 0; i < num; i++)
 		ctr[i] = first + 2 * i;
 	if (box_is(pmu, "wbox"))
-		ctr[num++] = 0x394;
+		ctr[num++] = W_FIXED_CTR;
 	return num;
 }
 
 unsigned int counter_ctl(unsigned int ctr)
 {
-	return ctr == 0x394 ? 0x395 : ctr - 1;
+	return ctr == W_FIXED_CTR ? W_FIXED_CTR_CTL : ctr - 1;
 }
 
 /* The value of a counter; those of the W-Box read 2^24 too high where the lower 24 bits are 0. */
 static u64 counter_value(int cpu, unsigned int ctr)
 {
-	bool wbox = ctr == 0x394 || (ctr >= 0xc91 && ctr <= 0xc97);
+	bool wbox = ctr == W_FIXED_CTR || (ctr >= W_CTR_0 && ctr <= W_CTR_3);
 	u64 val = msr_read(cpu, ctr);
 
 	return wbox && (val & 0xffffff) <= 1 ? val - 0x1000000 : val;

@@ -192,8 +192,8 @@ static void windows(int p)
 	unsigned int b;
 	int i, num, used;
 
-	from[p] = silicon_truth(cpu_of[p], SYN_OPENED, 0x394);
-	to[p] = silicon_truth(cpu_of[p], SYN_CLOSED, 0x394);
+	from[p] = silicon_truth(cpu_of[p], SYN_OPENED, W_FIXED_CTR);
+	to[p] = silicon_truth(cpu_of[p], SYN_CLOSED, W_FIXED_CTR);
 	ktap_require(from[p] && to[p] > from[p], "the clock did not run");
 	for (b = 0; b < ARRAY_SIZE(boxes); b++) {
 		num = box_counters(boxes[b], ctr);

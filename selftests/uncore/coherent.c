@@ -165,7 +165,7 @@ static void cost(void)
 	silicon_clear();
 	read_group(leader, &g, 5);
 	check_cost("five running events", 5, 2);
-	ktap_check(silicon_truth(cpu, SYN_WINDOWS, 0xd31 + 10) == 1,
+	ktap_check(silicon_truth(cpu, SYN_WINDOWS, C4_CTR_5) == 1,
 		   "the sixth counter stood still for the others");
 	silicon_clear();
 	read_group(single, &g, 1);

@@ -201,7 +201,7 @@ static void neighbours(void)
 	for (i = 0; i < 5; i++)
 		perf_disable(fd[i]);
 	for (i = 0; i < 5; i++)
-		ktap_check(silicon_truth(cpu, SYN_WINDOWS, 0xdd1 + 2 * i) == 1,
+		ktap_check(silicon_truth(cpu, SYN_WINDOWS, C3_CTR_0 + 2 * i) == 1,
 			   "counter %d was stopped", i);
 }
 

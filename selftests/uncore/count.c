@@ -116,8 +116,8 @@ static void uncore_clock(void)
 	sleep_us(10000);
 	perf_disable(fd);
 	count = perf_count(fd);
-	opened = silicon_truth(cpu, SYN_OPENED, 0x394);
-	closed = silicon_truth(cpu, SYN_CLOSED, 0x394);
+	opened = silicon_truth(cpu, SYN_OPENED, W_FIXED_CTR);
+	closed = silicon_truth(cpu, SYN_CLOSED, W_FIXED_CTR);
 	ktap_check(count.value == closed - opened && count.value, "%llu, window %llu", count.value,
 		   closed - opened);
 }

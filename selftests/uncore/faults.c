@@ -16,7 +16,6 @@
 
 #define OURS		"xeon7500_uncore"
 #define DEBUGCTL	0x1d9
-#define U_STATUS	0xc01
 #define UNCORE_PMI	(1ull << 13)
 
 /* Every 40 to 90 us. */
@@ -37,10 +36,10 @@ static const struct {
 	const char *pmu, *event;
 	unsigned int ctr;
 } counted[] = {
-	{ "xeon7500_cbox_5", "occupancy_irq", 0xdb1 },
-	{ "xeon7500_wbox", "c_cycles_turbo.c_all", 0xc91 },
-	{ "xeon7500_sbox_0", "to_r_ndr_msgq_occupancy", 0xc51 },
-	{ "xeon7500_wbox", "uncore_clock", 0x394 },
+	{ "xeon7500_cbox_5", "occupancy_irq", C5_CTR_0 },
+	{ "xeon7500_wbox", "c_cycles_turbo.c_all", W_CTR_0 },
+	{ "xeon7500_sbox_0", "to_r_ndr_msgq_occupancy", S0_CTR0 },
+	{ "xeon7500_wbox", "uncore_clock", W_FIXED_CTR },
 };
 
 #define SAMPLED		(int)ARRAY_SIZE(sampled)
@@ -402,7 +401,8 @@ static void after_the_event(void)
 		ktap_check(kept_out && !came, "%u ms: %llu came, %llu did not get in", late_ms[i],
 			   came, kept_out);
 		/* An overflow bit that is left would keep the package from being frozen again. */
-		ktap_check(!msr_read(0, U_STATUS), "status %#llx", msr_read(0, U_STATUS));
+		ktap_check(!msr_read(0, U_GLOBAL_STATUS), "status %#llx",
+			   msr_read(0, U_GLOBAL_STATUS));
 		kmsg_no_unknown_nmi();
 	}
 }

@@ -230,7 +230,7 @@ static void whole_package_goes(void)
 	silicon_compare();
 	for_each_pmu(add_truth, &truth);
 	ktap_check(truth == gone, "%llu, truth %llu", gone, truth);
-	ktap_check(!(msr_read(3, 0xc00) & 1 << 28), "still enabled");
+	ktap_check(!(msr_read(3, U_GLOBAL_CTL) & 1 << 28), "still enabled");
 	event_close_all();
 
 	silicon_start();

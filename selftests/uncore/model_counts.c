@@ -58,20 +58,20 @@ static void three_levels(void)
 		ctl = c_box[3] + CTL(2);
 		msr_write(0, ctl, 0x700 | LLC_MISSES | (level & 1 ? EN : 0));
 		msr_write(0, c_box[3], level & 2 ? 1 << 2 : 0x3f & ~(1 << 2));
-		msr_write(0, U_CTL, level & 4 ? U_EN_ALL : 0);
+		msr_write(0, U_GLOBAL_CTL, level & 4 ? U_EN_ALL : 0);
 		wait_us(100);
-		msr_write(0, U_CTL, 0);
+		msr_write(0, U_GLOBAL_CTL, 0);
 		ktap_check(!!msr_read(0, ctl + 1) == (level == 7), "enables %u", level);
 		msr_write(0, ctl, 0);
 	}
 	check_truth(0, ctl + 1);
-	/* The U-Box has its second level in U_CTL. */
+	/* The U-Box has its second level in U_GLOBAL_CTL. */
 	start_over(0);
-	msr_write(0, 0xc10, EN | 0xf9);
+	msr_write(0, U_EV_SEL, EN | 0xf9);
 	run_for(0, 100, 0);
-	ktap_check(!msr_read(0, 0xc11), "U counts without its enable");
+	ktap_check(!msr_read(0, U_CTR), "U counts without its enable");
 	run_for(0, 100, U_EN);
-	check_truth(0, 0xc11);
+	check_truth(0, U_CTR);
 }
 
 /* Every counter of both packages, each on its own event, against the truth. */
@@ -93,7 +93,7 @@ static void all_counters(void)
 			}
 			for (n = 0; n < 6; n++)
 				msr_write(cpu, m_box[b] + CTL(n), EN_LOW | 0x40 | 0x11 << 9);
-			msr_write(cpu, 0xe04 + 4 * b, 1u << 31);
+			msr_write(cpu, R_PORT0_IPERF_CFG0 + 4 * b, 1u << 31);
 			for (n = 0; n < 8; n++)
 				msr_write(cpu, r_box[b] + CTL(n), EN_LOW);
 			msr_write(cpu, s_box[b], 0xf);
@@ -102,9 +102,9 @@ static void all_counters(void)
 			msr_write(cpu, r_box[b], 0xff);
 		}
 		for (n = 0; n < 4; n++)
-			msr_write(cpu, W_BOX + CTL(n), EN | 0x104);
-		msr_write(cpu, W_BOX, 0xf);
-		msr_write(cpu, 0xc10, EN | 0xf9);
+			msr_write(cpu, W_GLOBAL_CTL + CTL(n), EN | 0x104);
+		msr_write(cpu, W_GLOBAL_CTL, 0xf);
+		msr_write(cpu, U_EV_SEL, EN | 0xf9);
 		run_for(cpu, 1000, U_EN);
 		for (b = 0; b < 8; b++) {
 			for (n = 0; n < 6; n++)
@@ -121,16 +121,18 @@ static void all_counters(void)
 				check_truth(cpu, r_box[b] + CTR(n));
 		}
 		for (n = 0; n < 4; n++)
-			check_truth(cpu, W_BOX + CTR(n));
-		check_truth(cpu, 0xc11);
+			check_truth(cpu, W_GLOBAL_CTL + CTR(n));
+		check_truth(cpu, U_CTR);
 		/* One write started and one stopped them: no skew at all. */
-		ktap_check(truth(cpu, SYN_OPENED, 0xc11) == truth(cpu, SYN_OPENED, 0xe3f) &&
-			   truth(cpu, SYN_CLOSED, 0xc11) == truth(cpu, SYN_CLOSED, 0xd11), "skew");
+		ktap_check(truth(cpu, SYN_OPENED, U_CTR) == truth(cpu, SYN_OPENED, R_CTR15) &&
+				   truth(cpu, SYN_CLOSED, U_CTR) ==
+					   truth(cpu, SYN_CLOSED, C0_CTR_0),
+			   "skew");
 		ktap_check(!msr_read(cpu, SYN_VIOLATIONS), "violations");
 		/* The other package stood still. */
-		ktap_check(!truth(4 - cpu, SYN_WINDOWS, 0xd11), "package %d too", 1 - cpu / 4);
-		msr_write(cpu, 0xe04, 0);
-		msr_write(cpu, 0xe08, 0);
+		ktap_check(!truth(4 - cpu, SYN_WINDOWS, C0_CTR_0), "package %d too", 1 - cpu / 4);
+		msr_write(cpu, R_PORT0_IPERF_CFG0, 0);
+		msr_write(cpu, R_PORT4_IPERF_CFG0, 0);
 	}
 }
 
@@ -220,11 +222,11 @@ static void nine_bit_codes(void)
 
 	start_over(0);
 	set_pattern(0, SYN_SEL(SYN_BOX_U, 0, 0xe4, SYN_ANY), SYN_PATTERN(0, 0, 1, 1));
-	msr_write(0, 0xc10, EN | 0x1e4);
-	ktap_check(msr_read(0, 0xc10) == (EN | 0xe4), "%#llx", msr_read(0, 0xc10));
+	msr_write(0, U_EV_SEL, EN | 0x1e4);
+	ktap_check(msr_read(0, U_EV_SEL) == (EN | 0xe4), "%#llx", msr_read(0, U_EV_SEL));
 	run_for(0, 100, U_EN);
-	a = check_truth(0, 0xc11);
-	b = truth(0, SYN_ENABLED, 0xc11);
+	a = check_truth(0, U_CTR);
+	b = truth(0, SYN_ENABLED, U_CTR);
 	ktap_check(a == b, "%llu in %llu cycles", a, b);
 	ktap_check(!msr_read(0, SYN_VIOLATIONS), "violations");
 }
@@ -233,12 +235,13 @@ static void rst_all(void)
 {
 	start_over(0);
 	msr_write(0, c_box[2] + CTR(3), 12345);
-	msr_write(0, 0xc11, 1);
-	msr_write(0, 0x394, 0x1234567);
-	msr_write(0, U_CTL, U_RST_ALL);
-	ktap_check(!msr_read(0, c_box[2] + CTR(3)) && !msr_read(0, 0xc11), "not cleared");
-	ktap_check(msr_read(0, 0x394) == 0x1000000, "W fixed %#llx", msr_read(0, 0x394));
-	msr_write(0, U_CTL, 0);
+	msr_write(0, U_CTR, 1);
+	msr_write(0, W_FIXED_CTR, 0x1234567);
+	msr_write(0, U_GLOBAL_CTL, U_RST_ALL);
+	ktap_check(!msr_read(0, c_box[2] + CTR(3)) && !msr_read(0, U_CTR), "not cleared");
+	ktap_check(msr_read(0, W_FIXED_CTR) == 0x1000000, "W fixed %#llx",
+		   msr_read(0, W_FIXED_CTR));
+	msr_write(0, U_GLOBAL_CTL, 0);
 	msr_write(0, c_box[2] + CTR(3), 12345);
 	ktap_check(msr_read(0, c_box[2] + CTR(3)) == 12345, "still held");
 	ktap_check(!msr_read(0, SYN_VIOLATIONS), "violations");
@@ -256,7 +259,7 @@ static void w_erratum(void)
 	start_over(0);
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		for (n = 0; n < 5; n++) {
-			unsigned int ctr = n < 4 ? W_BOX + CTR(n) : 0x394;
+			unsigned int ctr = n < 4 ? W_GLOBAL_CTL + CTR(n) : W_FIXED_CTR;
 
 			msr_write(0, ctr, cases[i].is);
 			ktap_check(msr_read(0, ctr) == cases[i].reads, "0x%x = %#llx reads %#llx",
@@ -270,14 +273,14 @@ static void w_fixed(void)
 	u64 cycles;
 
 	start_over(0);
-	msr_write(0, 0x394, 0x100);
-	msr_write(0, 0x395, 1);
+	msr_write(0, W_FIXED_CTR, 0x100);
+	msr_write(0, W_FIXED_CTR_CTL, 1);
 	run_for(0, 100, 0);
-	ktap_check(msr_read(0, 0x394) == 0x100, "runs without GLOBAL_CTL[31]");
-	msr_write(0, W_BOX, 1u << 31);
+	ktap_check(msr_read(0, W_FIXED_CTR) == 0x100, "runs without GLOBAL_CTL[31]");
+	msr_write(0, W_GLOBAL_CTL, 1u << 31);
 	run_for(0, 1000, 0);
-	cycles = truth(0, SYN_ENABLED, 0x394);
-	ktap_check(cycles > 1000000 && msr_read(0, 0x394) == 0x100 + cycles, "%llu", cycles);
+	cycles = truth(0, SYN_ENABLED, W_FIXED_CTR);
+	ktap_check(cycles > 1000000 && msr_read(0, W_FIXED_CTR) == 0x100 + cycles, "%llu", cycles);
 }
 
 /* Idle CPUs do not stop the uncore, and no access is needed to keep it going. */
@@ -286,11 +289,11 @@ static void halted_time(void)
 	u64 num = msr_read(0, SYN_HZ_NUM), den = msr_read(0, SYN_HZ_DEN), cycles;
 
 	start_over(0);
-	msr_write(0, 0x395, 1);
-	msr_write(0, W_BOX, 1u << 31);
+	msr_write(0, W_FIXED_CTR_CTL, 1);
+	msr_write(0, W_GLOBAL_CTL, 1u << 31);
 	msr_write(0, SYN_CLEAR, 1);
 	run_for(0, 200000, 0);
-	cycles = truth(0, SYN_EVENTS, 0x394);
+	cycles = truth(0, SYN_EVENTS, W_FIXED_CTR);
 	ktap_check(cycles > 200000000ull * num / den, "%llu cycles", cycles);
 	ktap_check(msr_read(0, SYN_ACCESS_ALL(SYN_RANGE_UNCORE, 1)) == 2, "%llu writes",
 		   msr_read(0, SYN_ACCESS_ALL(SYN_RANGE_UNCORE, 1)));
@@ -347,8 +350,8 @@ static void sub_counters(void)
 			   msr_read(0, ctr), want);
 	}
 	/* R-Box: one count for 128 allocations. */
-	msr_write(0, 0xe05, 3u << 17);
-	msr_write(0, 0xe25, 3u << 17 | 1u << 21);
+	msr_write(0, R_PORT1_IPERF_CFG0, 3u << 17);
+	msr_write(0, R_PORT1_IPERF_CFG1, 3u << 17 | 1u << 21);
 	msr_write(0, r_box[0] + CTL(0), EN_LOW | 6 << 1);
 	msr_write(0, r_box[0] + CTL(7), EN_LOW | 7 << 1);
 	msr_write(0, r_box[0], 0x81);
@@ -386,7 +389,7 @@ static void m_modes(void)
 	/* Cycles in the four scheduler modes; then page hits in one of them. */
 	set_pattern(0, SYN_SEL(SYN_BOX_M, 0, SYN_CODE_M_FLAG(1), 2), SYN_PATTERN(6, 8, 16, 1));
 	set_pattern(0, SYN_SEL(SYN_BOX_M, 0, SYN_CODE_M(0x14), SYN_ANY), SYN_PATTERN(6, 0, 16, 1));
-	msr_write(0, 0xca6, 2 << 4);
+	msr_write(0, M0_ISS, 2 << 4);
 	msr_write(0, ctl, EN_LOW | 0x40 | 0x80 | 1 << 19);
 	msr_write(0, ctl + 1, 0);
 	msr_write(0, SYN_CLEAR, 1);
@@ -414,7 +417,7 @@ static void sub_registers(void)
 	for (i = 0; i < 4; i++) {
 		u64 rate;
 
-		msr_write(0, 0xceb, 5 << 11 | i << 5);
+		msr_write(0, M1_ZDP_CTL_FVC, 5 << 11 | i << 5);
 		msr_write(0, ctl + 1, 0);
 		msr_write(0, SYN_CLEAR, 1);
 		run_for(0, 1000, 0);
@@ -427,7 +430,7 @@ static void sub_registers(void)
 	for (i = 0; i < 4; i++) {
 		u64 rate;
 
-		msr_write(0, 0xe2e, (i << 4 | 5) << 8);
+		msr_write(0, R_PORT6_QLX_CFG, (i << 4 | 5) << 8);
 		msr_write(0, r_box[1] + CTR(3), 0);
 		msr_write(0, SYN_CLEAR, 1);
 		run_for(0, 1000, 0);
@@ -437,8 +440,8 @@ static void sub_registers(void)
 		last = rate;
 	}
 	ktap_check(!msr_read(0, SYN_VIOLATIONS), "violations");
-	msr_write(0, 0xceb, 0);
-	msr_write(0, 0xe2e, 0);
+	msr_write(0, M1_ZDP_CTL_FVC, 0);
+	msr_write(0, R_PORT6_QLX_CFG, 0);
 }
 
 KTAP_MAIN({ "packages, cores and threads", identity },

@@ -65,11 +65,11 @@ static void b_box_fields(void)
 		u64 dir = events[i].out ? SYN_PKT_OUT : 0, good;
 
 		quiet();
-		msr_write(0, 0xe4d, match);
-		msr_write(0, 0xe4e, 0x0fffffffffffffff);
+		msr_write(0, B1_MATCH, match);
+		msr_write(0, B1_MASK, 0x0fffffffffffffff);
 		msr_write(0, ctr - 1, EN_LOW | events[i].code << 1);
 		msr_write(0, b_box[1], 0xf);
-		msr_write(0, U_CTL, U_EN_ALL);
+		msr_write(0, U_GLOBAL_CTL, U_EN_ALL);
 		ktap_note("counter %u event %u", events[i].n, events[i].code);
 		good = base | dir | SYN_PKT_CLASS(DRS) | SYN_PKT_OPCODE(5);
 		YES(ctr, good, ADDR);
@@ -82,22 +82,22 @@ static void b_box_fields(void)
 			   "opcode");
 		ktap_check(seen(ctr, good, ADDR ^ 64) == (events[i].addr ? 0 : 7), "address");
 		/* Bits that the mask leaves out. */
-		msr_write(0, U_CTL, 0);
-		msr_write(0, 0xe4e, 0);
-		msr_write(0, U_CTL, U_EN_ALL);
+		msr_write(0, U_GLOBAL_CTL, 0);
+		msr_write(0, B1_MASK, 0);
+		msr_write(0, U_GLOBAL_CTL, U_EN_ALL);
 		YES(ctr, base | dir | SYN_PKT_CLASS(SNP) | SYN_PKT_OPCODE(1), 0);
-		msr_write(0, U_CTL, 0);
+		msr_write(0, U_GLOBAL_CTL, 0);
 		ktap_check(!msr_read(0, SYN_VIOLATIONS), "violations");
 	}
-	msr_write(0, 0xe4d, 0);
+	msr_write(0, B1_MATCH, 0);
 }
 
 static void s_match(u64 match, u64 mask)
 {
-	msr_write(0, 0xe58, 0);
-	msr_write(0, 0xe59, match);
-	msr_write(0, 0xe5a, mask);
-	msr_write(0, 0xe58, 1ull << 63);
+	msr_write(0, S1_MM_CFG, 0);
+	msr_write(0, S1_MATCH, match);
+	msr_write(0, S1_MASK, mask);
+	msr_write(0, S1_MM_CFG, 1ull << 63);
 }
 
 static void s_box_fields(void)
@@ -108,75 +108,81 @@ static void s_box_fields(void)
 	quiet();
 	msr_write(0, ctr - 1, EN);
 	msr_write(0, s_box[1], 0xf);
-	msr_write(0, U_CTL, U_EN_ALL);
+	msr_write(0, U_GLOBAL_CTL, U_EN_ALL);
 	NO(ctr, base, 0);	/* MM_CFG[63] is 0 */
-	msr_write(0, U_CTL, 0);
+	msr_write(0, U_GLOBAL_CTL, 0);
 
 	s_match(0, all);
-	msr_write(0, U_CTL, U_EN_ALL);
+	msr_write(0, U_GLOBAL_CTL, U_EN_ALL);
 	YES(ctr, base | SYN_PKT_CLASS(DRS) | SYN_PKT_OPCODE(3) | SYN_PKT_HNID(9), ADDR);
 	NO(ctr, base ^ SYN_PKT_INSTANCE(1), ADDR);
-	msr_write(0, U_CTL, 0);
+	msr_write(0, U_GLOBAL_CTL, 0);
 
 	s_match(SYN_S_MATCH_CLASS(NCB) | SYN_S_MATCH_OPCODE(0), all);
-	msr_write(0, U_CTL, U_EN_ALL);
+	msr_write(0, U_GLOBAL_CTL, U_EN_ALL);
 	YES(ctr, base | SYN_PKT_CLASS(NCB), 0);
 	NO(ctr, base | SYN_PKT_CLASS(NCS), 0);
 	NO(ctr, base | SYN_PKT_CLASS(NCB) | SYN_PKT_OPCODE(1), 0);
-	msr_write(0, U_CTL, 0);
+	msr_write(0, U_GLOBAL_CTL, 0);
 
 	s_match(SYN_S_MATCH_RESP(8 | 1), all);
-	msr_write(0, U_CTL, U_EN_ALL);
+	msr_write(0, U_GLOBAL_CTL, U_EN_ALL);
 	YES(ctr, base | SYN_PKT_RDS(8), 0);
 	YES(ctr, base | SYN_PKT_RDS(1), 0);
 	NO(ctr, base | SYN_PKT_RDS(4), 0);
-	msr_write(0, U_CTL, 0);
+	msr_write(0, U_GLOBAL_CTL, 0);
 
 	/* A mask bit that is set takes the address bit out. */
 	s_match(SYN_S_MATCH_ADDR(ADDR), 1 | 1 << 1);
-	msr_write(0, U_CTL, U_EN_ALL);
+	msr_write(0, U_GLOBAL_CTL, U_EN_ALL);
 	YES(ctr, base, ADDR);
 	YES(ctr, base, ADDR ^ 1 << 6);
 	NO(ctr, base, ADDR ^ 1 << 7);
 	NO(ctr, base, ADDR ^ 1ull << 43);
-	msr_write(0, U_CTL, 0);
+	msr_write(0, U_GLOBAL_CTL, 0);
 
 	s_match(SYN_S_MATCH_HNID(17), all & ~1ull);
-	msr_write(0, U_CTL, U_EN_ALL);
+	msr_write(0, U_GLOBAL_CTL, U_EN_ALL);
 	YES(ctr, base | SYN_PKT_HNID(17), 0);
 	NO(ctr, base | SYN_PKT_HNID(16), 0);
-	msr_write(0, U_CTL, 0);
+	msr_write(0, U_GLOBAL_CTL, 0);
 
 	/* Threshold, invert, edge. */
 	s_match(0, all);
 	msr_write(0, ctr - 1, EN | 1 << 18);
-	msr_write(0, U_CTL, U_EN_ALL);
+	msr_write(0, U_GLOBAL_CTL, U_EN_ALL);
 	YES(ctr, base, 0);
-	msr_write(0, U_CTL, 0);
+	msr_write(0, U_GLOBAL_CTL, 0);
 	msr_write(0, ctr - 1, EN | 2 << 24);
-	msr_write(0, U_CTL, U_EN_ALL);
+	msr_write(0, U_GLOBAL_CTL, U_EN_ALL);
 	NO(ctr, base, 0);
-	msr_write(0, U_CTL, 0);
+	msr_write(0, U_GLOBAL_CTL, 0);
 	ktap_check(!msr_read(0, SYN_VIOLATIONS), "violations");
-	msr_write(0, 0xe58, 0);
-	msr_write(0, 0xe59, 0);
-	msr_write(0, 0xe5a, 0);
+	msr_write(0, S1_MM_CFG, 0);
+	msr_write(0, S1_MATCH, 0);
+	msr_write(0, S1_MASK, 0);
 }
 
 static void r_set(unsigned int at, u64 cfg, u64 match, u64 mask)
 {
-	msr_write(0, U_CTL, 0);
+	msr_write(0, U_GLOBAL_CTL, 0);
 	msr_write(0, at, cfg);
 	msr_write(0, at + 1, match);
 	msr_write(0, at + 2, mask);
-	msr_write(0, U_CTL, U_EN_ALL);
+	msr_write(0, U_GLOBAL_CTL, U_EN_ALL);
 }
 
 static void r_box_fields(void)
 {
 	static const unsigned int sets[8][2] = {
-		{ 0xe60, 0xe70 }, { 0xe64, 0xe74 }, { 0xe68, 0xe78 }, { 0xe6c, 0xe7c },
-		{ 0xe80, 0xe90 }, { 0xe84, 0xe94 }, { 0xe88, 0xe98 }, { 0xe8c, 0xe9c },
+		{ R_PORT0_XBR_SET1_MM_CFG, R_PORT0_XBR_SET2_MM_CFG },
+		{ R_PORT1_XBR_SET1_MM_CFG, R_PORT1_XBR_SET2_MM_CFG },
+		{ R_PORT2_XBR_SET1_MM_CFG, R_PORT2_XBR_SET2_MM_CFG },
+		{ R_PORT3_XBR_SET1_MM_CFG, R_PORT3_XBR_SET2_MM_CFG },
+		{ R_PORT4_XBR_SET1_MM_CFG, R_PORT4_XBR_SET2_MM_CFG },
+		{ R_PORT5_XBR_SET1_MM_CFG, R_PORT5_XBR_SET2_MM_CFG },
+		{ R_PORT6_XBR_SET1_MM_CFG, R_PORT6_XBR_SET2_MM_CFG },
+		{ R_PORT7_XBR_SET1_MM_CFG, R_PORT7_XBR_SET2_MM_CFG },
 	};
 	unsigned int port, set;
 
@@ -218,7 +224,7 @@ static void r_box_fields(void)
 			ktap_check(seen(ctr, base | SYN_PKT_CLASS(DRS), 0) == 7 * 9, "flits");
 			ktap_check(seen(ctr, base | SYN_PKT_FLITS(4), 0) == 7 * 4, "flits");
 			r_set(at, 0, 0, 0);
-			msr_write(0, U_CTL, 0);
+			msr_write(0, U_GLOBAL_CTL, 0);
 			ktap_check(!msr_read(0, SYN_VIOLATIONS), "violations");
 		}
 	}
@@ -232,37 +238,37 @@ static void m_box_fields(void)
 	quiet();
 	msr_write(0, ctr - 1, EN_LOW | 0x40 | 0x0a << 9);
 	msr_write(0, m_box[0], 0x3f);
-	msr_write(0, U_CTL, U_EN_ALL);
+	msr_write(0, U_GLOBAL_CTL, U_EN_ALL);
 	YES(ctr, ras, 0);	/* any command */
 	YES(ctr, base | SYN_PKT_OPCODE(0x1e), 0);
 	NO(ctr, ras | SYN_PKT_INSTANCE(1), 0);
-	msr_write(0, U_CTL, 0);
-	msr_write(0, 0xcaa, 2 << 8);
-	msr_write(0, U_CTL, U_EN_ALL);
+	msr_write(0, U_GLOBAL_CTL, 0);
+	msr_write(0, M0_PLD, 2 << 8);
+	msr_write(0, U_GLOBAL_CTL, U_EN_ALL);
 	YES(ctr, ras | SYN_PKT_VN(3), 0);
 	NO(ctr, base | SYN_PKT_OPCODE(3), 0);
-	msr_write(0, U_CTL, 0);
-	msr_write(0, 0xcaa, 2 << 8 | 1);
-	msr_write(0, 0xca6, 1 << 7);
-	msr_write(0, U_CTL, U_EN_ALL);
+	msr_write(0, U_GLOBAL_CTL, 0);
+	msr_write(0, M0_PLD, 2 << 8 | 1);
+	msr_write(0, M0_ISS, 1 << 7);
+	msr_write(0, U_GLOBAL_CTL, U_EN_ALL);
 	YES(ctr, ras | SYN_PKT_VN(1), 0);
 	NO(ctr, ras | SYN_PKT_VN(0), 0);
-	msr_write(0, U_CTL, 0);
-	msr_write(0, 0xcaa, 0);
-	msr_write(0, 0xca6, 0);
-	msr_write(0, 0xe55, 0x3ffffffc0);
-	msr_write(0, 0xe56, 0xffffffe);	/* all but bit 6 */
-	msr_write(0, 0xe54, 1ull << 63);
-	msr_write(0, U_CTL, U_EN_ALL);
+	msr_write(0, U_GLOBAL_CTL, 0);
+	msr_write(0, M0_PLD, 0);
+	msr_write(0, M0_ISS, 0);
+	msr_write(0, M0_ADDR_MATCH, 0x3ffffffc0);
+	msr_write(0, M0_ADDR_MASK, 0xffffffe);	/* all but bit 6 */
+	msr_write(0, M0_MM_CFG, 1ull << 63);
+	msr_write(0, U_GLOBAL_CTL, U_EN_ALL);
 	YES(ctr, ras, 0x3ffffffc0);
 	YES(ctr, ras, 0x3ffffff80);
 	NO(ctr, ras, 0x3ffffff40);
 	NO(ctr, ras, 0x1ffffffc0);
-	msr_write(0, U_CTL, 0);
+	msr_write(0, U_GLOBAL_CTL, 0);
 	ktap_check(!msr_read(0, SYN_VIOLATIONS), "violations");
-	msr_write(0, 0xe54, 0);
-	msr_write(0, 0xe55, 0);
-	msr_write(0, 0xe56, 0);
+	msr_write(0, M0_MM_CFG, 0);
+	msr_write(0, M0_ADDR_MATCH, 0);
+	msr_write(0, M0_ADDR_MASK, 0);
 }
 
 /* Packets that are about anyway: any match event counts something. */
@@ -276,9 +282,9 @@ static void default_mix(void)
 	msr_write(0, b_box[0], 2);
 	run_for(0, 1000, 0);
 	all = check_truth(0, b_box[0] + CTR(1)) * 4096 / truth(0, SYN_ENABLED, b_box[0] + CTR(1));
-	msr_write(0, 0xe46, 0xfull << 44);
+	msr_write(0, B0_MASK, 0xfull << 44);
 	for (mc = 0; mc < 16; mc++) {
-		msr_write(0, 0xe45, (u64)mc << 44);
+		msr_write(0, B0_MATCH, (u64)mc << 44);
 		msr_write(0, b_box[0] + CTR(1), 0);
 		msr_write(0, SYN_CLEAR, 1);
 		run_for(0, 1000, 0);
@@ -288,25 +294,25 @@ static void default_mix(void)
 	}
 	/* The classes make up the whole, to the precision of rates taken one by one. */
 	ktap_check(all && some + 16 > all && some < all + 16, "%llu and %llu", some, all);
-	msr_write(0, 0xe45, 0);
-	msr_write(0, 0xe46, 0);
+	msr_write(0, B0_MATCH, 0);
+	msr_write(0, B0_MASK, 0);
 	start_over(0);
-	msr_write(0, 0xe80, 0x210000);
+	msr_write(0, R_PORT4_XBR_SET1_MM_CFG, 0x210000);
 	msr_write(0, r_box[1] + CTL(0), EN_LOW | 4 << 1);
 	msr_write(0, r_box[1], 1);
 	msr_write(0, s_box[0] + CTL(0), EN);
 	msr_write(0, s_box[0], 1);
-	msr_write(0, 0xe4a, 0x7fffffffff);
-	msr_write(0, 0xe48, 1ull << 63);
+	msr_write(0, S0_MASK, 0x7fffffffff);
+	msr_write(0, S0_MM_CFG, 1ull << 63);
 	msr_write(0, m_box[1] + CTL(0), EN_LOW | 0x40 | 0x0a << 9);
 	msr_write(0, m_box[1], 1);
 	run_for(0, 1000, 0);
 	check_truth(0, r_box[1] + CTR(0));
 	check_truth(0, s_box[0] + CTR(0));
 	check_truth(0, m_box[1] + CTR(0));
-	msr_write(0, 0xe80, 0);
-	msr_write(0, 0xe48, 0);
-	msr_write(0, 0xe4a, 0);
+	msr_write(0, R_PORT4_XBR_SET1_MM_CFG, 0);
+	msr_write(0, S0_MM_CFG, 0);
+	msr_write(0, S0_MASK, 0);
 }
 
 /* Enough packets at once wrap a counter like anything else. */
@@ -318,13 +324,13 @@ static void overflow(void)
 	msr_write(0, ctr - 1, EN_LOW | PMI_EN | 1 << 1);
 	msr_write(0, b_box[0], 2);
 	msr_write(0, ctr, M48 - 9);
-	msr_write(0, U_CTL, U_EN_ALL);
+	msr_write(0, U_GLOBAL_CTL, U_EN_ALL);
 	send(SYN_PKT_BOX(SYN_BOX_B), 0, 9);
 	ktap_check(!msr_read(0, b_box[0] + STATUS), "too early");
 	send(SYN_PKT_BOX(SYN_BOX_B), 0, 3);
 	ktap_check(msr_read(0, b_box[0] + STATUS) == 2 && msr_read(0, ctr) == 2, "no overflow");
 	ktap_check(msr_read(0, SYN_PMI(SYN_PMI_REQUESTED)) == 1, "no request");
-	msr_write(0, U_CTL, 0);
+	msr_write(0, U_GLOBAL_CTL, 0);
 	start_over(0);
 }
 

@@ -329,8 +329,8 @@ static void refused_holds_nothing(void)
 	}
 	sleep_us(10000);
 	perf_disable(fd);
-	ktap_check(silicon_truth(cpu, SYN_WINDOWS, 0x394) == 1, "%llu windows",
-		   silicon_truth(cpu, SYN_WINDOWS, 0x394));
+	ktap_check(silicon_truth(cpu, SYN_WINDOWS, W_FIXED_CTR) == 1, "%llu windows",
+		   silicon_truth(cpu, SYN_WINDOWS, W_FIXED_CTR));
 	ktap_check(perf_count(fd).value && perf_count(fd).running == perf_count(fd).enabled,
 		   "%llu in %llu of %llu ns", perf_count(fd).value, perf_count(fd).running,
 		   perf_count(fd).enabled);
@@ -641,7 +641,7 @@ static void toggle(const struct holder *gate, int times)
 /* How long the silicon has let the clock run, of package 0. */
 static u64 open_ns(void)
 {
-	return ns_of(silicon_truth(package_cpu(0), SYN_ENABLED, 0x394));
+	return ns_of(silicon_truth(package_cpu(0), SYN_ENABLED, W_FIXED_CTR));
 }
 
 static void toggled(bool is_user)
@@ -884,7 +884,7 @@ static void hotplug(void)
 	sleep_us(1000);
 	toggle(&gate, 10);
 	disable_counted(fds);
-	ran = ns_of(silicon_truth(package_cpu(1), SYN_ENABLED, 0x394));
+	ran = ns_of(silicon_truth(package_cpu(1), SYN_ENABLED, W_FIXED_CTR));
 	for (i = 0; i < COUNTED; i++)
 		check_running("after the move", counted[i].pmu, perf_count(fds[i]), ran, 3);
 	check_counts("after the move", fds, 1);

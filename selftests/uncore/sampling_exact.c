@@ -426,20 +426,20 @@ static void long_period(void)
 	perf_enable(r->fd);
 	for (i = 0; i < 3; i++) {
 		/* What came after the overflow before this shortens the part. */
-		left = (1ull << 48) - msr_read(cpu, 0xd11);
+		left = (1ull << 48) - msr_read(cpu, C0_CTR_0);
 		ktap_check(left <= part[i] && left > part[i] - (1ull << 30), "part %d: %#llx", i,
 			   left);
 		ring_drain(r, NULL, NULL);
 		ktap_check(!r->samples, "%llu samples before part %d", r->samples, i);
-		msr_write(cpu, 0xd11, (1ull << 48) - 1000);
+		msr_write(cpu, C0_CTR_0, (1ull << 48) - 1000);
 		perf_enable(gate);
 		sleep_us(500);
 		perf_disable(gate);
 	}
 	ring_drain(r, NULL, NULL);
 	ktap_check(r->samples == 1, "%llu samples", r->samples);
-	ktap_check(silicon_truth(cpu, SYN_OVERFLOWS, 0xd11) == 3, "%llu overflows",
-		   silicon_truth(cpu, SYN_OVERFLOWS, 0xd11));
+	ktap_check(silicon_truth(cpu, SYN_OVERFLOWS, C0_CTR_0) == 3, "%llu overflows",
+		   silicon_truth(cpu, SYN_OVERFLOWS, C0_CTR_0));
 	perf_disable(r->fd);
 	ktap_check(!lost_count());
 }

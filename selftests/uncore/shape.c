@@ -8,7 +8,7 @@
 #include "silicon.h"
 
 #define PMU	"xeon7500_cbox_6"
-#define CTR	0xd71	/* the first counter of that box: alone, an event gets it */
+#define CTR	C6_CTR_0	/* the first counter of that box: alone, an event gets it */
 #define CODE	0x1e	/* occupancy_maf, at most 16 per cycle */
 
 /* Text and tables of the guide: in that of the S-Box both comparisons are the other way round. */
@@ -134,10 +134,10 @@ static void edge_of_one_bit(void)
 		unsigned int box, inst, code, ctr;
 	} on[] = {
 		{ PMU, "trans_maf,edge", SYN_BOX_C, 6, 0x1f, CTR },
-		{ "xeon7500_ubox", "ipis_sent,edge", SYN_BOX_U, 0, 0xf9, 0xc11 },
-		{ "xeon7500_wbox", "prochot,edge", SYN_BOX_W, 0, 0x02, 0xc91 },
+		{ "xeon7500_ubox", "ipis_sent,edge", SYN_BOX_U, 0, 0xf9, U_CTR },
+		{ "xeon7500_wbox", "prochot,edge", SYN_BOX_W, 0, 0x02, W_CTR_0 },
 		/* Of those that add up, one is an event of one bit. */
-		{ "xeon7500_sbox_0", "egress_starved.ad_cw,edge", SYN_BOX_S, 0, 0x43, 0xc51 },
+		{ "xeon7500_sbox_0", "egress_starved.ad_cw,edge", SYN_BOX_S, 0, 0x43, S0_CTR0 },
 		{ "xeon7500_cbox_6", "starved_egress.iv,edge", SYN_BOX_C, 6, 0x0b, CTR },
 	};
 	static const struct {
@@ -185,10 +185,10 @@ static void by_table(void)
 		const char *pmu, *event;
 		unsigned int box, code, ctr, reading;
 	} of[] = {
-		[C_TABLE] = { "xeon7500_cbox_0", "occupancy_maf", SYN_BOX_C, CODE, 0xd11,
+		[C_TABLE] = { "xeon7500_cbox_0", "occupancy_maf", SYN_BOX_C, CODE, C0_CTR_0,
 			      RD_C_INVERT },
-		[S_TABLE] = { "xeon7500_sbox_0", "req_tbl_occupancy.local", SYN_BOX_S, 0x31, 0xc51,
-			      RD_S_INVERT },
+		[S_TABLE] = { "xeon7500_sbox_0", "req_tbl_occupancy.local", SYN_BOX_S, 0x31,
+			      S0_CTR0, RD_S_INVERT },
 	};
 	static const char *const options[] = { ",thresh=5", ",thresh=5,inv", ",thresh=5,inv,edge" };
 	int cpu = package_cpu(0), fd;

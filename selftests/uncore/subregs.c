@@ -519,21 +519,23 @@ static void sharing_costs_nothing(void)
 /* Something in every sub-register, as another user may have left it. */
 static const struct { uint16_t msr; u64 val; } junk[] = {
 	/* B: MATCH, MASK */
-	{ 0xe45, 0x123 }, { 0xe46, 0xfff }, { 0xe4d, 0x0555500000000055 },
-	{ 0xe4e, 0x0fff00000000ffff },
+	{ B0_MATCH, 0x123 }, { B0_MASK, 0xfff }, { B1_MATCH, 0x0555500000000055 },
+	{ B1_MASK, 0x0fff00000000ffff },
 	/* S: the masks, then the switch */
-	{ 0xe49, 0x4567 }, { 0xe4a, 0x7e }, { 0xe48, 0 },
-	{ 0xe59, 0x89ab }, { 0xe5a, 0x81 }, { 0xe58, 1ULL << 63 },
+	{ S0_MATCH, 0x4567 }, { S0_MASK, 0x7e }, { S0_MM_CFG, 0 }, { S1_MATCH, 0x89ab },
+	{ S1_MASK, 0x81 }, { S1_MM_CFG, 1ULL << 63 },
 	/* M: DSP to FVC, match set */
-	{ 0xca5, 0x100 }, { 0xca6, 0x3a2 }, { 0xca7, 0x67 }, { 0xca8, 0x128 },
-	{ 0xca9, 0x41 }, { 0xcaa, 0x1203 }, { 0xcab, 0x123456 },
-	{ 0xe55, 0x1240 }, { 0xe56, 0xff }, { 0xe54, 1ULL << 63 },
-	{ 0xe5d, 0x3c0 }, { 0xe5e, 0xf0 }, { 0xe5c, 0 },
+	{ M0_DSP, 0x100 }, { M0_ISS, 0x3a2 }, { M0_MAP, 0x67 }, { M0_MSC_THR, 0x128 },
+	{ M0_PGT, 0x41 }, { M0_PLD, 0x1203 }, { M0_ZDP_CTL_FVC, 0x123456 },
+	{ M0_ADDR_MATCH, 0x1240 }, { M0_ADDR_MASK, 0xff }, { M0_MM_CFG, 1ULL << 63 },
+	{ M1_ADDR_MATCH, 0x3c0 }, { M1_ADDR_MASK, 0xf0 }, { M1_MM_CFG, 0 },
 	/* R: IPERF, QLX, match sets of a port on each side */
-	{ 0xe04, 0x80000000 }, { 0xe24, 0x04000000 }, { 0xe0c, 0x1213 },
-	{ 0xe61, 0x1c00 }, { 0xe62, 0x1e00 }, { 0xe60, 0x210000 },
-	{ 0xe71, 0x0400 }, { 0xe72, 0x1e00 }, { 0xe70, 1ULL << 63 },
-	{ 0xe0b, 0x10000000 }, { 0xe2f, 0x3 },
+	{ R_PORT0_IPERF_CFG0, 0x80000000 }, { R_PORT0_IPERF_CFG1, 0x04000000 },
+	{ R_PORT0_QLX_CFG, 0x1213 }, { R_PORT0_XBR_SET1_MATCH, 0x1c00 },
+	{ R_PORT0_XBR_SET1_MASK, 0x1e00 }, { R_PORT0_XBR_SET1_MM_CFG, 0x210000 },
+	{ R_PORT0_XBR_SET2_MATCH, 0x0400 }, { R_PORT0_XBR_SET2_MASK, 0x1e00 },
+	{ R_PORT0_XBR_SET2_MM_CFG, 1ULL << 63 }, { R_PORT7_IPERF_CFG0, 0x10000000 },
+	{ R_PORT7_QLX_CFG, 0x3 },
 };
 
 static const struct { const char *pmu, *event; } uses[] = {

@@ -17,7 +17,7 @@
 #define PMU	"xeon7500_cbox_0"
 #define EVENT	"occupancy_maf"
 #define OTHER	"llc_hits.m"
-#define CTR	0xd11
+#define CTR	C0_CTR_0
 #define WRAP	(1ull << 48)
 
 /* How late the interrupt is in some of the sweeps. */

@@ -16,7 +16,7 @@
 #include "silicon.h"
 
 #define PMU	"xeon7500_cbox_3"
-#define CTR	0xdd1
+#define CTR	C3_CTR_0
 #define WRAP	(1ull << 48)
 
 /* 2^48 / (24 * 2.266 GHz), and some. */

@@ -407,7 +407,7 @@ static double count_hits(u64 *truth)
 	group = perfmon_addEventSet(text);
 	ktap_require(group >= 0 && !perfmon_setupCounters(group) && !perfmon_startCounters() &&
 		     !perfmon_stopCounters(), "%s", text);
-	*truth = silicon_truth(0, SYN_EVENTS, 0xd11);
+	*truth = silicon_truth(0, SYN_EVENTS, C0_CTR_0);
 	return perfmon_getLastResult(group, 0, 0);
 }
 
@@ -422,7 +422,7 @@ static void left_over(void)
 	double value;
 
 	likwid_init();
-	msr_write(0, 0xd11, left);
+	msr_write(0, C0_CTR_0, left);
 	value = count_hits(&truth);
 	ktap_check(truth && value == truth + (machine == WSM ? left : 0), "%.0f, truth %llu", value,
 		   truth);
