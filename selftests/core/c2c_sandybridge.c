@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * VM: --machine sandybridge --cores 2
- * TIER: once debug
+ * TEST: 6.1 debug
  * PUT: programs/sharer.c
  *
  * perf c2c on Sandy Bridge, whose records hold the data source: the kernel alone is enough, and

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * VM: --machine goldmont
- * TIER: quick newest
+ * TEST: 6.1 6.12 newest debug
  *
  * The data source of samples, against who served the access. The silicon is told to
  * let the address decide that.

@@ -2,7 +2,7 @@
 /*
  * VM: --machine goldmont
  * PTI: on
- * LONG: each
+ * SOAK: 6.1 6.12 newest
  *
  * Precise sampling as the kernel does it, beside the module: instruction, address
  * and number of the samples.

@@ -2,7 +2,7 @@
 /*
  * VM: --machine sandybridge --cores 2 --threads 2
  * PUT: programs/walker.c
- * PERF: both
+ * SOAK: 6.1:newest 6.12:newest newest newest:6.1
  *
  * Precise store on Sandy Bridge, with perf as people use it.
  */

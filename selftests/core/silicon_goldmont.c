@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * VM: --machine goldmont --icount --driver none --append nmi_watchdog=0
- * KERNELS: 6.1
+ * TEST: 6.1
+ * SOAK: none
  *
  * The core PMU of the silicon, Goldmont. No driver: one kernel will do.
  */

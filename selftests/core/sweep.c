@@ -11,7 +11,7 @@
  * ends need not be known: the sweep is over when the last overflow has come after the event
  * has stopped, three times in a row.
  *
- * LONG: once
+ * SOAK: 6.1 newest
  * VM: --machine goldmont --icount
  * VM: --machine sandybridge --icount
  */

@@ -5,8 +5,7 @@
  * debug kernel ten intervals take seconds, and each second the driver looks at its registers.
  *
  * VM: --sockets 2 --cores 2 --icount --append nmi_watchdog=0
- * KERNELS: 6.1 6.12 newest
- * TIER: once
+ * TEST: 6.1
  */
 #include "silicon.h"
 

@@ -6,14 +6,15 @@
  * and stop together, and the silicon knows when. So the counts, and from them the values, are
  * worked out here without reading a counter. With one package, four or eight that is all.
  *
- * TIER: once
- * PERF: newest
+ * TEST: 6.1:newest
+ * SOAK: 6.1 newest newest:6.1
  * VM: --sockets 2 --cores 2
- * LONG: once
+ * SOAK: 6.1 6.1:newest newest newest:6.1
  * VM: --machine westmereex --sockets 2 --cores 2
  * VM: --sockets 1 --cores 2
  * VM: --sockets 4 --cores 1 --memory 1G
- * TIER: soak once
+ * TEST: none
+ * SOAK: 6.1 6.1:newest newest newest:6.1
  * VM: --sockets 8 --cores 1 --memory 1G
  */
 #include <math.h>

@@ -4,8 +4,8 @@
  * redrawn and given back.
  *
  * VM: --sockets 2 --cores 2
- * TIER: once
- * PERF: newest
+ * TEST: 6.1:newest
+ * SOAK: 6.1 newest newest:6.1
  */
 #include <ctype.h>
 #include <math.h>

@@ -4,7 +4,7 @@
  * not need it are served; of those that do there is never a number.
  *
  * VM: --sockets 1 --cores 2
- * TIER: once debug
+ * TEST: 6.1 debug
  */
 #include "foreign.h"
 #include "kmsg.h"

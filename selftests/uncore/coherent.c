@@ -4,7 +4,7 @@
  * events, and the group in a sample.
  *
  * VM: --sockets 2 --cores 2 --icount --append nmi_watchdog=0
- * LONG: each
+ * SOAK: 6.1 6.12 newest
  */
 #include "sampling.h"
 

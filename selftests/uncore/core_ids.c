@@ -6,7 +6,8 @@
  * CPUs 10 to 19 are the cores 0 to 9 of package 1.
  *
  * VM: --machine westmereex --sockets 2 --cores 10
- * TIER: soak once
+ * TEST: none
+ * SOAK: 6.1 newest
  */
 #include "foreign.h"
 #include "hotplug.h"

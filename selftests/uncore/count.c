@@ -2,7 +2,7 @@
 /*
  * What an event counts between enable and disable is exactly what happened.
  *
- * TIER: quick rt
+ * SOAK: newest debug-rt
  * VM: --sockets 2 --cores 2
  */
 #include "each_event.h"

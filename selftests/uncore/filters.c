@@ -8,7 +8,7 @@
  * by while the counter was on.
  *
  * VM: --sockets 2 --cores 2
- * TIER: once debug
+ * TEST: 6.1 debug
  */
 #include "traffic.h"
 

@@ -4,7 +4,8 @@
  *
  * CPUs 0 and 1 are package 0, 2 and 3 package 1.
  *
- * TIER: quick newest rt
+ * TEST: 6.1 6.12 newest debug
+ * SOAK: newest debug-rt
  * VM: --sockets 2 --cores 2
  */
 #include <signal.h>

@@ -2,7 +2,7 @@
 /*
  * Groups: what fits counts over the very same cycles, what cannot fit is refused.
  *
- * TIER: quick newest
+ * TEST: 6.1 6.12 newest debug
  * VM: --sockets 2 --cores 2
  */
 #include "silicon.h"

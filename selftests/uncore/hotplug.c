@@ -7,8 +7,7 @@
  *
  * PART: adversaries
  * VM: --sockets 2 --cores 2
- * TIER: rt
- * LONG: each
+ * SOAK: 6.1 6.12 newest debug-rt
  */
 #include "hotplug.h"
 #include "silicon.h"

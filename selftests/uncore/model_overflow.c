@@ -6,7 +6,8 @@
  *
  * No driver is involved, so one kernel is enough.
  *
- * KERNELS: 6.1
+ * TEST: 6.1
+ * SOAK: none
  * VM: --driver none --sockets 2 --cores 2 --threads 2 --icount
  */
 #include <sys/io.h>

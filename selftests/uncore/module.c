@@ -3,9 +3,8 @@
  * Loading and unloading: who may, when, and what is left behind.
  *
  * VM: --sockets 2 --cores 2
- * TIER: rt
+ * SOAK: 6.1 6.12 newest debug-rt
  * PUT: ../spec/xeon7500/registers.json ../spec/xeon7500/registers_mw.json
- * LONG: each
  */
 #include "hotplug.h"
 #include "kmsg.h"

@@ -7,7 +7,7 @@
  * core PMU is in use, its handler claims every NMI, and none would be left.
  *
  * VM: --sockets 2 --cores 2 --icount --append nmi_watchdog=0
- * LONG: each
+ * SOAK: 6.1 6.12 newest
  */
 #include "foreign.h"
 #include "hotplug.h"

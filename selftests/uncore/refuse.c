@@ -4,7 +4,7 @@
  * reason in the log for those who switch on dynamic debug, and without a single access
  * to the hardware.
  *
- * TIER: quick newest
+ * TEST: 6.1 6.12 newest debug
  * VM: --sockets 2 --cores 2
  */
 #include <sys/wait.h>

@@ -9,7 +9,7 @@
  * CPU 0 serves the package. The NMI watchdog is off, so that all NMIs are ours.
  *
  * VM: --sockets 1 --cores 3 --icount --append nmi_watchdog=0
- * LONG: each
+ * SOAK: 6.1 6.12 newest
  */
 #include <signal.h>
 #include <sys/prctl.h>

@@ -3,9 +3,9 @@
  * Sampling against the truth: every overflow of the silicon is a sample, or one of
  * which perf or the driver says that it is none; and the count is what happened.
  *
- * TIER: quick newest rt
+ * TEST: 6.1 6.12 newest debug
+ * SOAK: 6.1 6.12 newest debug-rt
  * VM: --sockets 2 --cores 2 --icount --append nmi_watchdog=0
- * LONG: each
  */
 #include "sampling.h"
 

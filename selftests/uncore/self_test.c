@@ -6,7 +6,7 @@
  * CPU 0 serves package 0, CPU 2 package 1. The NMI watchdog is off, so that all NMIs are ours.
  *
  * VM: --sockets 2 --cores 2 --icount --append nmi_watchdog=0
- * TIER: once debug
+ * TEST: 6.1 debug
  */
 #include "foreign.h"
 #include "hotplug.h"

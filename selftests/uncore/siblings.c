@@ -14,8 +14,8 @@
  * PART: adversaries
  * VM: --sockets 2 --cores 2
  * BOOT: own
- * TIER: newest
- * LONG: each
+ * TEST: 6.1 6.12 newest debug
+ * SOAK: 6.1 6.12 newest
  */
 #include <signal.h>
 #include <sys/mman.h>

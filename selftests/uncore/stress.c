@@ -14,7 +14,7 @@
  *
  * PART: adversaries
  * VM: --sockets 2 --cores 2
- * LONG: each
+ * SOAK: 6.1 6.12 newest
  */
 #include "hotplug.h"
 #include "kmsg.h"

@@ -5,7 +5,7 @@
  * as many different ones as the hardware has room for run at once. What they hold is
  * unknown once the package was idle.
  *
- * TIER: quick once debug
+ * TEST: 6.1 debug
  * VM: --sockets 2 --cores 2
  */
 #include "traffic.h"

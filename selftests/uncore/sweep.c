@@ -5,9 +5,9 @@
  *
  * On a debug kernel no call ends within the period of an overflow.
  *
- * KERNELS: 6.1 6.12 newest
+ * TEST: 6.1 6.12
+ * SOAK: 6.1 newest
  * VM: --sockets 2 --cores 2 --icount --append nmi_watchdog=0
- * LONG: once
  */
 #include "hotplug.h"
 #include "sampling.h"

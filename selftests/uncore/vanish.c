@@ -7,7 +7,7 @@
  *
  * PART: adversaries
  * VM: --sockets 2 --cores 2 --icount --append nmi_watchdog=0
- * TIER: once debug
+ * TEST: 6.1 debug
  */
 #include "foreign.h"
 #include "kmsg.h"

@@ -6,7 +6,7 @@
  * Names and encodings of both models are compared with the spec in vm/conformance.py.
  *
  * VM: --machine westmereex --sockets 2 --cores 2 --icount --append nmi_watchdog=0
- * TIER: once debug
+ * TEST: 6.1 debug
  */
 #include "each_event.h"
 #include "foreign.h"

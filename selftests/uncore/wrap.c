@@ -8,8 +8,8 @@
  * No wrap of an event that only counts asks for an interrupt.
  *
  * VM: --sockets 2 --cores 2 --icount --append nmi_watchdog=0
- * TIER: once debug
- * LONG: once
+ * TEST: 6.1 debug
+ * SOAK: 6.1 newest
  */
 #include "foreign.h"
 #include "hotplug.h"
