@@ -523,10 +523,10 @@ static void absent(void)
 static const struct ktap_case cases[] = {
 	{ "random traffic, all boxes, packages and the machine", all_values },
 	{ "intervals add up", intervals },
-	{ "what takes turns", turns },
+	{ "metrics that do not fit take turns, and say so", turns },
 	{ "what fits into several turns has all of them", all_turns },
-	{ "n/a, because", not_available },
-	{ "absent boxes", absent },
+	{ "a metric that cannot be right is n/a and says why", not_available },
+	{ "an absent box is n/a, not 0", absent },
 };
 
 int main(void)

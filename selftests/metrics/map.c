@@ -324,5 +324,5 @@ static void redrawn(void)
 
 METRICS_MAIN({ "each value is in its place", places },
 	{ "who talks to whom", matrix },
-	{ "absent boxes", absent },
+	{ "the map shows absent boxes as absent, not 0", absent },
 	{ "redrawn on 80 x 24, and given back", redrawn })

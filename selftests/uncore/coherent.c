@@ -492,10 +492,10 @@ static void samples_while_scheduled(void)
 }
 
 SILICON_MAIN({ "the same event several times", each_box },
-	     { "exact ratios", ratios },
+	     { "a group has exact ratios", ratios },
 	     { "part of a group", part_of_a_group },
-	     { "what it costs", cost },
-	     { "groups in samples", sampled_groups },
+	     { "reading a group costs a read for each counter, and two writes", cost },
+	     { "groups in samples are of one moment", sampled_groups },
 	     { "an overflow in the middle of the handler", freeze_in_the_handler },
 	     { "a freeze after the handler", freeze_after_the_handler },
 	     { "a sample before the freeze", sample_before_the_freeze },

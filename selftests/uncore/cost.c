@@ -213,5 +213,5 @@ SILICON_MAIN({ "idle means idle", idle },
 	     { "one event, open to close: 8 accesses", one_event },
 	     { "a group of three: 16", group_of_three },
 	     { "12 events on two boxes: 74", twelve_events },
-	     { "an overflow", overflow },
+	     { "an overflow costs a fixed number of accesses", overflow },
 	     { "neighbours are left alone", neighbours })

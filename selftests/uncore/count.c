@@ -199,8 +199,8 @@ static void reset_while_running(void)
 
 MACHINE_MAIN({ "each event of each box, on both packages", each_event },
 	     { "all 96 C-Box counters at once", all_counters_at_once },
-	     { "two packages", two_packages },
+	     { "two packages count each its own", two_packages },
 	     { "the fixed counter counts the clock", uncore_clock },
 	     { "reads while running", read_while_running },
-	     { "many windows", many_windows },
+	     { "nothing is lost between many windows", many_windows },
 	     { "reset while running", reset_while_running })

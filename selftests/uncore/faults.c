@@ -571,19 +571,19 @@ static void no_bit(void)
 	refused(SYN_READING(RD_DEBUGCTL_13), RD_DEBUGCTL_13_NEEDLESS);
 }
 
-SILICON_MAIN({ "lost", lost },
-	     { "doubled", doubled },
-	     { "late", late },
+SILICON_MAIN({ "PMIs that are lost cost no overflow", lost },
+	     { "PMIs that come twice give no sample twice", doubled },
+	     { "PMIs that come late cost no overflow", late },
 	     { "a limit of samples, as the event leaves", limit_while_leaving },
-	     { "to the sibling", to_the_sibling },
+	     { "PMIs that go to the sibling thread cost no overflow", to_the_sibling },
 	     { "to a sibling that listens", to_a_sibling_that_listens },
-	     { "at a frequency", at_a_frequency_all },
+	     { "PMIs lost or late do not stop sampling at a frequency", at_a_frequency_all },
 	     { "NMIs of another CPU's core PMU", core_elsewhere },
-	     { "counters that wrap", wraps },
+	     { "counters that wrap lose no count, alone and beside sampling", wraps },
 	     { "after the event is gone", after_the_event },
 	     { "after the module is gone", after_the_module },
 	     { "when the first event samples", at_first },
 	     { "twice when the first event samples", doubled_at_first },
 	     { "cannot be let in", no_debugctl },
-	     { "would find nothing", no_status },
+	     { "sampling is refused where the handler would find no status", no_status },
 	     { "cannot be kept out", no_bit })

@@ -284,6 +284,6 @@ static void it_samples(void)
 SILICON_MAIN({ "a box that vanishes raises #GP", each_gp },
 	     { "a box that vanishes reads 0", each_reads_0 },
 	     { "beside a box that samples", beside_sampling },
-	     { "behind a gate", behind_a_gate },
+	     { "a vanished box behind a gate runs no less", behind_a_gate },
 	     { "while nothing reads its event", nothing_reads },
-	     { "while it samples", it_samples })
+	     { "a box vanishes while it samples", it_samples })

@@ -189,5 +189,5 @@ static void suspend(void)
 	kmsg_no_unknown_nmi();
 }
 
-SILICON_MAIN({ "restart", restart },
-	     { "suspend", suspend })
+SILICON_MAIN({ "nothing counts when the system restarts", restart },
+	     { "nothing counts while the system sleeps", suspend })
