@@ -66,10 +66,7 @@ static void alone(void)
 	shared_line(NULL);
 }
 
-static void enforced(void)
-{
-	shared_line("enforce=1");
-}
+KTAP_CALL(enforced, shared_line("enforce=1"))
 
 CORE_MAIN("2a 2d",
 	{ "the kernel alone", alone },

@@ -183,15 +183,8 @@ void ktap_begin(void)
 	msr_write(0, SYN_MEM_MODE, SYN_MEM_BY_ADDRESS);
 }
 
-static void kernel_alone(void)
-{
-	sources_na(NULL, NULL);
-}
-
-static void not_asked_for(void)
-{
-	sources_na("enforce=1", NULL);
-}
+KTAP_CALL(kernel_alone, sources_na(NULL, NULL))
+KTAP_CALL(not_asked_for, sources_na("enforce=1", NULL))
 
 static void fixed_period(void)
 {

@@ -141,15 +141,8 @@ static void above(void)
 	guarded(SYN_PEBS_INDEX_ABOVE, reloaded);
 }
 
-static void below_one_by_one(void)
-{
-	guarded(SYN_PEBS_INDEX_BELOW, one_by_one);
-}
-
-static void above_one_by_one(void)
-{
-	guarded(SYN_PEBS_INDEX_ABOVE, one_by_one);
-}
+KTAP_CALL(below_one_by_one, guarded(SYN_PEBS_INDEX_BELOW, one_by_one))
+KTAP_CALL(above_one_by_one, guarded(SYN_PEBS_INDEX_ABOVE, one_by_one))
 
 /* All samples there are, read and forgotten. */
 static void drain(void)

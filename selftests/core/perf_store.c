@@ -114,10 +114,7 @@ static void stores(const char *parameters)
 	check_samples("perf record -d -e cpu/mem-stores/ppu", true);
 }
 
-static void kernel_alone(void)
-{
-	stores(NULL);
-}
+KTAP_CALL(kernel_alone, stores(NULL))
 
 static void with_module(void)
 {

@@ -442,15 +442,8 @@ static void goldmont(int precise_ip)
 	every_instruction(0x00c2, precise_ip);
 }
 
-static void goldmont_2(void)
-{
-	goldmont(2);
-}
-
-static void goldmont_3(void)
-{
-	goldmont(3);
-}
+KTAP_CALL(goldmont_2, goldmont(2))
+KTAP_CALL(goldmont_3, goldmont(3))
 
 /* ---- Silvermont ---- */
 

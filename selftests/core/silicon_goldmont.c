@@ -200,10 +200,7 @@ static void levels(void)
 }
 
 /* glm_hw_cache_event_ids of the kernel */
-static void generic_caches(void)
-{
-	check_generic_caches(1u << L1_LOAD_MISSES);
-}
+KTAP_CALL(generic_caches, check_generic_caches(1u << L1_LOAD_MISSES))
 
 KTAP_MAIN_UNLESS(silicon_missing() ?: core_missing("5c 5f"),
 		 { "user counts are exact", exact },

@@ -89,10 +89,7 @@ static void levels(void)
 	check_levels(true, 0x0151);
 }
 
-static void generic_caches(void)
-{
-	check_generic_caches(0);
-}
+KTAP_CALL(generic_caches, check_generic_caches(0))
 
 KTAP_MAIN_UNLESS(silicon_missing() ?: core_missing("2e"),
 		 { "user counts are exact", exact },

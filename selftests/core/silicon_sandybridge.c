@@ -341,10 +341,7 @@ static void levels(void)
 }
 
 /* The kernel asks for responses of remote memory, and refuses them itself on 06_2A. */
-static void generic_caches(void)
-{
-	check_generic_caches(cpu_is("2d") ? 0 : 1u << LLC_LOAD_MISSES);
-}
+KTAP_CALL(generic_caches, check_generic_caches(cpu_is("2d") ? 0 : 1u << LLC_LOAD_MISSES))
 
 KTAP_MAIN_UNLESS(silicon_missing() ?: core_missing("2a 2d"),
 		 { "user counts are exact", exact },

@@ -102,10 +102,7 @@ static void levels(void)
 }
 
 /* slm_hw_cache_event_ids of the kernel */
-static void generic_caches(void)
-{
-	check_generic_caches(1u << L1_LOADS | 1u << LLC_LOAD_MISSES);
-}
+KTAP_CALL(generic_caches, check_generic_caches(1u << L1_LOADS | 1u << LLC_LOAD_MISSES))
 
 KTAP_MAIN_UNLESS(silicon_missing() ?: core_missing("37 4a 4c 4d 5a"),
 		 { "user counts are exact", exact },

@@ -459,25 +459,10 @@ static void sweep_pdir(const struct kind *kind, u64 config, int precise, bool be
 		sweep(kind, &calls_beside[i], STEPS);
 }
 
-static void pdir_comes(void)
-{
-	sweep_pdir(&fixed, PDIR, 2, true);
-}
-
-static void pdir_waits(void)
-{
-	sweep_pdir(&general, PDIR, 2, false);
-}
-
-static void pdir_stays(void)
-{
-	sweep_pdir(&pdir_reloaded, BRANCHES, 0, false);
-}
-
-static void pdir_stays_one_by_one(void)
-{
-	sweep_pdir(&pdir_one_by_one, BRANCHES, 0, false);
-}
+KTAP_CALL(pdir_comes, sweep_pdir(&fixed, PDIR, 2, true))
+KTAP_CALL(pdir_waits, sweep_pdir(&general, PDIR, 2, false))
+KTAP_CALL(pdir_stays, sweep_pdir(&pdir_reloaded, BRANCHES, 0, false))
+KTAP_CALL(pdir_stays_one_by_one, sweep_pdir(&pdir_one_by_one, BRANCHES, 0, false))
 
 static const struct core_machine machines[] = {
 	{ GOLDMONT, CORE_CASES(

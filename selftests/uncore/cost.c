@@ -142,20 +142,9 @@ static void counting(void)
 	perf_disable(fd);
 }
 
-static void one_event(void)
-{
-	session(0, 1, 1, 1, SESSION_ONE);
-}
-
-static void twelve_events(void)
-{
-	session(0, 2, 12, 1, SESSION_TWELVE);
-}
-
-static void group_of_three(void)
-{
-	session(0, 1, 3, 3, SESSION_GROUP);
-}
+KTAP_CALL(one_event, session(0, 1, 1, 1, SESSION_ONE))
+KTAP_CALL(twelve_events, session(0, 2, 12, 1, SESSION_TWELVE))
+KTAP_CALL(group_of_three, session(0, 1, 3, 3, SESSION_GROUP))
 
 static void overflow(void)
 {

@@ -554,22 +554,13 @@ static void refused(uint32_t msr, u64 why)
 	ktap_check(samples_at_all(), "no sampling though it could");
 }
 
-static void no_debugctl(void)
-{
-	refused(SYN_FAULT_DEBUGCTL, 1);
-}
+KTAP_CALL(no_debugctl, refused(SYN_FAULT_DEBUGCTL, 1))
 
 /* Clearing the U-Box clears the boxes: the handler would find nothing. */
-static void no_status(void)
-{
-	refused(SYN_READING(RD_SUMMARY_CLEAR), RD_SUMMARY_CLEAR_DOWN);
-}
+KTAP_CALL(no_status, refused(SYN_READING(RD_SUMMARY_CLEAR), RD_SUMMARY_CLEAR_DOWN))
 
 /* PMIs come without the bit, which cannot be set: the handler could not keep them out. */
-static void no_bit(void)
-{
-	refused(SYN_READING(RD_DEBUGCTL_13), RD_DEBUGCTL_13_NEEDLESS);
-}
+KTAP_CALL(no_bit, refused(SYN_READING(RD_DEBUGCTL_13), RD_DEBUGCTL_13_NEEDLESS))
 
 SILICON_MAIN({ "PMIs that are lost cost no overflow", lost },
 	     { "PMIs that come twice give no sample twice", doubled },

@@ -206,15 +206,8 @@ static void no_trace(void (*meanwhile)(void))
 	check_clean("unloaded");
 }
 
-static void leaves_no_trace(void)
-{
-	no_trace(NULL);
-}
-
-static void leaves_no_trace_of_a_package(void)
-{
-	no_trace(package_goes_and_comes);
-}
+KTAP_CALL(leaves_no_trace, no_trace(NULL))
+KTAP_CALL(leaves_no_trace_of_a_package, no_trace(package_goes_and_comes))
 
 /* What was left enabled does not count beside our events, nor into them. */
 static void ignores_leftovers(void)

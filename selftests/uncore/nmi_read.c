@@ -188,20 +188,9 @@ static void in_nmi(const char *what, void (*turn)(int leader), unsigned int turn
 		   box_truth(0, SYN_EVENTS, PMU));
 }
 
-static void during_group_reads(void)
-{
-	in_nmi("group reads", group_reads, 20000);
-}
-
-static void during_starts(void)
-{
-	in_nmi("starts and stops", starts_and_stops, 3000);
-}
-
-static void during_opens(void)
-{
-	in_nmi("events that come and go", one_more, 1000);
-}
+KTAP_CALL(during_group_reads, in_nmi("group reads", group_reads, 20000))
+KTAP_CALL(during_starts, in_nmi("starts and stops", starts_and_stops, 3000))
+KTAP_CALL(during_opens, in_nmi("events that come and go", one_more, 1000))
 
 SILICON_MAIN({ "reads in NMI while the group is read", during_group_reads },
 	     { "reads in NMI while the group starts and stops", during_starts },

@@ -572,15 +572,8 @@ static void held_all_the_time(bool is_user)
 	check_counts("the other package", other_fds, 1);
 }
 
-static void held_by_root(void)
-{
-	held_all_the_time(false);
-}
-
-static void held_by_a_user(void)
-{
-	held_all_the_time(true);
-}
+KTAP_CALL(held_by_root, held_all_the_time(false))
+KTAP_CALL(held_by_a_user, held_all_the_time(true))
 
 /* It comes and goes while they count. */
 static void held_in_the_middle(void)
@@ -663,15 +656,8 @@ static void toggled(bool is_user)
 	check_counts(when, fds, 0);
 }
 
-static void toggled_by_root(void)
-{
-	toggled(false);
-}
-
-static void toggled_by_a_user(void)
-{
-	toggled(true);
-}
+KTAP_CALL(toggled_by_root, toggled(false))
+KTAP_CALL(toggled_by_a_user, toggled(true))
 
 /* ---- read in other ways ---- */
 
@@ -934,21 +920,11 @@ static void frozen_by(bool is_user, const char *event, u64 period)
 }
 
 /* The smallest period that there is. */
-static void frozen_by_root(void)
-{
-	frozen_by(false, "occupancy_irq,freeze=1", 3);
-}
-
-static void frozen_by_a_user(void)
-{
-	frozen_by(true, "occupancy_irq,freeze=1", 3);
-}
+KTAP_CALL(frozen_by_root, frozen_by(false, "occupancy_irq,freeze=1", 3))
+KTAP_CALL(frozen_by_a_user, frozen_by(true, "occupancy_irq,freeze=1", 3))
 
 /* So long that the package runs for most of the time. */
-static void frozen_seldom(void)
-{
-	frozen_by(true, "occupancy_irq,freeze=1", 200003);
-}
+KTAP_CALL(frozen_seldom, frozen_by(true, "occupancy_irq,freeze=1", 200003))
 
 /* ---- nothing held back ---- */
 

@@ -150,20 +150,9 @@ static void each_kind(int package, const char *options)
 	}
 }
 
-static void each_kind_first(void)
-{
-	each_kind(0, ",freeze=1");
-}
-
-static void each_kind_second(void)
-{
-	each_kind(1, ",freeze=1");
-}
-
-static void each_kind_unfrozen(void)
-{
-	each_kind(1, "");
-}
+KTAP_CALL(each_kind_first, each_kind(0, ",freeze=1"))
+KTAP_CALL(each_kind_second, each_kind(1, ",freeze=1"))
+KTAP_CALL(each_kind_unfrozen, each_kind(1, ""))
 
 /* ---- periods ---- */
 

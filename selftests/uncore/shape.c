@@ -106,25 +106,15 @@ static void check_all(unsigned int phase, unsigned int active, unsigned int inc)
 	msr_write(package_cpu(1), SYN_TRAFFIC_RESET, 1);
 }
 
-static void sparse(void)
-{
-	check_all(5, 3, 9);
-}
-
-static void dense(void)
-{
-	check_all(60, 61, 16);
-}
+KTAP_CALL(sparse, check_all(5, 3, 9))
+KTAP_CALL(dense, check_all(60, 61, 16))
 
 static void never(void)
 {
 	check_all(0, 0, 1);
 }
 
-static void always(void)
-{
-	check_all(0, PERIOD, 13);
-}
+KTAP_CALL(always, check_all(0, PERIOD, 13))
 
 /* edge alone counts how often an event of one bit begins. */
 static void edge_of_one_bit(void)

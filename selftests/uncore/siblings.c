@@ -244,15 +244,8 @@ static void failed_offline(bool open)
 	set_online(2, true);
 }
 
-static void failed_offline_open(void)
-{
-	failed_offline(true);
-}
-
-static void failed_offline_closed(void)
-{
-	failed_offline(false);
-}
+KTAP_CALL(failed_offline_open, failed_offline(true))
+KTAP_CALL(failed_offline_closed, failed_offline(false))
 
 /* ---- a CPU with many events goes offline ---- */
 

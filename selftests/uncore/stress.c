@@ -234,25 +234,10 @@ static void come_and_go(const char *options, bool core)
 	finish("CPUs");
 }
 
-static void cpus(void)
-{
-	come_and_go(",freeze=1", true);
-}
-
-static void cpus_unfrozen(void)
-{
-	come_and_go("", true);
-}
-
-static void cpus_alone(void)
-{
-	come_and_go(",freeze=1", false);
-}
-
-static void cpus_alone_unfrozen(void)
-{
-	come_and_go("", false);
-}
+KTAP_CALL(cpus, come_and_go(",freeze=1", true))
+KTAP_CALL(cpus_unfrozen, come_and_go("", true))
+KTAP_CALL(cpus_alone, come_and_go(",freeze=1", false))
+KTAP_CALL(cpus_alone_unfrozen, come_and_go("", false))
 
 /* ---- a whole package ---- */
 
@@ -300,10 +285,7 @@ static void package(void)
 	whole_package(",freeze=1");
 }
 
-static void package_unfrozen(void)
-{
-	whole_package("");
-}
+KTAP_CALL(package_unfrozen, whole_package(""))
 
 /* ---- xeon7500_package/lost/ itself ---- */
 

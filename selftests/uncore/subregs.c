@@ -153,10 +153,7 @@ static void check_together(const char *pmu, const char *a, const char *b)
 			   count[0].value, count[1].value);
 }
 
-static void pairs_that_fit(void)
-{
-	for_each_pair(true, check_together);
-}
+KTAP_CALL(pairs_that_fit, for_each_pair(true, check_together))
 
 static void check_apart(const char *pmu, const char *a, const char *b)
 {
@@ -170,10 +167,7 @@ static void check_apart(const char *pmu, const char *a, const char *b)
 		   silicon_accesses());
 }
 
-static void pairs_refused(void)
-{
-	for_each_pair(false, check_apart);
-}
+KTAP_CALL(pairs_refused, for_each_pair(false, check_apart))
 
 static u64 now_ns(void)
 {
@@ -219,10 +213,7 @@ static void check_turns(const char *pmu, const char *a, const char *b)
 		   count[1].value, truth);
 }
 
-static void pairs_in_turns(void)
-{
-	for_each_pair(false, check_turns);
-}
+KTAP_CALL(pairs_in_turns, for_each_pair(false, check_turns))
 
 /* Reads happen in every cycle, writes never: who counts what? */
 static void turns_do_not_mix(void)

@@ -324,10 +324,7 @@ static void siblings_open(void)
 	event_open(PMU, EVENT, runner_cpu, runner);
 }
 
-static void call_reset(void)
-{
-	ioctl(runner, PERF_EVENT_IOC_RESET, 0);
-}
+KTAP_CALL(call_reset, ioctl(runner, PERF_EVENT_IOC_RESET, 0))
 
 /* This is stop and start. */
 static void call_period(void)
@@ -358,10 +355,7 @@ static void start_again(void)
 	call_enable();
 }
 
-static void call_close(void)
-{
-	close(runner);
-}
+KTAP_CALL(call_close, close(runner))
 
 static void open_again(void)
 {
