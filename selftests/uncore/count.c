@@ -78,30 +78,6 @@ static void all_counters_at_once(void)
 	}
 }
 
-/* The same event on both packages at once: two counts, each that of its package. */
-static void two_packages(void)
-{
-	struct perf_count count[2];
-	int fd[2], p;
-
-	silicon_start();
-	for (p = 0; p < 2; p++) {
-		fd[p] = event_open("xeon7500_cbox_3", "llc_hits.all", package_cpu(p), -1);
-		perf_enable(fd[p]);
-	}
-	sleep_us(20000);
-	for (p = 0; p < 2; p++)
-		perf_disable(fd[p]);
-	for (p = 0; p < 2; p++) {
-		u64 truth = box_truth(package_cpu(p), SYN_EVENTS, "xeon7500_cbox_3");
-
-		count[p] = perf_count(fd[p]);
-		ktap_check(count[p].value == truth && truth, "package %d: %llu, truth %llu", p,
-			   count[p].value, truth);
-	}
-	ktap_check(count[0].value != count[1].value, "both %llu", count[0].value);
-}
-
 /* One count for each cycle of the window, no more and no less. */
 static void uncore_clock(void)
 {
@@ -199,7 +175,6 @@ static void reset_while_running(void)
 
 MACHINE_MAIN({ "each event of each box, on both packages", each_event },
 	     { "all 96 C-Box counters at once", all_counters_at_once },
-	     { "two packages count each its own", two_packages },
 	     { "the fixed counter counts the clock", uncore_clock },
 	     { "reads while running", read_while_running },
 	     { "nothing is lost between many windows", many_windows },

@@ -823,6 +823,50 @@ static void refused(void)
 	ktap_check(!silicon_accesses(), "%u register accesses", silicon_accesses());
 }
 
+/* ---- names of ports ---- */
+
+/* Table 2-40: ports 0 to 7 */
+static const char * const names[8] = { "qpi1", "qpi0", "s0", "b0", "qpi2", "qpi3", "s1", "u_b1" };
+
+static const char *half(unsigned int port)
+{
+	return port < 4 ? "xeon7500_rbox_0" : "xeon7500_rbox_1";
+}
+
+/* A half has the names of its own ports only. */
+static void names_of_a_half(void)
+{
+	unsigned int port;
+	char path[120];
+
+	for (port = 0; port < 8; port++) {
+		snprintf(path, sizeof(path), SYSFS_PMU "/%s/format/%s", half(port), names[port]);
+		ktap_check(!access(path, F_OK), "no %s", path);
+		snprintf(path, sizeof(path), SYSFS_PMU "/%s/format/%s", half(port ^ 4), names[port]);
+		ktap_check(access(path, F_OK), "%s", path);
+	}
+}
+
+static void one_port_only(void)
+{
+	static const char * const bad[] = {
+		"flits_sent,qpi0,qpi1", "flits_sent,s0,b0", "flits_sent,qpi1,port=2",
+		"drs.anyresp,qpi0,qpi1,s0,b0",
+	};
+	unsigned int i;
+
+	start();
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		struct perf_event_attr attr = event_attr("xeon7500_rbox_0", bad[i]);
+		int fd = perf_open(&attr, cpu, -1);
+
+		ktap_check(fd == -EINVAL, "%s: %d", bad[i], fd);
+		if (fd >= 0)
+			close(fd);
+	}
+	ktap_check(!silicon_accesses(), "%u register accesses", silicon_accesses());
+}
+
 SILICON_MAIN({ "B-Box: class, opcode and address, in and out", b_boxes },
 	     { "S-Box: address, node, class, opcode and response", s_boxes },
 	     { "M-Box: command, mode and address", m_boxes },
@@ -830,4 +874,6 @@ SILICON_MAIN({ "B-Box: class, opcode and address, in and out", b_boxes },
 	     { "R-Box: the match events the guide names", r_named },
 	     { "M-Box: fields that choose a source", m_sources },
 	     { "R-Box: fields that choose a source", r_sources },
-	     { "values that mean nothing are refused", refused })
+	     { "values that mean nothing are refused", refused },
+	     { "each half of the R-Box has the names of its ports", names_of_a_half },
+	     { "more than one port is refused", one_port_only })

@@ -49,32 +49,6 @@ static void full_group(void)
 	}
 }
 
-/* Six times the same event: what a group read returns of them is one number. */
-static void group_read(void)
-{
-	struct {
-		u64 num, enabled, running, val[6];
-	} now = {};
-	struct perf_event_attr attr;
-	int cpu, leader, i;
-
-	silicon_start();
-	cpu = package_cpu(0);
-	attr = event_attr("xeon7500_cbox_7", "occupancy_irq");
-	attr.read_format |= PERF_FORMAT_GROUP;
-	leader = event_open_attr(&attr, cpu, -1);
-	attr.disabled = 0;
-	for (i = 1; i < 6; i++)
-		event_open_attr(&attr, cpu, leader);
-	perf_enable(leader);
-	sleep_us(3000);
-	perf_disable(leader);
-	ktap_require(read(leader, &now, sizeof(now)) == sizeof(now), "read: %s", strerror(errno));
-	ktap_check(now.num == 6 && now.val[0]);
-	for (i = 1; i < 6; i++)
-		ktap_check(now.val[i] == now.val[0], "%llu and %llu", now.val[i], now.val[0]);
-}
-
 /* The event more than fits gets EINVAL, and neither it nor the others touch a register. */
 static void too_big(const char *pmu, const char *event, const char *last, int fit)
 {
@@ -192,7 +166,6 @@ static void group_waits_as_a_whole(void)
 }
 
 MACHINE_MAIN({ "six events over the same cycles", full_group },
-	     { "group read", group_read },
 	     { "four events and the clock of the W-Box", wbox_group },
 	     { "groups too big are refused", too_big_groups },
 	     { "a group with a software event", mixed_group },

@@ -107,6 +107,21 @@ static const struct pair {
 	{ "rbox_1", "local_arb_bid,port=0", "global_arb_bid,port=0", true },
 	{ "rbox_1", "drs.anyresp,port=2", "ndr.anycmp,port=2", true },
 	{ "rbox_1", "drs.anyresp,port=2", "drs.anyresp,port=2", true },
+	/* other fields of one register */
+	{ "bbox_0", "addr_in_match,match_addr=0x1,mask_addr=0x1",
+	  "opcode_in_match,match_opc_in=0x1,mask_opc_in=0x1", true },
+	{ "bbox_1", "msg_in_match,match_msg_in=0x3,mask_msg_in=0xf",
+	  "msg_addr_in_match,match_msg_in=0x3,mask_msg_in=0xf,match_addr=0x1,mask_addr=0x1", true },
+	{ "mbox_0", "smi_crc_err", "bbox_cmds.writes", true },
+	{ "mbox_0", "bbox_cmds.writes", "bbox_rsp.retry", true },
+	{ "mbox_0", "fvc_ev3.mem_ecc_err", "fvc_ev3.poison_txn", true },
+	{ "mbox_1", "frm_type.nop", "cycles_sched_mode.wrprio", true },
+	{ "mbox_1", "dram_cmd.ras.rdprio", "frm_type.wdat", true },
+	{ "mbox_1", "dram_cmd.ras", "retries.fvid,pld_fvid=3", true },
+	{ "mbox_1", "therm_trp_up.all.gt_lo", "therm_trp_dn.all.gt_mid_rise", true },
+	{ "mbox_1", "pgt_page_ev.cls2opn", "cycles_pgt_state.open", true },
+	{ "rbox_0", "starving", "target_available.vn1.vlg", true },
+	{ "rbox_0", "retryq_ne,port=3", "outputq_ne,port=3", true },
 };
 
 static void for_each_pair(bool fit, void (*check)(const char *pmu, const char *a, const char *b))
@@ -125,19 +140,13 @@ static void for_each_pair(bool fit, void (*check)(const char *pmu, const char *a
 	}
 }
 
-static void check_together(const char *pmu, const char *a, const char *b)
+/* Neither has waited, and together they have what there was. */
+static void check_all_the_time(const char *pmu, const char *a, const char *b, const int fd[2],
+			       struct perf_count count[2])
 {
-	struct perf_count count[2];
 	u64 truth;
-	int fd[2], i;
+	int i;
 
-	event_close_all();
-	silicon_clear();
-	fd[0] = open_one(pmu, a, -1);
-	fd[1] = open_one(pmu, b, fd[0]);
-	perf_enable(fd[0]);
-	sleep_us(100);
-	perf_disable(fd[0]);
 	for (i = 0; i < 2; i++) {
 		count[i] = perf_count(fd[i]);
 		ktap_check(count[i].running && count[i].running == count[i].enabled,
@@ -148,12 +157,49 @@ static void check_together(const char *pmu, const char *a, const char *b)
 	ktap_check(count[0].value + count[1].value == truth,
 		   "%s/%s/ and %s: %llu and %llu, truth %llu", pmu, a, b, count[0].value,
 		   count[1].value, truth);
+}
+
+/* The second comes and goes while the first runs, and comes back. */
+static void check_beside(const char *pmu, const char *a, const char *b)
+{
+	struct perf_count count[2];
+	int fd[2], i;
+
+	event_close_all();
+	silicon_clear();
+	fd[0] = open_one(pmu, a, -1);
+	fd[1] = open_one(pmu, b, -1);
+	perf_enable(fd[0]);
+	for (i = 0; i < 2; i++) {
+		sleep_us(200);
+		perf_enable(fd[1]);
+		sleep_us(200);
+		perf_disable(fd[1]);
+	}
+	perf_disable(fd[0]);
+	check_all_the_time(pmu, a, b, fd, count);
+}
+
+static void check_together(const char *pmu, const char *a, const char *b)
+{
+	struct perf_count count[2];
+	int fd[2];
+
+	event_close_all();
+	silicon_clear();
+	fd[0] = open_one(pmu, a, -1);
+	fd[1] = open_one(pmu, b, fd[0]);
+	perf_enable(fd[0]);
+	sleep_us(100);
+	perf_disable(fd[0]);
+	check_all_the_time(pmu, a, b, fd, count);
 	if (!strcmp(a, b))
 		ktap_check(count[0].value == count[1].value, "%s/%s/ twice: %llu and %llu", pmu, a,
 			   count[0].value, count[1].value);
 }
 
 KTAP_CALL(pairs_that_fit, for_each_pair(true, check_together))
+KTAP_CALL(pairs_beside, for_each_pair(true, check_beside))
 
 static void check_apart(const char *pmu, const char *a, const char *b)
 {
@@ -628,6 +674,7 @@ static void written_anew(void)
 }
 
 SILICON_MAIN({ "settings that fit run together", pairs_that_fit },
+	     { "one of them comes and goes while the other runs", pairs_beside },
 	     { "settings that exclude each other are refused in a group", pairs_refused },
 	     { "outside of a group they take turns", pairs_in_turns },
 	     { "turns do not mix", turns_do_not_mix },
