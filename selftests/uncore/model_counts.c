@@ -13,31 +13,6 @@
 #define CPUS		8
 #define LLC_MISSES	0x14
 
-/* Events in cycles [from, to) of a pattern as SYN_PATTERN(log2, 0, active, inc), shaped. */
-static u64 expect(u64 from, u64 to, unsigned int log2, unsigned int active, unsigned int inc,
-		  unsigned int threshold, bool invert, bool edge)
-{
-	u64 sum = 0, period = 1ull << log2, whole = (to - from) / period, one = 0, c;
-	unsigned int level, before;
-
-#define AT(cycle)	((cycle) % period < active ? inc : 0)
-#define LEVEL(cycle)	(!threshold ? AT(cycle) : \
-			 invert ? AT(cycle) < threshold : AT(cycle) >= threshold)
-	for (c = from; c < from + period || c < to; c++) {
-		if (c >= from + 2 * period)
-			break;
-		level = LEVEL(c);
-		before = LEVEL(c + period - 1);
-		if (edge)
-			level = level && !before;
-		if (c < from + period)
-			one += level;
-		if (c < from + (to - from) % period)
-			sum += level;
-	}
-	return sum + whole * one;
-}
-
 static void identity(void)
 {
 	int cpu;
@@ -134,39 +109,6 @@ static void all_counters(void)
 		ktap_check(!truth(4 - cpu, SYN_WINDOWS, C0_CTR_0), "package %d too", 1 - cpu / 4);
 		msr_write(cpu, R_PORT0_IPERF_CFG0, 0);
 		msr_write(cpu, R_PORT4_IPERF_CFG0, 0);
-	}
-}
-
-static void shapes(void)
-{
-	static const struct { unsigned int log2, active, inc; } patterns[] = {
-		{ 0, 1, 1 }, { 6, 0, 5 }, { 6, 20, 8 }, { 12, 1000, 3 }, { 4, 15, 24 },
-	};
-	static const unsigned int thresholds[] = { 0, 1, 3, 4, 8, 9, 24, 255 };
-	unsigned int p, t, flags, ctr = c_box[5] + CTR(1);
-
-	start_over(0);
-	msr_write(0, c_box[5], 2);
-	for (p = 0; p < ARRAY_SIZE(patterns); p++) {
-		set_pattern(0, SYN_SEL(SYN_BOX_C, 5, 0x18, SYN_ANY),
-			    SYN_PATTERN(patterns[p].log2, 0, patterns[p].active, patterns[p].inc));
-		for (t = 0; t < 8; t++) {
-			for (flags = 0; flags < 4; flags++) {
-				u64 want;
-
-				msr_write(0, ctr - 1, EN | 0x18 | thresholds[t] << 24 |
-					  (flags & 1) << 23 | (flags & 2) << 17);
-				msr_write(0, ctr, 0);
-				run_for(0, 20, 0);
-				want = expect(truth(0, SYN_OPENED, ctr), truth(0, SYN_CLOSED, ctr),
-					      patterns[p].log2, patterns[p].active,
-					      patterns[p].inc, thresholds[t], flags & 1, flags & 2);
-				ktap_check(msr_read(0, ctr) == want,
-					   "pattern %u threshold %u invert %u edge %u: %llu not %llu",
-					   p, thresholds[t], flags & 1, flags >> 1,
-					   msr_read(0, ctr), want);
-			}
-		}
 	}
 }
 
@@ -406,49 +348,9 @@ static void m_modes(void)
 	ktap_check(!msr_read(0, SYN_VIOLATIONS), "violations");
 }
 
-/* What a shared register says makes another event of it. */
-static void sub_registers(void)
-{
-	unsigned int ctl = m_box[1] + CTL(1), i;
-	u64 last = 0;
-
-	start_over(0);
-	msr_write(0, m_box[1], 2);
-	msr_write(0, ctl, EN_LOW | 0x40 | 0x0d << 9);
-	for (i = 0; i < 4; i++) {
-		u64 rate;
-
-		msr_write(0, M1_ZDP_CTL_FVC, 5 << 11 | i << 5);
-		msr_write(0, ctl + 1, 0);
-		msr_write(0, SYN_CLEAR, 1);
-		run_for(0, 1000, 0);
-		rate = check_truth(0, ctl + 1) * 100000 / truth(0, SYN_ENABLED, ctl + 1);
-		ktap_check(rate != last, "command %u counts like the one before", i);
-		last = rate;
-	}
-	msr_write(0, r_box[1] + CTL(3), EN_LOW | 15 << 1);
-	msr_write(0, r_box[1], 8);
-	for (i = 0; i < 4; i++) {
-		u64 rate;
-
-		msr_write(0, R_PORT6_QLX_CFG, (i << 4 | 5) << 8);
-		msr_write(0, r_box[1] + CTR(3), 0);
-		msr_write(0, SYN_CLEAR, 1);
-		run_for(0, 1000, 0);
-		rate = check_truth(0, r_box[1] + CTR(3)) * 100000 /
-		       truth(0, SYN_ENABLED, r_box[1] + CTR(3));
-		ktap_check(rate != last, "class %u counts like the one before", i);
-		last = rate;
-	}
-	ktap_check(!msr_read(0, SYN_VIOLATIONS), "violations");
-	msr_write(0, M1_ZDP_CTL_FVC, 0);
-	msr_write(0, R_PORT6_QLX_CFG, 0);
-}
-
 KTAP_MAIN({ "packages, cores and threads", identity },
 	  { "three levels of enable", three_levels },
 	  { "every counter counts the truth, with no skew", all_counters },
-	  { "threshold, invert and edge", shapes },
 	  { "unit mask bits add up", unit_masks },
 	  { "events differ by what and where, not by counter", events_differ },
 	  { "nine-bit codes of the U-Box", nine_bit_codes },
@@ -458,5 +360,4 @@ KTAP_MAIN({ "packages, cores and threads", identity },
 	  { "time the CPUs sleep counts", halted_time },
 	  { "S-Box occupancy sub-counter", occupancy_tally },
 	  { "B-Box and R-Box sub-counters", sub_counters },
-	  { "M-Box modes", m_modes },
-	  { "sub-registers choose the event", sub_registers })
+	  { "M-Box modes", m_modes })
