@@ -61,11 +61,7 @@ static void shared_line(const char *parameters)
 	addr2line(false);
 }
 
-static void alone(void)
-{
-	shared_line(NULL);
-}
-
+KTAP_CALL(alone, shared_line(NULL))
 KTAP_CALL(enforced, shared_line("enforce=1"))
 
 CORE_MAIN("2a 2d",

@@ -131,16 +131,8 @@ static void guarded(int fault, void (*adapt)(struct perf_event_attr *attr))
 	ring_close(&ring);
 }
 
-static void below(void)
-{
-	guarded(SYN_PEBS_INDEX_BELOW, reloaded);
-}
-
-static void above(void)
-{
-	guarded(SYN_PEBS_INDEX_ABOVE, reloaded);
-}
-
+KTAP_CALL(below, guarded(SYN_PEBS_INDEX_BELOW, reloaded))
+KTAP_CALL(above, guarded(SYN_PEBS_INDEX_ABOVE, reloaded))
 KTAP_CALL(below_one_by_one, guarded(SYN_PEBS_INDEX_BELOW, one_by_one))
 KTAP_CALL(above_one_by_one, guarded(SYN_PEBS_INDEX_ABOVE, one_by_one))
 

@@ -77,10 +77,7 @@ static void regs(void)
 		   msr_read(1, 0x345));
 }
 
-static void latency(void)
-{
-	check_latency(0x7fff);
-}
+KTAP_CALL(latency, check_latency(0x7fff))
 
 static void responses(void)
 {

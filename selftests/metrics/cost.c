@@ -46,10 +46,7 @@ static void check(const char *metrics, int counters, int boxes)
 }
 
 /* Of each package a counter of each M-Box and B-Box; the gate has none. */
-static void memory(void)
-{
-	check("memory", 2 * (2 + 2), 0);
-}
+KTAP_CALL(memory, check("memory", 2 * (2 + 2), 0))
 
 /*
  * And hits and misses of eight C-Boxes, flits and idle flits of four ports, which are two of each

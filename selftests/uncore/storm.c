@@ -183,10 +183,7 @@ static void storm(u64 period, unsigned int limit, const char *options, bool one_
 }
 
 /* The handler cannot keep up, and always has a next one before it. */
-static void shortest(void)
-{
-	storm(SHORTEST, 100000, "", false);
-}
+KTAP_CALL(shortest, storm(SHORTEST, 100000, "", false))
 
 /* It can for a moment. */
 static void short_periods(void)
