@@ -283,16 +283,24 @@ void attr_set_field(struct perf_event_attr *attr, const char *format, u64 val)
 
 void attr_add_terms(struct perf_event_attr *attr, const char *pmu, const char *terms)
 {
-	char copy[256], format[64], *term, *save;
+	char copy[256], path[300], text[256], *term, *eq, *save;
 
 	snprintf(copy, sizeof(copy), "%s", terms);
 	for (term = strtok_r(copy, ",", &save); term; term = strtok_r(NULL, ",", &save)) {
-		char *eq = strchr(term, '=');
-
+		eq = strchr(term, '=');
+		snprintf(path, sizeof(path), SYSFS_PMU "/%s/events/%s", pmu, term);
+		if (!eq && !access(path, R_OK)) {
+			sysfs_read(pmu, "events", term, text, sizeof(text));
+			attr_add_terms(attr, pmu, text);
+			continue;
+		}
 		if (eq)
 			*eq = 0;
-		sysfs_read(pmu, "format", term, format, sizeof(format));
-		attr_set_field(attr, format, eq ? strtoull(eq + 1, NULL, 0) : 1);
+		if (!strncmp(term, "config", 6))
+			snprintf(text, sizeof(text), "%s:0-63", term);
+		else
+			sysfs_read(pmu, "format", term, text, sizeof(text));
+		attr_set_field(attr, text, eq ? strtoull(eq + 1, NULL, 0) : 1);
 	}
 }
 
@@ -306,24 +314,7 @@ bool is_event(const char *name)
 struct perf_event_attr event_attr(const char *pmu, const char *event)
 {
 	struct perf_event_attr attr = perf_attr(pmu, 0);
-	char name[128], terms[256];
-	int len = strcspn(event, ",");
 
-	snprintf(name, sizeof(name), "%.*s", len, event);
-	sysfs_read(pmu, "events", name, terms, sizeof(terms));
-	attr_add_terms(&attr, pmu, terms);
-	if (event[len])
-		attr_add_terms(&attr, pmu, event + len + 1);
-	return attr;
-}
-
-struct perf_event_attr attr_of(const char *pmu, const char *event)
-{
-	struct perf_event_attr attr;
-
-	if (strncmp(event, "event=", 6))
-		return event_attr(pmu, event);
-	attr = perf_attr(pmu, 0);
 	attr_add_terms(&attr, pmu, event);
 	return attr;
 }
@@ -412,4 +403,23 @@ void silicon_start_idle(void)
 	event_close_all();
 	sleep_us(1100000);
 	silicon_start();
+}
+
+void traffic_rate(int cpu, u64 sel, unsigned int active)
+{
+	silicon_traffic(cpu, sel, SYN_PATTERN(TRAFFIC_PERIOD_LOG2, 0, active, 1));
+}
+
+void traffic_silence(int cpu, unsigned int box, unsigned int inst)
+{
+	silicon_traffic(cpu, SYN_SEL(box, inst, SYN_ANY_CODE, SYN_ANY), SYN_PATTERN(0, 0, 0, 0));
+}
+
+u64 traffic_count(u64 from, u64 to, unsigned int active)
+{
+	u64 period = 1 << TRAFFIC_PERIOD_LOG2, sum = (to - from) / period * active, cycle;
+
+	for (cycle = to - (to - from) % period; cycle < to; cycle++)
+		sum += cycle % period < active;
+	return sum;
 }

@@ -19,7 +19,7 @@
  */
 #include <math.h>
 
-#include "traffic.h"
+#include "silicon.h"
 
 #define METRICS	"memory llc_miss_ratio llc_miss_rate cbox_irq_avg_occupancy "	\
 		"cbox_irq_avg_latency imt_avg_occupancy qpi_utilization "	\

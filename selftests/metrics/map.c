@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <termios.h>
 
-#include "traffic.h"
+#include "silicon.h"
 
 #define PACKAGES	2
 #define TOPOLOGY	"/tmp/map.topology"

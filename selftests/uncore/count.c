@@ -5,7 +5,7 @@
  * SOAK: newest debug-rt
  * VM: --sockets 2 --cores 2
  */
-#include "each_event.h"
+#include "session.h"
 
 static void each_event(void)
 {

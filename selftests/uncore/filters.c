@@ -10,7 +10,7 @@
  * VM: --sockets 2 --cores 2
  * TEST: 6.1 debug
  */
-#include "traffic.h"
+#include "silicon.h"
 
 static int cpu, other;	/* the package under test, and one whose packets are not its own */
 
@@ -106,7 +106,7 @@ static void begin(const char *pmu, const char *event)
 	memset(&run, 0, sizeof(run));
 	snprintf(run.pmu, sizeof(run.pmu), "%s", pmu);
 	snprintf(run.event, sizeof(run.event), "%s", event);
-	attr = attr_of(pmu, event);
+	attr = event_attr(pmu, event);
 	run.fd = event_open_attr(&attr, cpu, -1);
 	perf_enable(run.fd);
 }
@@ -650,7 +650,7 @@ static void check_sources(void)
 					  sources[i].bit), i + 1);
 	for (i = 0; i < num_sources; i++) {
 		const struct source *s = &sources[i];
-		struct perf_event_attr attr = attr_of(s->pmu, s->event);
+		struct perf_event_attr attr = event_attr(s->pmu, s->event);
 		uint16_t ctr[SILICON_MAX_COUNTERS];
 		u64 from, to, want, count;
 		int fd, c, num;
@@ -812,7 +812,7 @@ static void refused(void)
 
 	start();
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
-		struct perf_event_attr attr = attr_of(bad[i].pmu, bad[i].event);
+		struct perf_event_attr attr = event_attr(bad[i].pmu, bad[i].event);
 
 		fd = perf_open(&attr, cpu, -1);
 		ktap_check(fd == -EINVAL, "%s/%s/: %s", bad[i].pmu, bad[i].event,

@@ -8,7 +8,7 @@
  * TEST: 6.1 debug
  * VM: --sockets 2 --cores 2
  */
-#include "traffic.h"
+#include "silicon.h"
 
 
 static int cpu;
@@ -23,7 +23,7 @@ static void start(void)
 
 static int open_one(const char *pmu, const char *event, int group)
 {
-	struct perf_event_attr attr = attr_of(pmu, event);
+	struct perf_event_attr attr = event_attr(pmu, event);
 
 	attr.disabled = group < 0;
 	return event_open_attr(&attr, cpu, group);
@@ -31,7 +31,7 @@ static int open_one(const char *pmu, const char *event, int group)
 
 static void check_refused(const char *pmu, const char *event, int group)
 {
-	struct perf_event_attr attr = attr_of(pmu, event);
+	struct perf_event_attr attr = event_attr(pmu, event);
 	int fd;
 
 	attr.disabled = 0;

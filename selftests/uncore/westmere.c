@@ -8,9 +8,8 @@
  * VM: --machine westmereex --sockets 2 --cores 2 --icount --append nmi_watchdog=0
  * TEST: 6.1 debug
  */
-#include "each_event.h"
-#include "foreign.h"
 #include "session.h"
+#include "foreign.h"
 
 #define CBOXES	10
 
@@ -203,7 +202,7 @@ static void mbox_fields(void)
 
 static int open_beside(const char *a, const char *b)
 {
-	struct perf_event_attr attr = attr_of("xeon7500_mbox_0", b);
+	struct perf_event_attr attr = event_attr("xeon7500_mbox_0", b);
 	int leader = event_open("xeon7500_mbox_0", a, package_cpu(0), -1);
 	int fd = perf_open(&attr, package_cpu(0), leader);
 

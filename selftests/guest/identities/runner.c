@@ -27,7 +27,7 @@ static void run_row(int package, unsigned int us, char *rest)
 
 		ktap_require(event && num < MAX_EVENTS, "%s", word);
 		*event++ = 0;
-		attr = attr_of(word, event);
+		attr = event_attr(word, event);
 		fd[num] = event_open_attr(&attr, cpu, -1);
 		perf_enable(fd[num++]);
 	}

@@ -13,9 +13,8 @@
 
 static int one_open(const char *pmu, const char *terms, int group)
 {
-	struct perf_event_attr attr = perf_attr(pmu, 0);
+	struct perf_event_attr attr = event_attr(pmu, terms);
 
-	attr_add_terms(&attr, pmu, terms);
 	attr.disabled = group < 0;
 	return event_open_attr(&attr, 0, group);
 }
