@@ -10,6 +10,7 @@ trap 'rm -rf "$DIR"' EXIT
 
 # Those under test, or what the test has in its line "TEST:", or "SOAK:" if it is of soak alone.
 own=$(sed -n '/: none$/d; s/^# \(TEST\|SOAK\): //p' "$0" | head -n 1)
+# shellcheck disable=SC2034 # for tests
 read -ra KERNELS <<<"${KERNELS_UNDER_TEST:-${own:-6.1 6.12}}"
 
 # As in selftests/run: without page table isolation, unless PTI=on. A test sets that if it

@@ -64,6 +64,7 @@ never_starts() {
 ktap "a machine that hangs before init is started once more, and said to be" never_starts
 
 takes_long() {
+	local kernel=6.1
 	run long -v -j 1 --tier soak --kernel newest "$broken/long.sh"
 	sed -nE 's/^ok .*runner/runner/p; s/^ +ok 1 //p' "$DIR/long" >"$DIR/long.lines"
 	printf '%s\n' "runner/long.sh $kernel" SOAK=1 "runner/long.sh newest" SOAK= |
