@@ -52,11 +52,8 @@ static void exact(void)
 		{ 0x00c0, "faults in a string: instructions", FAULTS_STRING, 7 },
 		{ 0x82d0, "faults in a string: stores", FAULTS_STRING, 1025 },
 	};
-	size_t i;
 
-	on_cpu(0);
-	for (i = 0; i < ARRAY_SIZE(table); i++)
-		check_expect(&table[i]);
+	check_table(table, ARRAY_SIZE(table));
 }
 
 static void rings(void)

@@ -28,11 +28,8 @@ static void exact(void)
 		{ 0x00c0, "faults: instructions", FAULTS, 5 },
 		{ 0x00c0, "string: instructions", STRING, 8 },
 	};
-	size_t i;
 
-	on_cpu(0);
-	for (i = 0; i < ARRAY_SIZE(table); i++)
-		check_expect(&table[i]);
+	check_table(table, ARRAY_SIZE(table));
 	check_rings(0x00c0);
 }
 

@@ -36,11 +36,8 @@ static void exact(void)
 		{ 0x41d0, "split loads", SPLIT, 2 },
 		{ 0x00c0, "faults: instructions", FAULTS, 5 },
 	};
-	size_t i;
 
-	on_cpu(0);
-	for (i = 0; i < ARRAY_SIZE(table); i++)
-		check_expect(&table[i]);
+	check_table(table, ARRAY_SIZE(table));
 	check_rings(0x00c0);
 }
 

@@ -37,11 +37,8 @@ static void exact(void)
 		{ 0x8004, "faults: stores", FAULTS, 1 },
 		{ 0x0430, "no event of the list", PLAIN, 0 },
 	};
-	size_t i;
 
-	on_cpu(0);
-	for (i = 0; i < ARRAY_SIZE(table); i++)
-		check_expect(&table[i]);
+	check_table(table, ARRAY_SIZE(table));
 	check_rings(0x00c0);
 }
 
