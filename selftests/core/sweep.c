@@ -308,10 +308,7 @@ static void call_nothing(void)
 {
 }
 
-static void call_read(void)
-{
-	count_read(ring.fd);
-}
+KTAP_CALL(call_read, count_read(ring.fd))
 
 static void call_restart(void)
 {
@@ -319,20 +316,9 @@ static void call_restart(void)
 	perf_enable(ring.fd);
 }
 
-static void call_read_other(void)
-{
-	count_read(other);
-}
-
-static void other_on(void)
-{
-	perf_enable(other);
-}
-
-static void other_off(void)
-{
-	perf_disable(other);
-}
+KTAP_CALL(call_read_other, count_read(other))
+KTAP_CALL(other_on, perf_enable(other))
+KTAP_CALL(other_off, perf_disable(other))
 
 /* Another task has the CPU. */
 static void call_sleep(void)

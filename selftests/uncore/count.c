@@ -7,10 +7,7 @@
  */
 #include "session.h"
 
-static void each_event(void)
-{
-	ktap_check(count_each_event() > 2000);
-}
+KTAP_CALL(each_event, ktap_check(count_each_event() > 2000))
 
 /* The counter of a box whose control register has this event; they all differ. */
 static unsigned int counter_of(int cpu, const char *pmu, const struct perf_event_attr *attr)

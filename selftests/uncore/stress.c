@@ -280,11 +280,7 @@ static void whole_package(const char *options)
 	finish("package");
 }
 
-static void package(void)
-{
-	whole_package(",freeze=1");
-}
-
+KTAP_CALL(package, whole_package(",freeze=1"))
 KTAP_CALL(package_unfrozen, whole_package(""))
 
 /* ---- xeon7500_package/lost/ itself ---- */

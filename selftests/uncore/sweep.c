@@ -327,15 +327,8 @@ static void siblings_open(void)
 KTAP_CALL(call_reset, ioctl(runner, PERF_EVENT_IOC_RESET, 0))
 
 /* This is stop and start. */
-static void call_period(void)
-{
-	ioctl(runner, PERF_EVENT_IOC_PERIOD, &runner_period);
-}
-
-static void call_disable(void)
-{
-	ioctl(runner, PERF_EVENT_IOC_DISABLE, 0);
-}
+KTAP_CALL(call_period, ioctl(runner, PERF_EVENT_IOC_PERIOD, &runner_period))
+KTAP_CALL(call_disable, ioctl(runner, PERF_EVENT_IOC_DISABLE, 0))
 
 /* perf counts samples down from here. */
 static void limit_far_away(void)
@@ -343,10 +336,7 @@ static void limit_far_away(void)
 	ktap_require(!ioctl(runner, PERF_EVENT_IOC_REFRESH, 1000000000), "%s", strerror(errno));
 }
 
-static void call_enable(void)
-{
-	ioctl(runner, PERF_EVENT_IOC_ENABLE, 0);
-}
+KTAP_CALL(call_enable, ioctl(runner, PERF_EVENT_IOC_ENABLE, 0))
 
 /* With a whole period before it. */
 static void start_again(void)
@@ -365,25 +355,10 @@ static void open_again(void)
 
 /* ---- a neighbour ---- */
 
-static void neighbour_open(void)
-{
-	neighbour = event_open(PMU, OTHER, runner_cpu, -1);
-}
-
-static void neighbour_enable(void)
-{
-	ioctl(neighbour, PERF_EVENT_IOC_ENABLE, 0);
-}
-
-static void neighbour_disable(void)
-{
-	ioctl(neighbour, PERF_EVENT_IOC_DISABLE, 0);
-}
-
-static void neighbour_close(void)
-{
-	close(neighbour);
-}
+KTAP_CALL(neighbour_open, neighbour = event_open(PMU, OTHER, runner_cpu, -1))
+KTAP_CALL(neighbour_enable, ioctl(neighbour, PERF_EVENT_IOC_ENABLE, 0))
+KTAP_CALL(neighbour_disable, ioctl(neighbour, PERF_EVENT_IOC_DISABLE, 0))
+KTAP_CALL(neighbour_close, close(neighbour))
 
 static struct perf_event_attr neighbour_attr;
 
@@ -393,10 +368,7 @@ static void neighbour_attr_make(void)
 	neighbour_attr.disabled = 0;
 }
 
-static void neighbour_open_enabled(void)
-{
-	neighbour = perf_open(&neighbour_attr, runner_cpu, -1);
-}
+KTAP_CALL(neighbour_open_enabled, neighbour = perf_open(&neighbour_attr, runner_cpu, -1))
 
 static void neighbour_retire(void)
 {

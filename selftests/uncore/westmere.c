@@ -21,10 +21,7 @@ static const char *cbox(int n)
 	return pmu[n];
 }
 
-static void each_event(void)
-{
-	ktap_check(count_each_event() > 2500);
-}
+KTAP_CALL(each_event, ktap_check(count_each_event() > 2500))
 
 /* ---- which C-Boxes there are ---- */
 
