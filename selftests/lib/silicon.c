@@ -398,6 +398,13 @@ void sleep_us(unsigned int us)
 		;
 }
 
+void perf_run_us(int fd, unsigned int us)
+{
+	perf_enable(fd);
+	sleep_us(us);
+	perf_disable(fd);
+}
+
 void silicon_start_idle(void)
 {
 	event_close_all();

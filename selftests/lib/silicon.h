@@ -155,6 +155,9 @@ void hurry(const char *pmu);
 
 void sleep_us(unsigned int us);
 
+/* The event is enabled for so long. */
+void perf_run_us(int fd, unsigned int us);
+
 /*
  * silicon_start(), when the timers of earlier events have ended, by which the driver looks
  * after what counts once a second.

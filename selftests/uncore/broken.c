@@ -71,9 +71,7 @@ static void check_counts(const char *what, const char *pmu, const char *event)
 		return;
 	silicon_clear();
 	fd = event_open(pmu, event, 0, -1);
-	perf_enable(fd);
-	sleep_us(3000);
-	perf_disable(fd);
+	perf_run_us(fd, 3000);
 	count = perf_count(fd).value;
 	truth = box_truth(0, SYN_EVENTS, pmu);
 	ktap_check(truth && count == truth, "%s: %s/%s/: %llu, truth %llu", what, pmu, event, count,
@@ -156,9 +154,7 @@ static void group(void)
 	leader = event_open("xeon7500_sbox_0", "pkts_sent_snp", 0, -1);
 	fd = event_open("xeon7500_sbox_0", "to_r_prog_ev,match=0x12,mask_addr=0x1", 0, leader);
 	msr_write(0, SYN_GP, SYN_GP_WRITE(S0_MATCH));
-	perf_enable(leader);
-	sleep_us(3000);
-	perf_disable(leader);
+	perf_run_us(leader, 3000);
 	leader_count = perf_count(leader);
 	count = perf_count(fd);
 	ktap_check(!leader_count.running && !leader_count.value, "the leader counts %llu",

@@ -256,9 +256,7 @@ static void sampled_group(const char *pmu, const char *event, int num, u64 perio
 	silicon_start();
 	sampling_limit(1000000);
 	r = open_sampled(pmu, event, num, period, cpu);
-	perf_enable(r->fd);
-	sleep_us(us);
-	perf_disable(r->fd);
+	perf_run_us(r->fd, us);
 	overflows = all_overflows();
 	ring_drain(r, check_group, &seen);
 	ktap_check(overflows && seen.samples == overflows, "%s: %llu samples, %llu overflows", pmu,

@@ -85,9 +85,7 @@ static void uncore_clock(void)
 	silicon_start();
 	cpu = package_cpu(1);
 	fd = event_open("xeon7500_wbox", "uncore_clock", cpu, -1);
-	perf_enable(fd);
-	sleep_us(10000);
-	perf_disable(fd);
+	perf_run_us(fd, 10000);
 	count = perf_count(fd);
 	opened = silicon_truth(cpu, SYN_OPENED, W_FIXED_CTR);
 	closed = silicon_truth(cpu, SYN_CLOSED, W_FIXED_CTR);

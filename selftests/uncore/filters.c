@@ -658,9 +658,7 @@ static void check_sources(void)
 		event_close_all();
 		silicon_clear();
 		fd = event_open_attr(&attr, cpu, -1);
-		perf_enable(fd);
-		sleep_us(50);
-		perf_disable(fd);
+		perf_run_us(fd, 50);
 		count = perf_count(fd).value;
 		num = box_counters(s->pmu, ctr);
 		for (c = 0; c < num && !silicon_truth(cpu, SYN_WINDOWS, ctr[c]); c++)

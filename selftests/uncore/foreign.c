@@ -49,9 +49,7 @@ static void count_beside_sampling(const char *what)
 		perf_enable(fd[i]);
 	}
 	sampling_open("xeon7500_cbox_2", "occupancy_irq", 700001, 0, 64);
-	perf_enable(rings[0].fd);
-	sleep_us(20000);
-	perf_disable(rings[0].fd);
+	perf_run_us(rings[0].fd, 20000);
 	for (i = 0; i < 3; i++)
 		perf_disable(fd[i]);
 	for (i = 0; i < 3; i++) {
@@ -93,9 +91,7 @@ static void sample_all(const char *what, const char *pmu, const char *event, u64
 	silicon_clear();
 	lost_open();
 	event_ring(fd, attr.sample_type, 64);
-	perf_enable(fd);
-	sleep_us(20000);
-	perf_disable(fd);
+	perf_run_us(fd, 20000);
 	check_books_taken(what, 1);
 	ktap_check(rings[0].samples > 20, "%s: %s: %llu samples", what, pmu, rings[0].samples);
 	ktap_check(!box_truth(0, SYN_SKIPPED, pmu), "%s: %s: %llu overflows found their bit set",
@@ -265,9 +261,7 @@ static void stale_enables(void)
 		silicon_clear();
 		for (i = 0; i < 3; i++) {
 			count = perf_value(fd[i]);
-			perf_enable(fd[i]);
-			sleep_us(1000);
-			perf_disable(fd[i]);
+			perf_run_us(fd[i], 1000);
 			count = perf_value(fd[i]) - count;
 			num = box_counters(left[i].pmu, ctr);
 			truth = 0;
@@ -300,9 +294,7 @@ static void stale_shadows(void)
 		for (round = 0; round < 2; round++) {
 			silicon_clear();
 			fd = event_open(used[i].pmu, used[i].event, 0, -1);
-			perf_enable(fd);
-			sleep_us(3000);
-			perf_disable(fd);
+			perf_run_us(fd, 3000);
 			count = perf_value(fd);
 			truth = box_truth(0, SYN_EVENTS, used[i].pmu);
 			ktap_check(truth && count == truth, "%s: %llu in session %d, truth %llu",

@@ -172,9 +172,7 @@ static void one_gate(int package)
 	ktap_check(windows(cpu).counters == 0, "%u counters run behind a closed gate",
 		   windows(cpu).counters);
 	ktap_check(sum_of_counts() == 0);
-	perf_enable(gate);
-	sleep_us(1000);
-	perf_disable(gate);
+	perf_run_us(gate, 1000);
 	sleep_us(1000);
 	disable_all();
 	check_together(cpu, 1);
@@ -492,9 +490,7 @@ static void tested(void)
 	sleep_us(1000);
 	ktap_check(!perf_count(fd).value && !box_truth(cpu, SYN_EVENTS, "xeon7500_cbox_3"),
 		   "%llu counted behind a closed gate", perf_count(fd).value);
-	perf_enable(gate);
-	sleep_us(1000);
-	perf_disable(gate);
+	perf_run_us(gate, 1000);
 	ktap_check(perf_count(fd).value &&
 		   perf_count(fd).value == box_truth(cpu, SYN_EVENTS, "xeon7500_cbox_3"));
 }

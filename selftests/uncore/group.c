@@ -22,9 +22,7 @@ static void full_group(void)
 	cpu = need_package(1);
 	for (i = 0; i < 6; i++)
 		fd[i] = event_open(pmu, six[i], cpu, i ? fd[0] : -1);
-	perf_enable(fd[0]);
-	sleep_us(10000);
-	perf_disable(fd[0]);
+	perf_run_us(fd[0], 10000);
 	for (i = 0; i < 6; i++) {
 		struct perf_count count = perf_count(fd[i]);
 
@@ -89,9 +87,7 @@ static void wbox_group(void)
 	fd[0] = event_open("xeon7500_wbox", "uncore_clock", cpu, -1);
 	for (i = 1; i < 5; i++)
 		fd[i] = event_open("xeon7500_wbox", "c_cycles_turbo.c_all", cpu, fd[0]);
-	perf_enable(fd[0]);
-	sleep_us(3000);
-	perf_disable(fd[0]);
+	perf_run_us(fd[0], 3000);
 	for (i = 0; i < 5; i++) {
 		struct perf_count count = perf_count(fd[i]);
 
@@ -123,9 +119,7 @@ static void mixed_group(void)
 	attr = event_attr("xeon7500_cbox_6", "snps.remote_rfo");
 	err = perf_open(&attr, cpu, leader);
 	ktap_check(err == -EINVAL, "%d", err);
-	perf_enable(leader);
-	sleep_us(3000);
-	perf_disable(leader);
+	perf_run_us(leader, 3000);
 	for (i = 0; i < 6; i++)
 		sum += perf_count(fd[i]).value;
 	silicon_compare();
@@ -149,17 +143,13 @@ static void group_waits_as_a_whole(void)
 	leader = event_open("xeon7500_cbox_1", "llc_misses.all", cpu, -1);
 	sibling = event_open("xeon7500_cbox_1", "llc_misses.s", cpu, leader);
 	silicon_clear();
-	perf_enable(leader);
-	sleep_us(30000);
-	perf_disable(leader);
+	perf_run_us(leader, 30000);
 	ktap_check(perf_count(leader).running == 0 && perf_count(leader).enabled);
 	ktap_check(perf_count(leader).value == 0 && perf_count(sibling).value == 0);
 	/* Without one of the five it runs. */
 	close(open_events[4]);
 	open_events[4] = dup(leader);
-	perf_enable(leader);
-	sleep_us(3000);
-	perf_disable(leader);
+	perf_run_us(leader, 3000);
 	ktap_check(perf_count(leader).running && perf_count(sibling).running);
 	silicon_compare();
 	ktap_check(perf_count(leader).value && perf_count(sibling).value);

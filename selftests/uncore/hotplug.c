@@ -118,9 +118,7 @@ static void event_moves(void)
 	/* The old one comes back and is not in charge any more. */
 	set_online(2, true);
 	ktap_check(package_cpu(1) == 3, "CPU %d has package 1", package_cpu(1));
-	perf_enable(fd);
-	sleep_us(3000);
-	perf_disable(fd);
+	perf_run_us(fd, 3000);
 	ktap_check(perf_count(fd).value > second.value);
 	ktap_check(perf_count(fd).value == box_truth(3, SYN_EVENTS, "xeon7500_cbox_1"));
 }
@@ -164,9 +162,7 @@ static void disabled_event_moves(void)
 	start();
 	fd = event_open("xeon7500_cbox_4", "llc_misses.all", 2, -1);
 	set_online(2, false);
-	perf_enable(fd);
-	sleep_us(2000);
-	perf_disable(fd);
+	perf_run_us(fd, 2000);
 	ktap_check(perf_count(fd).value &&
 		   perf_count(fd).value == box_truth(3, SYN_EVENTS, "xeon7500_cbox_4"));
 }
@@ -195,9 +191,7 @@ static void counts_on(int cpu)
 	int fd = event_open("xeon7500_cbox_0", "llc_misses.all", cpu, -1);
 	u64 count, truth;
 
-	perf_enable(fd);
-	sleep_us(2000);
-	perf_disable(fd);
+	perf_run_us(fd, 2000);
 	count = perf_count(fd).value;
 	truth = box_truth(cpu, SYN_EVENTS, "xeon7500_cbox_0");
 	ktap_check(count && count == truth, "%llu, truth %llu", count, truth);

@@ -225,9 +225,7 @@ static void ignores_leftovers(void)
 	ktap_check(!msr_read(0, U_GLOBAL_CTL) && !msr_read(0, C0_GLOBAL_CTL), "still enabled");
 	silicon_clear();
 	fd = event_open("xeon7500_cbox_0", "llc_hits.all", 0, -1);
-	perf_enable(fd);
-	sleep_us(2000);
-	perf_disable(fd);
+	perf_run_us(fd, 2000);
 	count = perf_count(fd).value;
 	ktap_check(count && count == silicon_truth(0, SYN_EVENTS, C0_CTR_0));
 	ktap_check(box_truth(0, SYN_WINDOWS, "xeon7500_cbox_0") == 1, "%llu windows",
@@ -278,9 +276,7 @@ static void boxes_missing(void)
 		fd = event_open("xeon7500_cbox_2", "llc_misses.all", 2 * p, -1);
 		perf_enable(fd);
 		moved = counter_move(fd, 2 * p, C2_CTR_0, 0xfffffffffff0);
-		perf_enable(gate);
-		sleep_us(2000);
-		perf_disable(gate);
+		perf_run_us(gate, 2000);
 		ktap_check(perf_count(fd).value ==
 			   moved + box_truth(2 * p, SYN_EVENTS, "xeon7500_cbox_2"),
 			   "package %d: %#llx", p, perf_count(fd).value);

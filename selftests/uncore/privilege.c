@@ -774,9 +774,7 @@ static void disabled_in_the_middle(void)
 		ktap_check(perf_count(fd).running == c.running && perf_count(fd).value == c.value,
 			   "disabled, it ran for %llu ns", perf_count(fd).running - c.running);
 		/* Open: all of its time. */
-		perf_enable(fd);
-		sleep_us(1000);
-		perf_disable(fd);
+		perf_run_us(fd, 1000);
 		ran = perf_count(fd).running - c.running;
 		enabled = perf_count(fd).enabled - c.enabled;
 		ktap_check(ran == enabled && ran >= 1000000,

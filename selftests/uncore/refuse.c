@@ -111,9 +111,7 @@ static void other_cpus(void)
 		start();
 		fd = event_open("xeon7500_cbox_7", "occupancy_irq", cpu, -1);
 		silicon_untouched();
-		perf_enable(fd);
-		sleep_us(2000);
-		perf_disable(fd);
+		perf_run_us(fd, 2000);
 		count = perf_count(fd).value;
 		ktap_check(count, "CPU %d: counts nothing", cpu);
 		ktap_check(!silicon_here() ||

@@ -42,9 +42,7 @@ static u64 rate(const char *pmu, const char *event, int cpu)
 {
 	int fd = event_open(pmu, event, cpu, -1);
 
-	perf_enable(fd);
-	sleep_us(100);
-	perf_disable(fd);
+	perf_run_us(fd, 100);
 	return perf_value(fd) * 1000 / box_truth(cpu, SYN_ENABLED, pmu);
 }
 
@@ -421,9 +419,7 @@ static void long_period(void)
 		ring_drain(r, NULL, NULL);
 		ktap_check(!r->samples, "%llu samples before part %d", r->samples, i);
 		msr_write(cpu, C0_CTR_0, (1ull << 48) - 1000);
-		perf_enable(gate);
-		sleep_us(500);
-		perf_disable(gate);
+		perf_run_us(gate, 500);
 	}
 	ring_drain(r, NULL, NULL);
 	ktap_check(r->samples == 1, "%llu samples", r->samples);
@@ -639,9 +635,7 @@ static void period_change(void)
 	perf_disable(r->fd);
 	/* Also while it is stopped. */
 	ktap_require(!ioctl(r->fd, PERF_EVENT_IOC_PERIOD, &periods[1]), "%s", strerror(errno));
-	perf_enable(r->fd);
-	sleep_us(2000);
-	perf_disable(r->fd);
+	perf_run_us(r->fd, 2000);
 	ring_drain(r, last_period, &last);
 	ktap_check(last == periods[1]);
 	/* With each new period while it runs, and each end. */

@@ -212,9 +212,7 @@ static void with_taken(const char *boxes, const char *pmu, const char *event)
 	if (fd >= 0) {
 		open_events[num_open_events++] = fd;
 		event_ring(fd, attr.sample_type, 64);
-		perf_enable(fd);
-		sleep_us(5000);
-		perf_disable(fd);
+		perf_run_us(fd, 5000);
 		rings_drain();
 		ktap_check(rings[0].samples >= 10, "%s: %llu samples", what, rings[0].samples);
 		check_caps_pmi(what, "yes");

@@ -67,9 +67,7 @@ static void check_event(int cpu, const char *pmu, const char *event, unsigned in
 	int fd = event_open(pmu, event, cpu, -1);
 	u64 want, from, to, count;
 
-	perf_enable(fd);
-	sleep_us(2000);
-	perf_disable(fd);
+	perf_run_us(fd, 2000);
 	count = perf_count(fd).value;
 	from = silicon_truth(cpu, SYN_OPENED, ctr);
 	to = silicon_truth(cpu, SYN_CLOSED, ctr);

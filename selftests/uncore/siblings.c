@@ -606,9 +606,7 @@ static void counts_on(int package)
 	u64 count, truth;
 
 	silicon_clear();
-	perf_enable(fd);
-	sleep_us(2000);
-	perf_disable(fd);
+	perf_run_us(fd, 2000);
 	count = perf_count(fd).value;
 	truth = box_truth(cpu, SYN_EVENTS, "xeon7500_cbox_0");
 	ktap_check(count && count == truth, "package %d: %llu, truth %llu", package, count, truth);

@@ -172,9 +172,7 @@ static void check_beside(const char *pmu, const char *a, const char *b)
 	perf_enable(fd[0]);
 	for (i = 0; i < 2; i++) {
 		sleep_us(200);
-		perf_enable(fd[1]);
-		sleep_us(200);
-		perf_disable(fd[1]);
+		perf_run_us(fd[1], 200);
 	}
 	perf_disable(fd[0]);
 	check_all_the_time(pmu, a, b, fd, count);
@@ -189,9 +187,7 @@ static void check_together(const char *pmu, const char *a, const char *b)
 	silicon_clear();
 	fd[0] = open_one(pmu, a, -1);
 	fd[1] = open_one(pmu, b, fd[0]);
-	perf_enable(fd[0]);
-	sleep_us(100);
-	perf_disable(fd[0]);
+	perf_run_us(fd[0], 100);
 	check_all_the_time(pmu, a, b, fd, count);
 	if (!strcmp(a, b))
 		ktap_check(count[0].value == count[1].value, "%s/%s/ twice: %llu and %llu", pmu, a,
@@ -368,9 +364,7 @@ static void four_fvc(void)
 	check_refused(pmu, "bbox_cmds.reads", fd[0]);
 	check_refused(pmu, "event=0x0d,fvc_evnt=4", fd[0]);
 	fd[4] = open_one(pmu, "event=0x0d,fvc_evnt=2", fd[0]);
-	perf_enable(fd[0]);
-	sleep_us(100);
-	perf_disable(fd[0]);
+	perf_run_us(fd[0], 100);
 	ktap_check(perf_count(fd[2]).value == perf_count(fd[4]).value && perf_count(fd[4]).value,
 		   "%llu and %llu", perf_count(fd[2]).value, perf_count(fd[4]).value);
 }

@@ -222,9 +222,7 @@ static void find_rate(void)
 {
 	int fd = event_open(PMU, EVENT, runner_cpu, -1);
 
-	perf_enable(fd);
-	sleep_us(100);
-	perf_disable(fd);
+	perf_run_us(fd, 100);
 	per_1000 = perf_value(fd) * 1000 / box_truth(runner_cpu, SYN_ENABLED, PMU);
 	event_close_all();
 }

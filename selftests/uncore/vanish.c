@@ -118,9 +118,7 @@ static void counting(const struct vanishing *v, bool reads_0, bool sampling)
 		   later.enabled);
 	/* To stop and start it does not bring it back. */
 	perf_disable(fd);
-	perf_enable(fd);
-	sleep_us(2000);
-	perf_disable(fd);
+	perf_run_us(fd, 2000);
 	ktap_check(perf_count(fd).value == before.value, "%s: %llu when enabled again", what,
 		   perf_count(fd).value);
 	perf_disable(other);

@@ -31,9 +31,7 @@ static void run_row(int package, unsigned int us, char *rest)
 		fd[num] = event_open_attr(&attr, cpu, -1);
 		perf_enable(fd[num++]);
 	}
-	perf_enable(gate);
-	sleep_us(us);
-	perf_disable(gate);
+	perf_run_us(gate, us);
 	cycles = perf_count(clock);
 	printf("row %llu", cycles.value);
 	for (int i = 0; i < num; i++) {

@@ -480,9 +480,7 @@ static void same_events(void)
 					   strerror(-fd));
 			continue;
 		}
-		perf_enable(fd);
-		sleep_us(WINDOW_US);
-		perf_disable(fd);
+		perf_run_us(fd, WINDOW_US);
 		value = perf_count(fd).value;
 		clocks = box_truth(0, SYN_ENABLED, e->pmu);
 		close(fd);

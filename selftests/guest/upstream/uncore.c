@@ -21,9 +21,7 @@ static int one_open(const char *pmu, const char *terms, int group)
 
 static uint64_t count_for(int fd, unsigned int us)
 {
-	perf_enable(fd);
-	sleep_us(us);
-	perf_disable(fd);
+	perf_run_us(fd, us);
 	return perf_count(fd).value;
 }
 
