@@ -319,6 +319,17 @@ struct perf_event_attr event_attr(const char *pmu, const char *event)
 	return attr;
 }
 
+struct perf_event_attr cycles_attr(u64 period, u64 type)
+{
+	return (struct perf_event_attr){
+		.type = PERF_TYPE_HARDWARE,
+		.config = PERF_COUNT_HW_CPU_CYCLES,
+		.size = sizeof(struct perf_event_attr),
+		.sample_period = period,
+		.sample_type = type,
+	};
+}
+
 int open_events[256];
 
 int num_open_events;

@@ -123,6 +123,9 @@ bool is_event(const char *name);
 /* The attr of "llc_misses.all", "llc_misses.all,thresh=2" or "event=0x0d", as perf would make it. */
 struct perf_event_attr event_attr(const char *pmu, const char *event);
 
+/* The core PMU samples so many cycles apart. */
+struct perf_event_attr cycles_attr(u64 period, u64 type);
+
 /* Open events; whatever a failed case leaves behind is closed by the next one. */
 extern int open_events[256];
 extern int num_open_events;

@@ -60,12 +60,7 @@ static void idle(void)
 
 static void core_pmis(const char *when)
 {
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_HARDWARE,
-		.config = PERF_COUNT_HW_CPU_CYCLES,
-		.size = sizeof(attr),
-		.sample_period = 100003,
-	};
+	struct perf_event_attr attr = cycles_attr(100003, 0);
 	u64 pmis;
 	int cpu;
 

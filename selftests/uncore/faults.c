@@ -293,13 +293,7 @@ static void at_a_frequency_all(void)
  */
 static void core_elsewhere(void)
 {
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_HARDWARE,
-		.config = PERF_COUNT_HW_CPU_CYCLES,
-		.size = sizeof(attr),
-		.sample_period = 50021,
-		.sample_type = SAMPLE_BASE,
-	};
+	struct perf_event_attr attr = cycles_attr(50021, SAMPLE_BASE);
 	struct books b;
 
 	start();

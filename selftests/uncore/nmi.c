@@ -155,13 +155,7 @@ static void counting(void)
 /* The core PMU interrupts each CPU all the time, as for "perf record -F max". */
 static void noise(unsigned int period)
 {
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_HARDWARE,
-		.config = PERF_COUNT_HW_CPU_CYCLES,
-		.size = sizeof(attr),
-		.sample_period = period,
-		.sample_type = SAMPLE_BASE,
-	};
+	struct perf_event_attr attr = cycles_attr(period, SAMPLE_BASE);
 	int cpu;
 
 	for (cpu = 0; cpu < CPUS; cpu++)

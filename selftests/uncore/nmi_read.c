@@ -86,15 +86,11 @@ static int make_program(int map)
 
 static int start_nmis(int prog)
 {
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_HARDWARE,
-		.config = PERF_COUNT_HW_CPU_CYCLES,
-		.size = sizeof(attr),
-		.sample_period = PERIOD,
-		.disabled = 1,
-	};
-	int fd = event_open_attr(&attr, 0, -1);
+	struct perf_event_attr attr = cycles_attr(PERIOD, 0);
+	int fd;
 
+	attr.disabled = 1;
+	fd = event_open_attr(&attr, 0, -1);
 	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog) && errno == EOPNOTSUPP)
 		ktap_skip("this kernel has no BPF programs for perf events");
 	perf_enable(fd);

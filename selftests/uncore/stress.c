@@ -67,13 +67,7 @@ static u64 core_samples;
 /* As perf record -c does it, every 50 us of a busy CPU. */
 static void core_open(int cpu)
 {
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_HARDWARE,
-		.config = PERF_COUNT_HW_CPU_CYCLES,
-		.size = sizeof(attr),
-		.sample_period = 100003,
-		.sample_type = SAMPLE_BASE,
-	};
+	struct perf_event_attr attr = cycles_attr(100003, SAMPLE_BASE);
 
 	if (with_core)
 		event_ring(event_open_attr(&attr, cpu, -1), attr.sample_type, 8);
