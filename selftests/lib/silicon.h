@@ -123,6 +123,17 @@ bool is_event(const char *name);
 /* The attr of "llc_misses.all", "llc_misses.all,thresh=2" or "event=0x0d", as perf would make it. */
 struct perf_event_attr event_attr(const char *pmu, const char *event);
 
+/* { pmu, event } of each S-, B-, M- and R-Box */
+#define EACH_SBMR_BOX							\
+	{ "xeon7500_sbox_0", "to_r_ndr_msgq_occupancy" },		\
+	{ "xeon7500_sbox_1", "to_r_snp_msgq_cycles_ne" },		\
+	{ "xeon7500_bbox_0", "msgs_in_non_snoop" },			\
+	{ "xeon7500_bbox_1", "imt_inserts_all" },			\
+	{ "xeon7500_mbox_0", "mbox_cycles" },				\
+	{ "xeon7500_mbox_1", "bbox_cmds.reads" },			\
+	{ "xeon7500_rbox_0", "flits_sent,port=1" },			\
+	{ "xeon7500_rbox_1", "flits_sent,port=2" },
+
 /* The core PMU samples so many cycles apart. */
 struct perf_event_attr cycles_attr(u64 period, u64 type);
 

@@ -11,7 +11,6 @@
 #include "module.h"
 #include "sampling.h"
 
-
 /* A sub-register, an event that cannot do without it, and one of the same box that can. */
 static const struct {
 	unsigned int msr;

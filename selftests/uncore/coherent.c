@@ -8,7 +8,6 @@
  */
 #include "sampling.h"
 
-
 struct group {
 	u64 num;
 	u64 val[8];

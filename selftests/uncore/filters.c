@@ -257,7 +257,6 @@ static const struct b_event {
 	{ "addr_in_match", false, { B_ADDR } },
 };
 
-
 /* All parts at once: only what is right in every one counts. */
 static void check_b_together(const struct facility *f, const struct b_event *e)
 {

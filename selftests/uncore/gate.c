@@ -15,7 +15,6 @@
 #include "hotplug.h"
 #include "sampling.h"
 
-
 /* What is counted: every counter of the C-Boxes and one or two of each other box. */
 static const char * const cbox_events[6] = {
 	"llc_misses.all", "llc_hits.m", "occupancy_irq", "snps.remote_any", "arb_wins.ad_sb",
@@ -28,14 +27,7 @@ static const struct {
 	{ "xeon7500_ubox", "woken" },
 	{ "xeon7500_wbox", "uncore_clock" },
 	{ "xeon7500_wbox", "c_cycles_turbo.c_all" },
-	{ "xeon7500_sbox_0", "to_r_ndr_msgq_occupancy" },
-	{ "xeon7500_sbox_1", "to_r_snp_msgq_cycles_ne" },
-	{ "xeon7500_bbox_0", "msgs_in_non_snoop" },
-	{ "xeon7500_bbox_1", "imt_inserts_all" },
-	{ "xeon7500_mbox_0", "mbox_cycles" },
-	{ "xeon7500_mbox_1", "bbox_cmds.reads" },
-	{ "xeon7500_rbox_0", "flits_sent,port=1" },
-	{ "xeon7500_rbox_1", "flits_sent,port=2" },
+	EACH_SBMR_BOX
 };
 
 #define OTHERS	(int)ARRAY_SIZE(others)

@@ -31,7 +31,6 @@
 
 /* ---- a process that has given up its privileges, and does what it is told ---- */
 
-
 enum op { OPEN, CLOSE, ENABLE, DISABLE };
 
 struct request {

@@ -9,7 +9,6 @@
  */
 #include "sampling.h"
 
-
 static const struct {
 	const char *pmu;
 	const char *event;
@@ -25,14 +24,7 @@ static const struct {
 	{ "xeon7500_cbox_7", "llc_misses.s" },
 	{ "xeon7500_wbox", "uncore_clock" },
 	{ "xeon7500_wbox", "c_cycles_turbo.c_all" },
-	{ "xeon7500_sbox_0", "to_r_ndr_msgq_occupancy" },
-	{ "xeon7500_sbox_1", "to_r_snp_msgq_cycles_ne" },
-	{ "xeon7500_bbox_0", "msgs_in_non_snoop" },
-	{ "xeon7500_bbox_1", "imt_inserts_all" },
-	{ "xeon7500_mbox_0", "mbox_cycles" },
-	{ "xeon7500_mbox_1", "bbox_cmds.reads" },
-	{ "xeon7500_rbox_0", "flits_sent,port=1" },
-	{ "xeon7500_rbox_1", "flits_sent,port=2" },
+	EACH_SBMR_BOX
 };
 
 #define KINDS	(int)ARRAY_SIZE(kinds)

@@ -14,7 +14,6 @@
 #include "sampling.h"
 #include "storm.h"
 
-
 /* From now on no uncore PMI arrives, though nothing shows it. */
 #define ALL_LOST	(1ull << 40)
 

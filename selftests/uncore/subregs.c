@@ -10,7 +10,6 @@
  */
 #include "silicon.h"
 
-
 static int cpu;
 
 static void start(void)

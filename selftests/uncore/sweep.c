@@ -13,7 +13,6 @@
 #include "sampling.h"
 #include "sweep.h"
 
-
 #define PMU	"xeon7500_cbox_0"
 #define EVENT	"occupancy_maf"
 #define OTHER	"llc_hits.m"

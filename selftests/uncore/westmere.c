@@ -175,7 +175,6 @@ static const struct {
 	{ "pgt_page_ev2.auto_cls", M0_PGT, 1 << 11, 0 },
 };
 
-
 static void mbox_fields(void)
 {
 	u64 val, truth;

@@ -14,7 +14,6 @@
 
 #include "foreign.h"
 
-
 /* Long enough that the rate of an event is the same in two windows. */
 #define WINDOW_US	300
 
@@ -161,7 +160,6 @@ static void flatten(char *to, const char *name)
 		*to++ = *name == '.' ? '_' : toupper(*name);
 	*to = 0;
 }
-
 
 /* The driver counts the ports of an R-Box from 0; LIKWID's port 8 is port 7. */
 static int port_of(const char *name)
