@@ -64,7 +64,11 @@ shell:
 	tools/vm/run --interactive --sockets 2 -- sh
 
 test-quick:
-	selftests/run --tier quick
+	selftests/run --kernel 6.1 selftests/vm/conformance.py selftests/core/data_src.c \
+		$(patsubst %,selftests/host/%.py,alerts citations formulas metrics parts projections \
+		readings status verdicts) \
+		$(patsubst %,selftests/uncore/%,count.c events.sh gate.c group.c refuse.c \
+		sampling_exact.c subregs.c)
 
 test:
 	selftests/run
@@ -73,11 +77,10 @@ test-debug:
 	selftests/run --kernel debug
 
 soak:
-	selftests/run --tier soak --kernel 6.1 --kernel 6.12 --also debug --rt debug-rt \
-		$(if $(PART),--part $(PART))
+	selftests/run --tier soak $(if $(PART),--part $(PART))
 
 soak-newest:
-	selftests/run --tier soak --also newest
+	selftests/run --tier soak --kernel newest
 
 check:
 	tools/check

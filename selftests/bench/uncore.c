@@ -21,7 +21,8 @@
 #define MAX_EVENTS	64
 
 /* The first counter of each C-Box. */
-static const uint16_t cbox_ctr[] = { 0xd11, 0xd91, 0xd51, 0xdd1, 0xd31, 0xdb1, 0xd71, 0xdf1 };
+static const uint16_t cbox_ctr[] = { C0_CTR_0, C1_CTR_0, C2_CTR_0, C3_CTR_0,
+				     C4_CTR_0, C5_CTR_0, C6_CTR_0, C7_CTR_0 };
 
 static const char *prefix;
 static int fds[MAX_EVENTS];

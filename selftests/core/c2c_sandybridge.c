@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * VM: --machine sandybridge --cores 2
- * TIER: once debug
+ * TEST: 6.1 debug
  * PUT: programs/sharer.c
  *
  * perf c2c on Sandy Bridge, whose records hold the data source: the kernel alone is enough, and
@@ -61,15 +61,8 @@ static void shared_line(const char *parameters)
 	addr2line(false);
 }
 
-static void alone(void)
-{
-	shared_line(NULL);
-}
-
-static void enforced(void)
-{
-	shared_line("enforce=1");
-}
+KTAP_CALL(alone, shared_line(NULL))
+KTAP_CALL(enforced, shared_line("enforce=1"))
 
 CORE_MAIN("2a 2d",
 	{ "the kernel alone", alone },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * VM: --machine goldmont
- * TIER: quick newest
+ * TEST: 6.1 6.12 newest debug
  *
  * The data source of samples, against who served the access. The silicon is told to
  * let the address decide that.
@@ -183,15 +183,8 @@ void ktap_begin(void)
 	msr_write(0, SYN_MEM_MODE, SYN_MEM_BY_ADDRESS);
 }
 
-static void kernel_alone(void)
-{
-	sources_na(NULL, NULL);
-}
-
-static void not_asked_for(void)
-{
-	sources_na("enforce=1", NULL);
-}
+KTAP_CALL(kernel_alone, sources_na(NULL, NULL))
+KTAP_CALL(not_asked_for, sources_na("enforce=1", NULL))
 
 static void fixed_period(void)
 {

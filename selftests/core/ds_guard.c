@@ -131,25 +131,10 @@ static void guarded(int fault, void (*adapt)(struct perf_event_attr *attr))
 	ring_close(&ring);
 }
 
-static void below(void)
-{
-	guarded(SYN_PEBS_INDEX_BELOW, reloaded);
-}
-
-static void above(void)
-{
-	guarded(SYN_PEBS_INDEX_ABOVE, reloaded);
-}
-
-static void below_one_by_one(void)
-{
-	guarded(SYN_PEBS_INDEX_BELOW, one_by_one);
-}
-
-static void above_one_by_one(void)
-{
-	guarded(SYN_PEBS_INDEX_ABOVE, one_by_one);
-}
+KTAP_CALL(below, guarded(SYN_PEBS_INDEX_BELOW, reloaded))
+KTAP_CALL(above, guarded(SYN_PEBS_INDEX_ABOVE, reloaded))
+KTAP_CALL(below_one_by_one, guarded(SYN_PEBS_INDEX_BELOW, one_by_one))
+KTAP_CALL(above_one_by_one, guarded(SYN_PEBS_INDEX_ABOVE, one_by_one))
 
 /* All samples there are, read and forgotten. */
 static void drain(void)
@@ -346,10 +331,10 @@ CORE_MAIN("5c 5f",
 	{ "above the maximum, fixed period", above },
 	{ "below the base, one by one", below_one_by_one },
 	{ "above the maximum, one by one", above_one_by_one },
-	{ "frequency", with_frequency },
+	{ "a sampling frequency goes on after each repair", with_frequency },
 	{ "many records in one interrupt", many },
-	{ "counted on", counted },
+	{ "a count read after a repair is not behind", counted },
 	{ "an overflow in the guard", overflow_in_guard },
-	{ "at the maximum", full },
-	{ "beside others", beside_others },
-	{ "logged once", logged_once })
+	{ "an index at the maximum is left alone", full },
+	{ "a repair leaves the counts of others alone", beside_others },
+	{ "repairs are logged once", logged_once })

@@ -2,8 +2,7 @@
 /*
  * PART: adversaries
  * VM: --machine goldmont
- * TIER: rt
- * LONG: each
+ * SOAK: 6.1 6.12 newest debug-rt
  *
  * Loading and unloading while others use the PMU.
  */

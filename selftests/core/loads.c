@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * VM: --machine goldmont --icount
- * TIER: once
+ * TEST: 6.1
  * PUT: programs/walker.c
  *
  * perf loads: where loads are served, of a program of which that is known.

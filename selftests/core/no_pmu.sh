@@ -5,7 +5,7 @@
 # nothing to do and is no error.
 #
 # VM: --machine goldmont --driver none --append clearcpuid=arch_perfmon
-# TIER: once
+# TEST: 6.1
 . "$(dirname "$0")/ktap.sh"
 
 no_device() { modprobe intel_core_ext 2>&1 | grep "No such device"; }

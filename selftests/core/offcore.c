@@ -3,11 +3,11 @@
  * Offcore events by their names: all of them count, and the pairs give the latency
  * that the silicon was told.
  *
+ * SOAK: 6.1 6.12 newest
  * VM: --machine goldmont
- * LONG: each
  * VM: --machine silvermont
- * TIER: once
- * LONG: once
+ * TEST: 6.1
+ * SOAK: 6.1 newest
  */
 #define _GNU_SOURCE
 #include <dirent.h>

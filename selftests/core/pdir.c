@@ -3,7 +3,7 @@
  * PART: adversaries
  * VM: --machine sandybridge --cores 2 --threads 2
  * PTI: on
- * LONG: each
+ * SOAK: 6.1 6.12 newest
  *
  * PDIR has its core to itself. CPUs 0 and 1 are the threads of a core. A kernel with our changes
  * does that alone, and does not count how often it is disturbed.
@@ -785,7 +785,7 @@ CORE_MAIN("2a 2d",
 	{ "samples are exact", exact },
 	{ "the kernel alone runs others beside PDIR", kernel_alone },
 	{ "turns on one thread", same_thread },
-	{ "turns between threads", other_thread },
+	{ "PDIR and what it excludes take turns between threads", other_thread },
 	{ "both threads at the same moment", same_moment },
 	{ "tasks wait for CPU-wide events", tasks_wait },
 	{ "tasks of two threads", tasks_share },
@@ -796,8 +796,8 @@ CORE_MAIN("2a 2d",
 	{ "fixed counters do not matter", fixed_counters },
 	{ "a second one of a fixed kind does", second_of_a_kind },
 	{ "the fixed counter goes from one of a kind to another", kind_swapped },
-	{ "groups", groups },
+	{ "a group that can never run is refused", groups },
 	{ "events older than the module", came_first },
 	{ "a group older than the module is inherited", group_inherited },
-	{ "a crowd", crowd },
-	{ "hotplug", hotplug })
+	{ "many events come and go with the module, and none clashes", crowd },
+	{ "PDIR shares its core after a CPU went offline and came back", hotplug })

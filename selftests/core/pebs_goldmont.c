@@ -2,7 +2,7 @@
 /*
  * VM: --machine goldmont
  * PTI: on
- * LONG: each
+ * SOAK: 6.1 6.12 newest
  *
  * Precise sampling as the kernel does it, beside the module: instruction, address
  * and number of the samples.
@@ -256,20 +256,9 @@ static void frequency(struct perf_event_attr *attr)
  */
 static unsigned int first_precise;
 
-static void accounted_plain(void)
-{
-	accounted(soak() ? 0 : first_precise, as_it_is);
-}
-
-static void accounted_one_by_one(void)
-{
-	accounted(soak() ? 0 : first_precise + 1, one_by_one);
-}
-
-static void accounted_frequency(void)
-{
-	accounted(soak() ? 0 : first_precise + 2, frequency);
-}
+KTAP_CALL(accounted_plain, accounted(soak() ? 0 : first_precise, as_it_is))
+KTAP_CALL(accounted_one_by_one, accounted(soak() ? 0 : first_precise + 1, one_by_one))
+KTAP_CALL(accounted_frequency, accounted(soak() ? 0 : first_precise + 2, frequency))
 
 static void prepare(const char *parameters)
 {
@@ -284,15 +273,8 @@ static void prepare(const char *parameters)
 	msr_write(0, SYN_MEM_MODE, SYN_MEM_BY_ADDRESS);
 }
 
-static void kernel_alone(void)
-{
-	prepare(NULL);
-}
-
-static void everything_on(void)
-{
-	prepare("enforce=1 data_src=1");
-}
+KTAP_CALL(kernel_alone, prepare(NULL))
+KTAP_CALL(everything_on, prepare("enforce=1 data_src=1"))
 
 /* Loads, and the time stamp counter before each and after the last. */
 #define STAMPS		20000

@@ -2,8 +2,8 @@
 /*
  * VM: --machine goldmont
  * PUT: programs/walker.c programs/sharer.c
- * PERF: both
- * TIER: once debug
+ * TEST: 6.1 debug
+ * SOAK: 6.1:newest newest newest:6.1
  *
  * perf mem, perf c2c and perf record as people use them.
  */

@@ -2,7 +2,7 @@
 /*
  * VM: --machine sandybridge --cores 2 --threads 2
  * PUT: programs/walker.c
- * PERF: both
+ * SOAK: 6.1:newest 6.12:newest newest newest:6.1
  *
  * Precise store on Sandy Bridge, with perf as people use it.
  */
@@ -114,10 +114,7 @@ static void stores(const char *parameters)
 	check_samples("perf record -d -e cpu/mem-stores/ppu", true);
 }
 
-static void kernel_alone(void)
-{
-	stores(NULL);
-}
+KTAP_CALL(kernel_alone, stores(NULL))
 
 static void with_module(void)
 {

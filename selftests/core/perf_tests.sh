@@ -13,8 +13,8 @@
 #	perf_tests.sh list		the verdicts, whatever is loaded
 #	perf_tests.sh worse WAS IS	status 1 if the second of two such lists is worse
 #
-# KERNELS: 6.1 6.12 newest
-# TIER: soak
+# TEST: none
+# SOAK: 6.1 6.12 newest
 # VM: --machine goldmont --cores 1 --icount
 # VM: --machine sandybridge --cores 1 --icount
 # VM: --machine silvermont --cores 1 --icount

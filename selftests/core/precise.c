@@ -382,6 +382,22 @@ static void prepare(void)
 
 /* ---- Goldmont ---- */
 
+/* What Goldmont and Silvermont have alike */
+#define BRANCH_EVENTS				\
+	{ 0xbfc4, { branches }, P(FAR_BRANCH) },			\
+	{ 0xebc4, { branches }, P(IND_CALL) | P(IND_JUMP) },		\
+	{ 0xf7c4, { branches }, P(RETURN) },				\
+	{ 0xf9c4, { branches }, CALLS },				\
+	{ 0xfbc4, { branches }, P(IND_CALL) },				\
+	{ 0xfdc4, { branches }, P(CALL) },				\
+	{ 0xfec4, { branches }, P(TAKEN) },				\
+	{ 0x00c5, { mispredicted }, MISPS },				\
+	{ 0x7ec5, { mispredicted }, P(MISP_JCC) },			\
+	{ 0xebc5, { mispredicted }, P(MISP_JUMP) | P(MISP_CALL) },	\
+	{ 0xf7c5, { mispredicted }, P(MISP_RETURN) },			\
+	{ 0xfbc5, { mispredicted }, P(MISP_CALL) },			\
+	{ 0xfec5, { mispredicted }, P(MISP_JCC) },
+
 /* All but those that every instruction causes */
 static const struct event_places goldmont_events[] = {
 	{ 0x0103, { blocked, accesses }, P(UNKNOWN) },
@@ -397,19 +413,7 @@ static const struct event_places goldmont_events[] = {
 	{ 0x00c4, { branches }, BRANCHES },
 	{ 0x7ec4, { branches }, JCCS },
 	{ 0x80c4, { branches }, BRANCHES & ~P(NOT_TAKEN) },
-	{ 0xbfc4, { branches }, P(FAR_BRANCH) },
-	{ 0xebc4, { branches }, P(IND_CALL) | P(IND_JUMP) },
-	{ 0xf7c4, { branches }, P(RETURN) },
-	{ 0xf9c4, { branches }, CALLS },
-	{ 0xfbc4, { branches }, P(IND_CALL) },
-	{ 0xfdc4, { branches }, P(CALL) },
-	{ 0xfec4, { branches }, P(TAKEN) },
-	{ 0x00c5, { mispredicted }, MISPS },
-	{ 0x7ec5, { mispredicted }, P(MISP_JCC) },
-	{ 0xebc5, { mispredicted }, P(MISP_JUMP) | P(MISP_CALL) },
-	{ 0xf7c5, { mispredicted }, P(MISP_RETURN) },
-	{ 0xfbc5, { mispredicted }, P(MISP_CALL) },
-	{ 0xfec5, { mispredicted }, P(MISP_JCC) },
+	BRANCH_EVENTS
 	{ 0x11d0, { pages }, P(FAR_LOAD) },
 	{ 0x12d0, { pages }, P(FAR_STORE) },
 	{ 0x13d0, { pages }, P(FAR_LOAD) | P(FAR_STORE) },
@@ -442,15 +446,8 @@ static void goldmont(int precise_ip)
 	every_instruction(0x00c2, precise_ip);
 }
 
-static void goldmont_2(void)
-{
-	goldmont(2);
-}
-
-static void goldmont_3(void)
-{
-	goldmont(3);
-}
+KTAP_CALL(goldmont_2, goldmont(2))
+KTAP_CALL(goldmont_3, goldmont(3))
 
 /* ---- Silvermont ---- */
 
@@ -463,19 +460,7 @@ static const struct event_places silvermont_events[] = {
 	{ 0x2004, { levels }, P(HITM) },
 	{ 0x00c4, { branches }, BRANCHES },
 	{ 0x7ec4, { branches }, JCCS },
-	{ 0xbfc4, { branches }, P(FAR_BRANCH) },
-	{ 0xebc4, { branches }, P(IND_CALL) | P(IND_JUMP) },
-	{ 0xf7c4, { branches }, P(RETURN) },
-	{ 0xf9c4, { branches }, CALLS },
-	{ 0xfbc4, { branches }, P(IND_CALL) },
-	{ 0xfdc4, { branches }, P(CALL) },
-	{ 0xfec4, { branches }, P(TAKEN) },
-	{ 0x00c5, { mispredicted }, MISPS },
-	{ 0x7ec5, { mispredicted }, P(MISP_JCC) },
-	{ 0xebc5, { mispredicted }, P(MISP_JUMP) | P(MISP_CALL) },
-	{ 0xf7c5, { mispredicted }, P(MISP_RETURN) },
-	{ 0xfbc5, { mispredicted }, P(MISP_CALL) },
-	{ 0xfec5, { mispredicted }, P(MISP_JCC) },
+	BRANCH_EVENTS
 };
 
 static void silvermont_2(void)

@@ -5,10 +5,10 @@
  * time, from the manual: SDM, sections 18.7.1.2 and 18.7.2 for Goldmont, 18.6.1.1 to
  * 18.6.3 for Silvermont, 18.9.5 for Sandy Bridge.
  *
- * TIER: once
- * LONG: once
+ * TEST: 6.1
+ * SOAK: 6.1 newest
  * VM: --machine goldmont
- * TIER: quick newest once
+ * TEST: 6.1 newest
  * VM: --machine silvermont
  * VM: --machine sandybridge --cores 2 --threads 2
  * VM: --machine sandybridge --model 2d

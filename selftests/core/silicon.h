@@ -121,6 +121,13 @@ static inline void check_expect(const struct expect *e)
 		   two - one, n, n * e->each);
 }
 
+static inline void check_table(const struct expect *e, size_t num)
+{
+	on_cpu(0);
+	while (num--)
+		check_expect(e++);
+}
+
 /*
  * Misses of the first level, requests to the last one and what that lacks, when all data is at
  * one level. PLAIN has a load and a store.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * VM: --machine goldmont --icount --driver none --append nmi_watchdog=0
- * KERNELS: 6.1
+ * TEST: 6.1
+ * SOAK: none
  *
  * The core PMU of the silicon, Goldmont. No driver: one kernel will do.
  */
@@ -51,11 +52,8 @@ static void exact(void)
 		{ 0x00c0, "faults in a string: instructions", FAULTS_STRING, 7 },
 		{ 0x82d0, "faults in a string: stores", FAULTS_STRING, 1025 },
 	};
-	size_t i;
 
-	on_cpu(0);
-	for (i = 0; i < ARRAY_SIZE(table); i++)
-		check_expect(&table[i]);
+	check_table(table, ARRAY_SIZE(table));
 }
 
 static void rings(void)
@@ -199,10 +197,7 @@ static void levels(void)
 }
 
 /* glm_hw_cache_event_ids of the kernel */
-static void generic_caches(void)
-{
-	check_generic_caches(1u << L1_LOAD_MISSES);
-}
+KTAP_CALL(generic_caches, check_generic_caches(1u << L1_LOAD_MISSES))
 
 KTAP_MAIN_UNLESS(silicon_missing() ?: core_missing("5c 5f"),
 		 { "user counts are exact", exact },

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * VM: --machine xeon7500 --icount --driver none --append nmi_watchdog=0
- * KERNELS: 6.1
+ * TEST: 6.1
+ * SOAK: none
  *
  * The core PMU of the silicon, Nehalem-EX. No driver: one kernel will do.
  */
@@ -27,11 +28,8 @@ static void exact(void)
 		{ 0x00c0, "faults: instructions", FAULTS, 5 },
 		{ 0x00c0, "string: instructions", STRING, 8 },
 	};
-	size_t i;
 
-	on_cpu(0);
-	for (i = 0; i < ARRAY_SIZE(table); i++)
-		check_expect(&table[i]);
+	check_table(table, ARRAY_SIZE(table));
 	check_rings(0x00c0);
 }
 
@@ -88,10 +86,7 @@ static void levels(void)
 	check_levels(true, 0x0151);
 }
 
-static void generic_caches(void)
-{
-	check_generic_caches(0);
-}
+KTAP_CALL(generic_caches, check_generic_caches(0))
 
 KTAP_MAIN_UNLESS(silicon_missing() ?: core_missing("2e"),
 		 { "user counts are exact", exact },

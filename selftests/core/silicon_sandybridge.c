@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * VM: --machine sandybridge --icount --driver none --append nmi_watchdog=0
- * KERNELS: 6.1
+ * TEST: 6.1
+ * SOAK: none
  *
  * The core PMU of the silicon, Sandy Bridge. No driver: one kernel will do.
  */
@@ -35,11 +36,8 @@ static void exact(void)
 		{ 0x41d0, "split loads", SPLIT, 2 },
 		{ 0x00c0, "faults: instructions", FAULTS, 5 },
 	};
-	size_t i;
 
-	on_cpu(0);
-	for (i = 0; i < ARRAY_SIZE(table); i++)
-		check_expect(&table[i]);
+	check_table(table, ARRAY_SIZE(table));
 	check_rings(0x00c0);
 }
 
@@ -340,10 +338,7 @@ static void levels(void)
 }
 
 /* The kernel asks for responses of remote memory, and refuses them itself on 06_2A. */
-static void generic_caches(void)
-{
-	check_generic_caches(cpu_is("2d") ? 0 : 1u << LLC_LOAD_MISSES);
-}
+KTAP_CALL(generic_caches, check_generic_caches(cpu_is("2d") ? 0 : 1u << LLC_LOAD_MISSES))
 
 KTAP_MAIN_UNLESS(silicon_missing() ?: core_missing("2a 2d"),
 		 { "user counts are exact", exact },

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * VM: --machine silvermont --icount --driver none --append nmi_watchdog=0
- * KERNELS: 6.1
+ * TEST: 6.1
+ * SOAK: none
  *
  * The core PMU of the silicon, Silvermont. No driver: one kernel will do.
  */
@@ -36,11 +37,8 @@ static void exact(void)
 		{ 0x8004, "faults: stores", FAULTS, 1 },
 		{ 0x0430, "no event of the list", PLAIN, 0 },
 	};
-	size_t i;
 
-	on_cpu(0);
-	for (i = 0; i < ARRAY_SIZE(table); i++)
-		check_expect(&table[i]);
+	check_table(table, ARRAY_SIZE(table));
 	check_rings(0x00c0);
 }
 
@@ -76,10 +74,7 @@ static void regs(void)
 		   msr_read(1, 0x345));
 }
 
-static void latency(void)
-{
-	check_latency(0x7fff);
-}
+KTAP_CALL(latency, check_latency(0x7fff))
 
 static void responses(void)
 {
@@ -101,10 +96,7 @@ static void levels(void)
 }
 
 /* slm_hw_cache_event_ids of the kernel */
-static void generic_caches(void)
-{
-	check_generic_caches(1u << L1_LOADS | 1u << LLC_LOAD_MISSES);
-}
+KTAP_CALL(generic_caches, check_generic_caches(1u << L1_LOADS | 1u << LLC_LOAD_MISSES))
 
 KTAP_MAIN_UNLESS(silicon_missing() ?: core_missing("37 4a 4c 4d 5a"),
 		 { "user counts are exact", exact },

@@ -163,46 +163,8 @@ static void in_effect(void)
 		   try_open(LD_SPLITS, 0, 3) == -EOPNOTSUPP);
 }
 
-static int unload(void)
-{
-	return syscall(SYS_delete_module, "intel_core_ext", O_NONBLOCK) ? -errno : 0;
-}
-
-/* An event that was only checked counts on, to the last one; one with a source keeps us. */
-static void unloading(void)
-{
-	struct perf_event_attr attr = core_attr(BRANCHES, 0, 0);
-	u64 truth, count;
-	volatile int i;
-	int fd;
-
-	ext_load("enforce=1");
-	fd = open_task(&attr, -1);
-	ktap_require(fd >= 0, "%s", strerror(-fd));
-	truth = core_truth(0, SYN_CORE_EVENTS) + core_truth(1, SYN_CORE_EVENTS);
-	perf_enable(fd);
-	ktap_check(!unload());
-	for (i = 0; i < 100000; i++)
-		;
-	perf_disable(fd);
-	truth = core_truth(0, SYN_CORE_EVENTS) + core_truth(1, SYN_CORE_EVENTS) - truth;
-	count = perf_count(fd).value;
-	ktap_check(count > 100000 && count == truth, "%llu, truth %llu", count, truth);
-	close(fd);
-	ktap_check(shell("ls /sys/bus/event_source/devices/cpu/events | grep -q offcore"));
-	ext_load("data_src=1");
-	ktap_check(!shell("ls /sys/bus/event_source/devices/cpu/events | grep -q offcore"));
-	attr = core_attr(L2_HITS, 0, 2);
-	fd = open_task(&attr, -1);
-	ktap_require(fd >= 0, "%s", strerror(-fd));
-	ktap_check(unload() == -EAGAIN);
-	close(fd);
-	ktap_check(!unload());
-}
-
 CORE_MAIN("37 4a 4c 4d 5a",
 	{ "data sources, and no address", sources },
 	{ "no address, no weight, no transaction", addresses },
 	{ "the kernel alone", kernel_alone },
-	{ "caps and precision", in_effect },
-	{ "unload with an event open", unloading })
+	{ "caps and precision", in_effect })

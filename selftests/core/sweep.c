@@ -11,7 +11,7 @@
  * ends need not be known: the sweep is over when the last overflow has come after the event
  * has stopped, three times in a row.
  *
- * LONG: once
+ * SOAK: 6.1 newest
  * VM: --machine goldmont --icount
  * VM: --machine sandybridge --icount
  */
@@ -308,10 +308,7 @@ static void call_nothing(void)
 {
 }
 
-static void call_read(void)
-{
-	count_read(ring.fd);
-}
+KTAP_CALL(call_read, count_read(ring.fd))
 
 static void call_restart(void)
 {
@@ -319,20 +316,9 @@ static void call_restart(void)
 	perf_enable(ring.fd);
 }
 
-static void call_read_other(void)
-{
-	count_read(other);
-}
-
-static void other_on(void)
-{
-	perf_enable(other);
-}
-
-static void other_off(void)
-{
-	perf_disable(other);
-}
+KTAP_CALL(call_read_other, count_read(other))
+KTAP_CALL(other_on, perf_enable(other))
+KTAP_CALL(other_off, perf_disable(other))
 
 /* Another task has the CPU. */
 static void call_sleep(void)
@@ -459,25 +445,10 @@ static void sweep_pdir(const struct kind *kind, u64 config, int precise, bool be
 		sweep(kind, &calls_beside[i], STEPS);
 }
 
-static void pdir_comes(void)
-{
-	sweep_pdir(&fixed, PDIR, 2, true);
-}
-
-static void pdir_waits(void)
-{
-	sweep_pdir(&general, PDIR, 2, false);
-}
-
-static void pdir_stays(void)
-{
-	sweep_pdir(&pdir_reloaded, BRANCHES, 0, false);
-}
-
-static void pdir_stays_one_by_one(void)
-{
-	sweep_pdir(&pdir_one_by_one, BRANCHES, 0, false);
-}
+KTAP_CALL(pdir_comes, sweep_pdir(&fixed, PDIR, 2, true))
+KTAP_CALL(pdir_waits, sweep_pdir(&general, PDIR, 2, false))
+KTAP_CALL(pdir_stays, sweep_pdir(&pdir_reloaded, BRANCHES, 0, false))
+KTAP_CALL(pdir_stays_one_by_one, sweep_pdir(&pdir_one_by_one, BRANCHES, 0, false))
 
 static const struct core_machine machines[] = {
 	{ GOLDMONT, CORE_CASES(

@@ -3,8 +3,6 @@
 """The alerts for Prometheus, by its own promtool: of planted traffic, they fire for what
 perf metrics why says, and for nothing else. What the service writes for node_exporter is what the
 rules are tested with, so a panel of the default dashboard without a series is found, too.
-
-TIER: quick
 """
 import json
 import os

@@ -5,8 +5,6 @@
 spec/citations.json has the sections and tables that are cited anywhere, with their titles, and
 the readings the phrases they rest on (`says`) and those whose absence they claim (`lacks`).
 With MANUALS, a directory with the text of the manuals, each is looked up in it.
-
-TIER: quick
 """
 import glob
 import json

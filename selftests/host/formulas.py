@@ -6,8 +6,6 @@ that which Documentation/metrics.md lists for it.
 Values are compared with arbitrary counts for the events, times the .scale that the spec gives
 them: perf multiplies by it. Boxes of which a package has several have not the same:
 their maximum, mean and sum differ.
-
-TIER: quick
 """
 import glob
 import json

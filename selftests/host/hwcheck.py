@@ -6,8 +6,6 @@
 selects no core, and sets pmi_en and rst_all where the page says so. The man page has each option.
 Built against files in place of registers (hwcheck_fake.h) it leaves other programs' counters alone
 and writes nothing that it has not announced, whatever happens meanwhile; spec/ has the registers.
-
-TIER: once
 """
 import json
 import os

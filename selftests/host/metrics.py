@@ -5,8 +5,6 @@
 What perf prints may be broken in any way: a value is right or n/a, and the status says so. The
 command is never disturbed, each file and stream that is written can be read by what reads it,
 and wrong metric files are refused. The program is built with AddressSanitizer and UBSan.
-
-TIER: quick
 """
 import csv
 import io

@@ -4,7 +4,8 @@
 topology files, what perf prints, and recordings. FUZZ_SECONDS (600) for each, beginning with the corpus in
 the tree.
 
-TIER: soak
+TEST: none
+SOAK: 6.1
 """
 import glob
 import os

@@ -1,8 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """The parts of "make soak" together are "make soak": each test is in exactly one of them.
-
-TIER: quick
 """
 import collections
 import importlib.machinery
@@ -28,7 +26,6 @@ def tests(*options):
                          encoding='utf-8', check=True).stdout.replace('\\\n', ' ')
     words = next(shlex.split(line) for line in out.splitlines() if 'selftests/run' in line)
     args = run.command_line().parse_args(words[1:])
-    args.some_on = []
     return collections.Counter((t.path, t.machine, kernel, t.soak) for t in run.find_tests(args)
                                for kernel in t.on or [t.kernel])
 

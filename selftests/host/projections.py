@@ -4,8 +4,6 @@
 
 Two events that show the same transactions count alike: a program that exchanges them counts
 right. So each such pair is an identity of spec/xeon7500/identities.json, which says why.
-
-TIER: quick
 """
 import collections
 import json

@@ -5,8 +5,6 @@
 The data are complete; what is made of them is fresh; each doubt that the documentation, the
 spec or the model speaks of has a name in them; the model asks for each reading it can be; and
 what the model cannot be is refused. Each check is tried on something wrong as well.
-
-TIER: quick
 """
 import glob
 import importlib.machinery

@@ -6,7 +6,8 @@ sorts, a line tells its values; a command that is a script does nothing.
 
 PICTURES=DIRECTORY keeps what it looks like.
 
-TIER: soak
+TEST: none
+SOAK: 6.1
 """
 import os
 import re

@@ -3,8 +3,6 @@
 """perf metrics status, in a world of the test: each thing that can stand in the way of counting is
 named with the command that takes it away, and the exit status says whether counting works. Where it
 says that counting works, it does; where it says that it does not, it does not.
-
-TIER: quick
 """
 import json
 import os

@@ -5,8 +5,6 @@
 The matrix of bottlenecks and sockets is that of Documentation/verdicts.md. A thousand random
 traffics are compared with an oracle that is computed here from the planted counts, also where
 events are not counted, or for a part of the time. Wrong rules have one clear line.
-
-TIER: quick
 """
 import html
 import json

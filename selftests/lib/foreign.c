@@ -14,7 +14,7 @@ u64 counter_bit(const char *pmu, unsigned int ctr)
 	uint16_t list[SILICON_MAX_COUNTERS];
 
 	box_counters(pmu, list);
-	return ctr == 0x394 ? 1u << 31 : 1u << (ctr - list[0]) / 2;
+	return ctr == W_FIXED_CTR ? 1u << 31 : 1u << (ctr - list[0]) / 2;
 }
 
 /*
@@ -35,8 +35,8 @@ static int foreign_leftovers(int cpu, bool controls)
 			ktap_note("%s %s (MSR %#x): %#llx", pmu, what, msr,	\
 				  __val);			\
 	} while (0)
-	LEFT(FOREIGN_U_CTL, "GLOBAL_CTL", "U");
-	LEFT(FOREIGN_U_STATUS, "GLOBAL_STATUS", "U");
+	LEFT(U_GLOBAL_CTL, "GLOBAL_CTL", "U");
+	LEFT(U_GLOBAL_STATUS, "GLOBAL_STATUS", "U");
 	for (i = 0; i < BOXES; i++) {
 		unsigned int ctl = box_ctl(boxes[i]);
 
@@ -72,7 +72,7 @@ void foreign_clean(int cpu)
 	uint16_t ctr[SILICON_MAX_COUNTERS];
 	int i, n, num;
 
-	msr_write(cpu, FOREIGN_U_CTL, 0);
+	msr_write(cpu, U_GLOBAL_CTL, 0);
 	for (i = 0; i < BOXES; i++) {
 		unsigned int ctl = box_ctl(boxes[i]);
 		u64 bits = 0;
@@ -87,7 +87,7 @@ void foreign_clean(int cpu)
 			msr_write(cpu, ctl + 2, bits);
 		}
 	}
-	msr_write(cpu, FOREIGN_U_OVF, 0xc000000f);
+	msr_write(cpu, U_GLOBAL_OVF_CTL, 0xc000000f);
 }
 
 void foreign_overflow(int cpu, const char *pmu, unsigned int ctr, u64 event)
@@ -95,9 +95,9 @@ void foreign_overflow(int cpu, const char *pmu, unsigned int ctr, u64 event)
 	msr_write(cpu, ctr, (1ull << 48) - 100);
 	msr_write(cpu, counter_ctl(ctr), event);
 	msr_write(cpu, box_ctl(pmu), counter_bit(pmu, ctr));
-	msr_write(cpu, FOREIGN_U_CTL, FOREIGN_EN_ALL);
+	msr_write(cpu, U_GLOBAL_CTL, FOREIGN_EN_ALL);
 	sleep_us(2000);
-	msr_write(cpu, FOREIGN_U_CTL, 0);
+	msr_write(cpu, U_GLOBAL_CTL, 0);
 	msr_write(cpu, box_ctl(pmu), 0);
 	msr_write(cpu, counter_ctl(ctr), 0);
 	ktap_require(msr_read(cpu, box_ctl(pmu) + 1) & counter_bit(pmu, ctr), "%s: STATUS %#llx",

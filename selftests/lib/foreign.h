@@ -11,9 +11,6 @@
 #define OURS		"xeon7500_uncore"
 #define PACKAGE		"xeon7500_package"
 
-#define FOREIGN_U_CTL		0xc00
-#define FOREIGN_U_STATUS	0xc01
-#define FOREIGN_U_OVF		0xc02
 #define FOREIGN_EN_ALL		(1u << 28)
 
 static const char * const boxes[] = {

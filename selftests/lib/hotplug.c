@@ -3,7 +3,7 @@
 
 bool hotplug_away[HOTPLUG_CPUS];
 
-pid_t hotplug_pid;
+static pid_t hotplug_pid;
 
 bool write_online(int cpu, bool online)
 {

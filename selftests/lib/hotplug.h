@@ -18,7 +18,6 @@
 #define HOTPLUG_CPUS	1024
 
 extern bool hotplug_away[HOTPLUG_CPUS];
-extern pid_t hotplug_pid;
 
 bool write_online(int cpu, bool online);
 

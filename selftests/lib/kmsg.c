@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "kmsg.h"
 
-int kmsg_fd = -1;
+static int kmsg_fd = -1;
 
 int kmsg_level;
 

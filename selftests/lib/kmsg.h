@@ -19,7 +19,6 @@
 
 #include "ktap.h"
 
-extern int kmsg_fd;
 extern int kmsg_level;	/* of the last record: KERN_INFO is 6 */
 
 /* What comes later is for kmsg_next(). */

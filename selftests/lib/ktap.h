@@ -102,6 +102,9 @@ bool soak(void);
  */
 int ktap_run(const char *why_not, void (*check)(void), const struct ktap_case *cases, int num);
 
+/* A function that is one call, as is a case that shares its body with others. */
+#define KTAP_CALL(name, call)	static void name(void) { call; }
+
 /* @why_not is looked at once, before the first case. */
 #define KTAP_MAIN_CHECKED(why_not, check, ...)				\
 int main(void)								\

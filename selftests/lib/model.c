@@ -21,7 +21,7 @@ void start_over(int cpu)
 	unsigned int i;
 	int b, n;
 
-	msr_write(cpu, U_CTL, 0);
+	msr_write(cpu, U_GLOBAL_CTL, 0);
 	for (i = 0; i < ARRAY_SIZE(all); i++) {
 		for (b = 0; b < all[i].boxes; b++) {
 			msr_write(cpu, all[i].box[b], 0);
@@ -31,14 +31,14 @@ void start_over(int cpu)
 		}
 	}
 	for (n = 0; n < 4; n++)
-		msr_write(cpu, W_BOX + CTL(n), 0);
-	msr_write(cpu, 0x395, 0);
-	msr_write(cpu, W_BOX, 0);
-	msr_write(cpu, W_BOX + OVF, 0x8000000f);
-	msr_write(cpu, 0xc10, 0);
-	msr_write(cpu, U_OVF, 0xc000000f);
-	msr_write(cpu, U_CTL, U_RST_ALL);
-	msr_write(cpu, U_CTL, 0);
+		msr_write(cpu, W_GLOBAL_CTL + CTL(n), 0);
+	msr_write(cpu, W_FIXED_CTR_CTL, 0);
+	msr_write(cpu, W_GLOBAL_CTL, 0);
+	msr_write(cpu, W_GLOBAL_OVF_CTL, 0x8000000f);
+	msr_write(cpu, U_EV_SEL, 0);
+	msr_write(cpu, U_GLOBAL_OVF_CTL, 0xc000000f);
+	msr_write(cpu, U_GLOBAL_CTL, U_RST_ALL);
+	msr_write(cpu, U_GLOBAL_CTL, 0);
 	msr_write(cpu, SYN_TRAFFIC_RESET, 1);
 	msr_write(cpu, SYN_TRAFFIC_MIX, 1);
 	for (i = SYN_FAULT_LOSE; i <= SYN_FAULT_LAST; i++)
@@ -54,9 +54,9 @@ void set_pattern(int cpu, u64 sel, u64 pattern)
 
 void run_for(int cpu, unsigned int us, u64 u_ctl)
 {
-	msr_write(cpu, U_CTL, u_ctl | U_EN_ALL);
+	msr_write(cpu, U_GLOBAL_CTL, u_ctl | U_EN_ALL);
 	wait_us(us);
-	msr_write(cpu, U_CTL, u_ctl);
+	msr_write(cpu, U_GLOBAL_CTL, u_ctl);
 }
 
 u64 check_truth(int cpu, unsigned int ctr)

@@ -15,9 +15,6 @@
 
 #define M48		((1ull << 48) - 1)
 
-#define U_CTL		0xc00
-#define U_STATUS	0xc01
-#define U_OVF		0xc02
 #define U_EN		(1u << 0)
 #define U_CORES(mask)	((unsigned int)(mask) << 1)
 #define U_EN_ALL	(1u << 28)
@@ -36,12 +33,12 @@
 #define EN_LOW		(1u << 0)	/* B, M, R */
 
 /* Box n: GLOBAL_CTL; STATUS and OVF_CTL follow, counters are at + 0x11. */
-static const unsigned int c_box[] = { 0xd00, 0xd80, 0xd40, 0xdc0, 0xd20, 0xda0, 0xd60, 0xde0 };
-static const unsigned int s_box[] = { 0xc40, 0xcc0 };
-static const unsigned int b_box[] = { 0xc20, 0xc60 };
-static const unsigned int m_box[] = { 0xca0, 0xce0 };
-static const unsigned int r_box[] = { 0xe00, 0xe20 };
-#define W_BOX		0xc80
+static const unsigned int c_box[] = { C0_GLOBAL_CTL, C1_GLOBAL_CTL, C2_GLOBAL_CTL, C3_GLOBAL_CTL,
+				      C4_GLOBAL_CTL, C5_GLOBAL_CTL, C6_GLOBAL_CTL, C7_GLOBAL_CTL };
+static const unsigned int s_box[] = { S0_GLOBAL_CTL, S1_GLOBAL_CTL };
+static const unsigned int b_box[] = { B0_GLOBAL_CTL, B1_GLOBAL_CTL };
+static const unsigned int m_box[] = { M0_GLOBAL_CTL, M1_GLOBAL_CTL };
+static const unsigned int r_box[] = { R_GLOBAL_CTL_7_0, R_GLOBAL_CTL_15_8 };
 #define STATUS		1
 #define OVF		2
 #define SUMMARY		3		/* S */

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "ktap.h"
+#include "registers.h"
 #include "synthetic.h"
 
 /* The reason why not, or NULL if this is the virtual silicon. */

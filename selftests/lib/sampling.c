@@ -117,7 +117,7 @@ static void sysctl_perf(const char *name, unsigned int val)
 	close(fd);
 }
 
-unsigned int sampling_per_tick;
+static unsigned int sampling_per_tick;
 
 void sampling_limit(unsigned int per_second)
 {
@@ -159,7 +159,7 @@ void spin_us(unsigned int us)
 		;
 }
 
-int lost_fd[SILICON_MAX_PACKAGES];
+static int lost_fd[SILICON_MAX_PACKAGES];
 
 int lost_packages;
 
@@ -183,9 +183,9 @@ u64 lost_count(void)
 	return sum;
 }
 
-int gate_fd[SILICON_MAX_PACKAGES];
+static int gate_fd[SILICON_MAX_PACKAGES];
 
-int gate_packages;
+static int gate_packages;
 
 void gates_install(void)
 {

@@ -76,8 +76,6 @@ struct ring *sampling_open(const char *pmu, const char *event, u64 period, int c
 
 #define SAMPLING_HZ	250	/* CONFIG_HZ */
 
-extern unsigned int sampling_per_tick;
-
 /*
  * How many samples a second an event may take before it is throttled; not adjusted by
  * how long the handler takes, which depends on the machine the test is on.
@@ -95,7 +93,6 @@ u64 clock_ns(void);
 void spin_us(unsigned int us);
 
 /* Overflows of which the driver says that they gave no sample, on all packages. */
-extern int lost_fd[SILICON_MAX_PACKAGES];
 extern int lost_packages;
 
 void lost_open(void);
@@ -104,12 +101,9 @@ u64 lost_count(void);
 
 /*
  * Gates of all packages, if there are any: behind them events are enabled and disabled
- * while nothing can overflow. So perf takes none away that runs.
+ * while nothing can overflow. So perf takes none away that runs. From now on
+ * nothing counts.
  */
-extern int gate_fd[SILICON_MAX_PACKAGES];
-extern int gate_packages;
-
-/* From now on nothing counts. */
 void gates_install(void);
 
 void gates_open(void);

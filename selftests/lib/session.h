@@ -31,4 +31,10 @@ void session(int first, int boxes, int num, int size, unsigned int want_reads,
  */
 void overflow_cost(const char *pmu);
 
+/*
+ * Every event of every box, counted on every package and compared with the truth. Returns how
+ * many there are.
+ */
+unsigned int count_each_event(void);
+
 #endif /* SELFTESTS_SESSION_H */

@@ -157,16 +157,16 @@ bool box_is(const char *pmu, const char *name)
 
 int box_counters(const char *pmu, uint16_t ctr[SILICON_MAX_COUNTERS])
 {
-	static const uint16_t c[] = { 0xd11, 0xd91, 0xd51, 0xdd1, 0xd31, 0xdb1, 0xd71, 0xdf1,
-				      0xf51, 0xfd1 };
-	static const uint16_t s[] = { 0xc51, 0xcd1 }, b[] = { 0xc31, 0xc71 };
-	static const uint16_t m[] = { 0xcb1, 0xcf1 }, r[] = { 0xe11, 0xe31 };
+	static const uint16_t c[] = { C0_CTR_0, C1_CTR_0, C2_CTR_0, C3_CTR_0, C4_CTR_0,
+				      C5_CTR_0, C6_CTR_0, C7_CTR_0, C8_CTR_0, C9_CTR_0 };
+	static const uint16_t s[] = { S0_CTR0, S1_CTR0 }, b[] = { B0_CNT0, B1_CNT0 };
+	static const uint16_t m[] = { M0_CNT_0, M1_CNT_0 }, r[] = { R_CTR0, R_CTR8 };
 	int n = box_instance(pmu), num = 0, first = 0, i;
 
 	if (box_is(pmu, "ubox"))
-		first = 0xc11, num = 1;
+		first = U_CTR, num = 1;
 	else if (box_is(pmu, "wbox"))
-		first = 0xc91, num = 4;
+		first = W_CTR_0, num = 4;
 	else if (box_is(pmu, "cbox"))
 		first = c[n % 10], num = 6;
 	else if (box_is(pmu, "sbox"))
@@ -181,19 +181,19 @@ int box_counters(const char *pmu, uint16_t ctr[SILICON_MAX_COUNTERS])
 	for (i = 0; i < num; i++)
 		ctr[i] = first + 2 * i;
 	if (box_is(pmu, "wbox"))
-		ctr[num++] = 0x394;
+		ctr[num++] = W_FIXED_CTR;
 	return num;
 }
 
 unsigned int counter_ctl(unsigned int ctr)
 {
-	return ctr == 0x394 ? 0x395 : ctr - 1;
+	return ctr == W_FIXED_CTR ? W_FIXED_CTR_CTL : ctr - 1;
 }
 
 /* The value of a counter; those of the W-Box read 2^24 too high where the lower 24 bits are 0. */
 static u64 counter_value(int cpu, unsigned int ctr)
 {
-	bool wbox = ctr == 0x394 || (ctr >= 0xc91 && ctr <= 0xc97);
+	bool wbox = ctr == W_FIXED_CTR || (ctr >= W_CTR_0 && ctr <= W_CTR_3);
 	u64 val = msr_read(cpu, ctr);
 
 	return wbox && (val & 0xffffff) <= 1 ? val - 0x1000000 : val;
@@ -283,16 +283,24 @@ void attr_set_field(struct perf_event_attr *attr, const char *format, u64 val)
 
 void attr_add_terms(struct perf_event_attr *attr, const char *pmu, const char *terms)
 {
-	char copy[256], format[64], *term, *save;
+	char copy[256], path[300], text[256], *term, *eq, *save;
 
 	snprintf(copy, sizeof(copy), "%s", terms);
 	for (term = strtok_r(copy, ",", &save); term; term = strtok_r(NULL, ",", &save)) {
-		char *eq = strchr(term, '=');
-
+		eq = strchr(term, '=');
+		snprintf(path, sizeof(path), SYSFS_PMU "/%s/events/%s", pmu, term);
+		if (!eq && !access(path, R_OK)) {
+			sysfs_read(pmu, "events", term, text, sizeof(text));
+			attr_add_terms(attr, pmu, text);
+			continue;
+		}
 		if (eq)
 			*eq = 0;
-		sysfs_read(pmu, "format", term, format, sizeof(format));
-		attr_set_field(attr, format, eq ? strtoull(eq + 1, NULL, 0) : 1);
+		if (!strncmp(term, "config", 6))
+			snprintf(text, sizeof(text), "%s:0-63", term);
+		else
+			sysfs_read(pmu, "format", term, text, sizeof(text));
+		attr_set_field(attr, text, eq ? strtoull(eq + 1, NULL, 0) : 1);
 	}
 }
 
@@ -306,26 +314,20 @@ bool is_event(const char *name)
 struct perf_event_attr event_attr(const char *pmu, const char *event)
 {
 	struct perf_event_attr attr = perf_attr(pmu, 0);
-	char name[128], terms[256];
-	int len = strcspn(event, ",");
 
-	snprintf(name, sizeof(name), "%.*s", len, event);
-	sysfs_read(pmu, "events", name, terms, sizeof(terms));
-	attr_add_terms(&attr, pmu, terms);
-	if (event[len])
-		attr_add_terms(&attr, pmu, event + len + 1);
+	attr_add_terms(&attr, pmu, event);
 	return attr;
 }
 
-struct perf_event_attr attr_of(const char *pmu, const char *event)
+struct perf_event_attr cycles_attr(u64 period, u64 type)
 {
-	struct perf_event_attr attr;
-
-	if (strncmp(event, "event=", 6))
-		return event_attr(pmu, event);
-	attr = perf_attr(pmu, 0);
-	attr_add_terms(&attr, pmu, event);
-	return attr;
+	return (struct perf_event_attr){
+		.type = PERF_TYPE_HARDWARE,
+		.config = PERF_COUNT_HW_CPU_CYCLES,
+		.size = sizeof(struct perf_event_attr),
+		.sample_period = period,
+		.sample_type = type,
+	};
 }
 
 int open_events[256];
@@ -407,9 +409,35 @@ void sleep_us(unsigned int us)
 		;
 }
 
+void perf_run_us(int fd, unsigned int us)
+{
+	perf_enable(fd);
+	sleep_us(us);
+	perf_disable(fd);
+}
+
 void silicon_start_idle(void)
 {
 	event_close_all();
 	sleep_us(1100000);
 	silicon_start();
+}
+
+void traffic_rate(int cpu, u64 sel, unsigned int active)
+{
+	silicon_traffic(cpu, sel, SYN_PATTERN(TRAFFIC_PERIOD_LOG2, 0, active, 1));
+}
+
+void traffic_silence(int cpu, unsigned int box, unsigned int inst)
+{
+	silicon_traffic(cpu, SYN_SEL(box, inst, SYN_ANY_CODE, SYN_ANY), SYN_PATTERN(0, 0, 0, 0));
+}
+
+u64 traffic_count(u64 from, u64 to, unsigned int active)
+{
+	u64 period = 1 << TRAFFIC_PERIOD_LOG2, sum = (to - from) / period * active, cycle;
+
+	for (cycle = to - (to - from) % period; cycle < to; cycle++)
+		sum += cycle % period < active;
+	return sum;
 }

@@ -120,11 +120,22 @@ void attr_add_terms(struct perf_event_attr *attr, const char *pmu, const char *t
 /* Is this file of an events directory an event? */
 bool is_event(const char *name);
 
-/* The attr of "llc_misses.all" or "llc_misses.all,thresh=2", as perf would make it. */
+/* The attr of "llc_misses.all", "llc_misses.all,thresh=2" or "event=0x0d", as perf would make it. */
 struct perf_event_attr event_attr(const char *pmu, const char *event);
 
-/* By name or, where there is none for it, "event=0x0d,...". */
-struct perf_event_attr attr_of(const char *pmu, const char *event);
+/* { pmu, event } of each S-, B-, M- and R-Box */
+#define EACH_SBMR_BOX							\
+	{ "xeon7500_sbox_0", "to_r_ndr_msgq_occupancy" },		\
+	{ "xeon7500_sbox_1", "to_r_snp_msgq_cycles_ne" },		\
+	{ "xeon7500_bbox_0", "msgs_in_non_snoop" },			\
+	{ "xeon7500_bbox_1", "imt_inserts_all" },			\
+	{ "xeon7500_mbox_0", "mbox_cycles" },				\
+	{ "xeon7500_mbox_1", "bbox_cmds.reads" },			\
+	{ "xeon7500_rbox_0", "flits_sent,port=1" },			\
+	{ "xeon7500_rbox_1", "flits_sent,port=2" },
+
+/* The core PMU samples so many cycles apart. */
+struct perf_event_attr cycles_attr(u64 period, u64 type);
 
 /* Open events; whatever a failed case leaves behind is closed by the next one. */
 extern int open_events[256];
@@ -158,10 +169,29 @@ void hurry(const char *pmu);
 
 void sleep_us(unsigned int us);
 
+/* The event is enabled for so long. */
+void perf_run_us(int fd, unsigned int us);
+
 /*
  * silicon_start(), when the timers of earlier events have ended, by which the driver looks
  * after what counts once a second.
  */
 void silicon_start_idle(void);
+
+/*
+ * Events that happen as a test says: in the first cycles of each period, so that what
+ * a counter gains follows from the cycles of its window alone. With a rate for each
+ * source a count tells where it came from.
+ */
+#define TRAFFIC_PERIOD_LOG2	8
+
+/* From now on this source (SYN_SEL) has so many events in each period. */
+void traffic_rate(int cpu, u64 sel, unsigned int active);
+
+/* Every other source in this box instance has none. */
+void traffic_silence(int cpu, unsigned int box, unsigned int inst);
+
+/* Events of such a source in cycles [from, to). */
+u64 traffic_count(u64 from, u64 to, unsigned int active);
 
 #endif /* SELFTESTS_SILICON_H */

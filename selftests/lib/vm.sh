@@ -8,16 +8,10 @@
 DIR=$(mktemp -d)
 trap 'rm -rf "$DIR"' EXIT
 
-# Sets KERNELS: those under test that this test is for, if a line "KERNELS:" limits it.
-own=$(sed -n 's/^# KERNELS: //p' "$0")
-KERNELS=()
-for k in ${KERNELS_UNDER_TEST:-${own:-6.1 6.12}}; do
-	case " ${own:-$k} " in *" $k "*) KERNELS+=("$k") ;; esac
-done
-if [ ${#KERNELS[@]} = 0 ]; then
-	echo "1..0 # SKIP for none of these kernels"
-	exit 0
-fi
+# Those under test, or what the test has in its line "TEST:", or "SOAK:" if it is of soak alone.
+own=$(sed -n '/: none$/d; s/^# \(TEST\|SOAK\): //p' "$0" | head -n 1)
+# shellcheck disable=SC2034 # for tests
+read -ra KERNELS <<<"${KERNELS_UNDER_TEST:-${own:-6.1 6.12}}"
 
 # As in selftests/run: without page table isolation, unless PTI=on. A test sets that if it
 # matters.

@@ -5,8 +5,7 @@
  * debug kernel ten intervals take seconds, and each second the driver looks at its registers.
  *
  * VM: --sockets 2 --cores 2 --icount --append nmi_watchdog=0
- * KERNELS: 6.1 6.12 newest
- * TIER: once
+ * TEST: 6.1
  */
 #include "silicon.h"
 
@@ -47,10 +46,7 @@ static void check(const char *metrics, int counters, int boxes)
 }
 
 /* Of each package a counter of each M-Box and B-Box; the gate has none. */
-static void memory(void)
-{
-	check("memory", 2 * (2 + 2), 0);
-}
+KTAP_CALL(memory, check("memory", 2 * (2 + 2), 0))
 
 /*
  * And hits and misses of eight C-Boxes, flits and idle flits of four ports, which are two of each

@@ -6,19 +6,20 @@
  * and stop together, and the silicon knows when. So the counts, and from them the values, are
  * worked out here without reading a counter. With one package, four or eight that is all.
  *
- * TIER: once
- * PERF: newest
+ * TEST: 6.1:newest
+ * SOAK: 6.1 newest newest:6.1
  * VM: --sockets 2 --cores 2
- * LONG: once
+ * SOAK: 6.1 6.1:newest newest newest:6.1
  * VM: --machine westmereex --sockets 2 --cores 2
  * VM: --sockets 1 --cores 2
  * VM: --sockets 4 --cores 1 --memory 1G
- * TIER: soak once
+ * TEST: none
+ * SOAK: 6.1 6.1:newest newest newest:6.1
  * VM: --sockets 8 --cores 1 --memory 1G
  */
 #include <math.h>
 
-#include "traffic.h"
+#include "silicon.h"
 
 #define METRICS	"memory llc_miss_ratio llc_miss_rate cbox_irq_avg_occupancy "	\
 		"cbox_irq_avg_latency imt_avg_occupancy qpi_utilization "	\
@@ -192,8 +193,8 @@ static void windows(int p)
 	unsigned int b;
 	int i, num, used;
 
-	from[p] = silicon_truth(cpu_of[p], SYN_OPENED, 0x394);
-	to[p] = silicon_truth(cpu_of[p], SYN_CLOSED, 0x394);
+	from[p] = silicon_truth(cpu_of[p], SYN_OPENED, W_FIXED_CTR);
+	to[p] = silicon_truth(cpu_of[p], SYN_CLOSED, W_FIXED_CTR);
 	ktap_require(from[p] && to[p] > from[p], "the clock did not run");
 	for (b = 0; b < ARRAY_SIZE(boxes); b++) {
 		num = box_counters(boxes[b], ctr);
@@ -522,10 +523,10 @@ static void absent(void)
 static const struct ktap_case cases[] = {
 	{ "random traffic, all boxes, packages and the machine", all_values },
 	{ "intervals add up", intervals },
-	{ "what takes turns", turns },
+	{ "metrics that do not fit take turns, and say so", turns },
 	{ "what fits into several turns has all of them", all_turns },
-	{ "n/a, because", not_available },
-	{ "absent boxes", absent },
+	{ "a metric that cannot be right is n/a and says why", not_available },
+	{ "an absent box is n/a, not 0", absent },
 };
 
 int main(void)

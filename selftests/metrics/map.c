@@ -4,8 +4,8 @@
  * redrawn and given back.
  *
  * VM: --sockets 2 --cores 2
- * TIER: once
- * PERF: newest
+ * TEST: 6.1:newest
+ * SOAK: 6.1 newest newest:6.1
  */
 #include <ctype.h>
 #include <math.h>
@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <termios.h>
 
-#include "traffic.h"
+#include "silicon.h"
 
 #define PACKAGES	2
 #define TOPOLOGY	"/tmp/map.topology"
@@ -345,5 +345,5 @@ static void redrawn(void)
 
 METRICS_MAIN({ "each value is in its place", places },
 	{ "who talks to whom", matrix },
-	{ "absent boxes", absent },
+	{ "the map shows absent boxes as absent, not 0", absent },
 	{ "redrawn on 80 x 24, and given back", redrawn })

@@ -5,8 +5,8 @@
 # alone, within 2 %, and so are those of a second perf metrics.
 #
 # VM: --sockets 2 --cores 2 --icount
-# TIER: once
-# PERF: newest
+# TEST: 6.1:newest
+# SOAK: 6.1 newest newest:6.1
 . "$(dirname "$0")/ktap.sh"
 perf metrics --version >/dev/null 2>&1 || ktap_skip_all "needs perf-metrics"
 [ -d /sys/bus/event_source/devices/xeon7500_ubox ] ||

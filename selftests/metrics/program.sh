@@ -4,9 +4,8 @@
 # perf metrics as a program: what it prints, what it says of bad input, its status.
 #
 # VM: --sockets 2 --cores 2
-# TIER: once
-# PERF: newest
-# LONG: once
+# TEST: 6.1:newest
+# SOAK: 6.1 6.1:newest newest newest:6.1
 . "$(dirname "$0")/ktap.sh"
 perf metrics --version >/dev/null 2>&1 || ktap_skip_all "needs perf-metrics"
 [ -d /sys/bus/event_source/devices/xeon7500_ubox ] ||

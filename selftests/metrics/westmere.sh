@@ -5,8 +5,8 @@
 # That the values are right is in exact.c.
 #
 # VM: --machine westmereex --sockets 2 --cores 2
-# TIER: once
-# PERF: newest
+# TEST: 6.1:newest
+# SOAK: 6.1 newest newest:6.1
 . "$(dirname "$0")/ktap.sh"
 perf metrics --version >/dev/null 2>&1 || ktap_skip_all "needs perf-metrics"
 grep -q westmere-ex /sys/bus/event_source/devices/xeon7500_ubox/identifier 2>/dev/null ||

@@ -5,8 +5,8 @@
 # in "make soak" all of them. The cases are in selftests/guest/likwid/guest.c. In "make soak" also:
 # likwid-perfctr reads the groups that "make export" makes, and says what perf metrics says.
 #
-# KERNELS: 6.1
-# LONG: once
+# TEST: 6.1
+# SOAK: 6.1
 #
 # shellcheck disable=SC2016 # what is in single quotes is for the guest's shell
 set -uo pipefail

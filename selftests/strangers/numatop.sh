@@ -5,7 +5,8 @@
 # With --icount, so that each instruction takes the same time: then remote and local accesses by
 # instruction are the same for each process as for the whole machine, which the silicon knows.
 #
-# KERNELS: 6.1
+# TEST: 6.1
+# SOAK: none
 #
 # shellcheck disable=SC2016 # what is in single quotes is for the guest's shell
 set -uo pipefail

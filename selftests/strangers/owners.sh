@@ -4,7 +4,8 @@
 # Other owners of the uncore's registers: PCM and LIKWID, unmodified, from Debian. The cases
 # are in selftests/guest/owners/guest.c.
 #
-# KERNELS: 6.1
+# TEST: 6.1
+# SOAK: none
 set -uo pipefail
 . "$(dirname "$0")/../lib/vm.sh"
 . "$(dirname "$0")/../lib/debian.sh"

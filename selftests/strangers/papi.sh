@@ -6,8 +6,8 @@
 # count. With --icount, for some of these compare the cycles of two equal runs. Sandy Bridge; in
 # make soak the other machines, too.
 #
-# KERNELS: 6.1
-# LONG: once
+# TEST: 6.1
+# SOAK: 6.1
 set -uo pipefail
 . "$(dirname "$0")/../lib/vm.sh"
 . "$(dirname "$0")/../lib/debian.sh"

@@ -8,8 +8,8 @@
 # 1.6 G of 8 bytes a second, and a data response is nine of them. A flit is null or carries
 # something, so a link is as busy as the share of those sent that are not null.
 #
-# KERNELS: 6.1
-# LONG: once
+# TEST: 6.1
+# SOAK: 6.1
 set -uo pipefail
 . "$(dirname "$0")/../lib/vm.sh"
 . "$(dirname "$0")/../lib/debian.sh"

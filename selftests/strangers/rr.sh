@@ -6,8 +6,8 @@
 # each on Sandy Bridge, or in "make soak" ten programs and 20 replays of each, on Goldmont, too.
 # Our driver is loaded, so that its hooks are between rr and the counters.
 #
-# KERNELS: 6.1
-# LONG: once
+# TEST: 6.1
+# SOAK: 6.1
 set -uo pipefail
 . "$(dirname "$0")/../lib/vm.sh"
 . "$(dirname "$0")/../lib/debian.sh"

@@ -6,7 +6,8 @@
 # kernel has while it stresses something. The kernel has nothing to complain of, and the
 # sessions end as they should.
 #
-# TIER: soak
+# TEST: none
+# SOAK: 6.1 6.12 newest debug
 # PART: adversaries
 #
 # shellcheck disable=SC2016 # what is in single quotes is for the guest's shell

@@ -4,30 +4,30 @@
  * not need it are served; of those that do there is never a number.
  *
  * VM: --sockets 1 --cores 2
- * TIER: once debug
+ * TEST: 6.1 debug
  */
 #include "foreign.h"
 #include "kmsg.h"
 #include "module.h"
 #include "sampling.h"
 
-
 /* A sub-register, an event that cannot do without it, and one of the same box that can. */
 static const struct {
 	unsigned int msr;
 	const char *pmu, *needs, *can_do;
 } broken[] = {
-	{ 0xe48, "xeon7500_sbox_0", "to_r_prog_ev,match=0x12,mask_addr=0x1", "pkts_sent_snp" },
-	{ 0xe49, "xeon7500_sbox_0", "to_r_prog_ev,match=0x12,mask_addr=0x1", "pkts_sent_snp" },
-	{ 0xe5a, "xeon7500_sbox_1", "to_r_prog_ev,match=0x12,mask_addr=0x1", "pkts_sent_snp" },
-	{ 0xe4d, "xeon7500_bbox_1", "addr_in_match,match_addr=0x5,mask_addr=0xf",
+	{ S0_MM_CFG, "xeon7500_sbox_0", "to_r_prog_ev,match=0x12,mask_addr=0x1", "pkts_sent_snp" },
+	{ S0_MATCH, "xeon7500_sbox_0", "to_r_prog_ev,match=0x12,mask_addr=0x1", "pkts_sent_snp" },
+	{ S1_MASK, "xeon7500_sbox_1", "to_r_prog_ev,match=0x12,mask_addr=0x1", "pkts_sent_snp" },
+	{ B1_MATCH, "xeon7500_bbox_1", "addr_in_match,match_addr=0x5,mask_addr=0xf",
 	  "imt_inserts_all" },
-	{ 0xe46, "xeon7500_bbox_0", "addr_in_match,match_addr=0x5,mask_addr=0xf",
+	{ B0_MASK, "xeon7500_bbox_0", "addr_in_match,match_addr=0x5,mask_addr=0xf",
 	  "imt_inserts_all" },
-	{ 0xe55, "xeon7500_mbox_0", "dram_cmd.ras,match_addr=0x1,mask_addr=0x3", "mbox_cycles" },
-	{ 0xcab, "xeon7500_mbox_0", "bbox_cmds.reads", "mbox_cycles" },
-	{ 0xce6, "xeon7500_mbox_1", "cycles_sched_mode.rdprio", "bbox_cmds.reads" },
-	{ 0xe0c, "xeon7500_rbox_0", "que_arb_bid.hom,port=0", "retryq_ne,port=0" },
+	{ M0_ADDR_MATCH, "xeon7500_mbox_0", "dram_cmd.ras,match_addr=0x1,mask_addr=0x3",
+	  "mbox_cycles" },
+	{ M0_ZDP_CTL_FVC, "xeon7500_mbox_0", "bbox_cmds.reads", "mbox_cycles" },
+	{ M1_ISS, "xeon7500_mbox_1", "cycles_sched_mode.rdprio", "bbox_cmds.reads" },
+	{ R_PORT0_QLX_CFG, "xeon7500_rbox_0", "que_arb_bid.hom,port=0", "retryq_ne,port=0" },
 };
 
 #define BROKEN	(int)ARRAY_SIZE(broken)
@@ -70,9 +70,7 @@ static void check_counts(const char *what, const char *pmu, const char *event)
 		return;
 	silicon_clear();
 	fd = event_open(pmu, event, 0, -1);
-	perf_enable(fd);
-	sleep_us(3000);
-	perf_disable(fd);
+	perf_run_us(fd, 3000);
 	count = perf_count(fd).value;
 	truth = box_truth(0, SYN_EVENTS, pmu);
 	ktap_check(truth && count == truth, "%s: %s/%s/: %llu, truth %llu", what, pmu, event, count,
@@ -154,10 +152,8 @@ static void group(void)
 	start(0);
 	leader = event_open("xeon7500_sbox_0", "pkts_sent_snp", 0, -1);
 	fd = event_open("xeon7500_sbox_0", "to_r_prog_ev,match=0x12,mask_addr=0x1", 0, leader);
-	msr_write(0, SYN_GP, SYN_GP_WRITE(0xe49));
-	perf_enable(leader);
-	sleep_us(3000);
-	perf_disable(leader);
+	msr_write(0, SYN_GP, SYN_GP_WRITE(S0_MATCH));
+	perf_run_us(leader, 3000);
 	leader_count = perf_count(leader);
 	count = perf_count(fd);
 	ktap_check(!leader_count.running && !leader_count.value, "the leader counts %llu",
@@ -188,14 +184,11 @@ static void not_loaded(u64 gp, const char *why, int level)
 }
 
 /* A virtual machine can have the CPU without its uncore. The alias loads the module there. */
-static void nothing(void)
-{
-	not_loaded(SYN_GP_WRITE(0xc00), "xeon7500_uncore: no uncore", 6);
-}
+KTAP_CALL(nothing, not_loaded(SYN_GP_WRITE(U_GLOBAL_CTL), "xeon7500_uncore: no uncore", 6))
 
 static void no_ubox(void)
 {
-	not_loaded(SYN_GP_READ(0xc11), "xeon7500_uncore: no package with a working U-Box", 3);
+	not_loaded(SYN_GP_READ(U_CTR), "xeon7500_uncore: no package with a working U-Box", 3);
 }
 
 /* No page of the manual says where it is, so it is tried when the module is loaded. */
@@ -203,7 +196,7 @@ static void fixed_pmi(void)
 {
 	int err;
 
-	start(SYN_GP_WRITE(0x395));
+	start(SYN_GP_WRITE(W_FIXED_CTR_CTL));
 	msr_write(0, SYN_GP, 0);
 	err = try_sampling("xeon7500_wbox", "uncore_clock");
 	ktap_check(err == -EOPNOTSUPP, "uncore_clock samples: %d", err);

@@ -4,10 +4,9 @@
  * events, and the group in a sample.
  *
  * VM: --sockets 2 --cores 2 --icount --append nmi_watchdog=0
- * LONG: each
+ * SOAK: 6.1 6.12 newest
  */
 #include "sampling.h"
-
 
 struct group {
 	u64 num;
@@ -165,7 +164,7 @@ static void cost(void)
 	silicon_clear();
 	read_group(leader, &g, 5);
 	check_cost("five running events", 5, 2);
-	ktap_check(silicon_truth(cpu, SYN_WINDOWS, 0xd31 + 10) == 1,
+	ktap_check(silicon_truth(cpu, SYN_WINDOWS, C4_CTR_5) == 1,
 		   "the sixth counter stood still for the others");
 	silicon_clear();
 	read_group(single, &g, 1);
@@ -256,9 +255,7 @@ static void sampled_group(const char *pmu, const char *event, int num, u64 perio
 	silicon_start();
 	sampling_limit(1000000);
 	r = open_sampled(pmu, event, num, period, cpu);
-	perf_enable(r->fd);
-	sleep_us(us);
-	perf_disable(r->fd);
+	perf_run_us(r->fd, us);
 	overflows = all_overflows();
 	ring_drain(r, check_group, &seen);
 	ktap_check(overflows && seen.samples == overflows, "%s: %llu samples, %llu overflows", pmu,
@@ -492,10 +489,10 @@ static void samples_while_scheduled(void)
 }
 
 SILICON_MAIN({ "the same event several times", each_box },
-	     { "exact ratios", ratios },
+	     { "a group has exact ratios", ratios },
 	     { "part of a group", part_of_a_group },
-	     { "what it costs", cost },
-	     { "groups in samples", sampled_groups },
+	     { "reading a group costs a read for each counter, and two writes", cost },
+	     { "groups in samples are of one moment", sampled_groups },
 	     { "an overflow in the middle of the handler", freeze_in_the_handler },
 	     { "a freeze after the handler", freeze_after_the_handler },
 	     { "a sample before the freeze", sample_before_the_freeze },

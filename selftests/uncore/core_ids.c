@@ -6,7 +6,8 @@
  * CPUs 10 to 19 are the cores 0 to 9 of package 1.
  *
  * VM: --machine westmereex --sockets 2 --cores 10
- * TIER: soak once
+ * TEST: none
+ * SOAK: 6.1 newest
  */
 #include "foreign.h"
 #include "hotplug.h"
@@ -65,9 +66,7 @@ static void counts(void)
 	ktap_check(fd == -EOPNOTSUPP, "sampling: %d", fd);
 	silicon_clear();
 	fd = event_open("xeon7500_cbox_3", "llc_misses.all", WITHOUT_BIT, -1);
-	perf_enable(fd);
-	sleep_us(3000);
-	perf_disable(fd);
+	perf_run_us(fd, 3000);
 	check_count(fd, "core 8");
 	all_online(CPUS);
 }
@@ -80,9 +79,7 @@ static void samples(void)
 	begin();
 	leave_from(WITHOUT_BIT - 1);
 	r = sampling_open("xeon7500_cbox_3", "llc_misses.all", 100003, WITHOUT_BIT - 1, 64);
-	perf_enable(r->fd);
-	sleep_us(20000);
-	perf_disable(r->fd);
+	perf_run_us(r->fd, 20000);
 	check_books_taken("core 7", 1);
 	ktap_check(r->samples, "no sample");
 	all_online(CPUS);

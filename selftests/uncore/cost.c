@@ -60,12 +60,7 @@ static void idle(void)
 
 static void core_pmis(const char *when)
 {
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_HARDWARE,
-		.config = PERF_COUNT_HW_CPU_CYCLES,
-		.size = sizeof(attr),
-		.sample_period = 100003,
-	};
+	struct perf_event_attr attr = cycles_attr(100003, 0);
 	u64 pmis;
 	int cpu;
 
@@ -142,20 +137,9 @@ static void counting(void)
 	perf_disable(fd);
 }
 
-static void one_event(void)
-{
-	session(0, 1, 1, 1, SESSION_ONE);
-}
-
-static void twelve_events(void)
-{
-	session(0, 2, 12, 1, SESSION_TWELVE);
-}
-
-static void group_of_three(void)
-{
-	session(0, 1, 3, 3, SESSION_GROUP);
-}
+KTAP_CALL(one_event, session(0, 1, 1, 1, SESSION_ONE))
+KTAP_CALL(twelve_events, session(0, 2, 12, 1, SESSION_TWELVE))
+KTAP_CALL(group_of_three, session(0, 1, 3, 3, SESSION_GROUP))
 
 static void overflow(void)
 {
@@ -201,7 +185,7 @@ static void neighbours(void)
 	for (i = 0; i < 5; i++)
 		perf_disable(fd[i]);
 	for (i = 0; i < 5; i++)
-		ktap_check(silicon_truth(cpu, SYN_WINDOWS, 0xdd1 + 2 * i) == 1,
+		ktap_check(silicon_truth(cpu, SYN_WINDOWS, C3_CTR_0 + 2 * i) == 1,
 			   "counter %d was stopped", i);
 }
 
@@ -213,5 +197,5 @@ SILICON_MAIN({ "idle means idle", idle },
 	     { "one event, open to close: 8 accesses", one_event },
 	     { "a group of three: 16", group_of_three },
 	     { "12 events on two boxes: 74", twelve_events },
-	     { "an overflow", overflow },
+	     { "an overflow costs a fixed number of accesses", overflow },
 	     { "neighbours are left alone", neighbours })

@@ -2,15 +2,12 @@
 /*
  * What an event counts between enable and disable is exactly what happened.
  *
- * TIER: quick rt
+ * SOAK: newest debug-rt
  * VM: --sockets 2 --cores 2
  */
-#include "each_event.h"
+#include "session.h"
 
-static void each_event(void)
-{
-	ktap_check(count_each_event() > 2000);
-}
+KTAP_CALL(each_event, ktap_check(count_each_event() > 2000))
 
 /* The counter of a box whose control register has this event; they all differ. */
 static unsigned int counter_of(int cpu, const char *pmu, const struct perf_event_attr *attr)
@@ -78,30 +75,6 @@ static void all_counters_at_once(void)
 	}
 }
 
-/* The same event on both packages at once: two counts, each that of its package. */
-static void two_packages(void)
-{
-	struct perf_count count[2];
-	int fd[2], p;
-
-	silicon_start();
-	for (p = 0; p < 2; p++) {
-		fd[p] = event_open("xeon7500_cbox_3", "llc_hits.all", package_cpu(p), -1);
-		perf_enable(fd[p]);
-	}
-	sleep_us(20000);
-	for (p = 0; p < 2; p++)
-		perf_disable(fd[p]);
-	for (p = 0; p < 2; p++) {
-		u64 truth = box_truth(package_cpu(p), SYN_EVENTS, "xeon7500_cbox_3");
-
-		count[p] = perf_count(fd[p]);
-		ktap_check(count[p].value == truth && truth, "package %d: %llu, truth %llu", p,
-			   count[p].value, truth);
-	}
-	ktap_check(count[0].value != count[1].value, "both %llu", count[0].value);
-}
-
 /* One count for each cycle of the window, no more and no less. */
 static void uncore_clock(void)
 {
@@ -112,12 +85,10 @@ static void uncore_clock(void)
 	silicon_start();
 	cpu = package_cpu(1);
 	fd = event_open("xeon7500_wbox", "uncore_clock", cpu, -1);
-	perf_enable(fd);
-	sleep_us(10000);
-	perf_disable(fd);
+	perf_run_us(fd, 10000);
 	count = perf_count(fd);
-	opened = silicon_truth(cpu, SYN_OPENED, 0x394);
-	closed = silicon_truth(cpu, SYN_CLOSED, 0x394);
+	opened = silicon_truth(cpu, SYN_OPENED, W_FIXED_CTR);
+	closed = silicon_truth(cpu, SYN_CLOSED, W_FIXED_CTR);
 	ktap_check(count.value == closed - opened && count.value, "%llu, window %llu", count.value,
 		   closed - opened);
 }
@@ -199,8 +170,7 @@ static void reset_while_running(void)
 
 MACHINE_MAIN({ "each event of each box, on both packages", each_event },
 	     { "all 96 C-Box counters at once", all_counters_at_once },
-	     { "two packages", two_packages },
 	     { "the fixed counter counts the clock", uncore_clock },
 	     { "reads while running", read_while_running },
-	     { "many windows", many_windows },
+	     { "nothing is lost between many windows", many_windows },
 	     { "reset while running", reset_while_running })

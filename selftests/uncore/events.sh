@@ -4,11 +4,10 @@
 # Every event and every PMU, with the real perf. What each event counts is proved by
 # count.c; here it is that perf finds the names and opens what it makes of them.
 #
-# PERF: both
-# TIER: quick newest once
+# TEST: 6.1 newest
+# SOAK: 6.1 6.1:newest newest newest:6.1
 # VM: --sockets 2 --cores 2
 # PUT: programs/silicon.c
-# LONG: once
 . "$(dirname "$0")/ktap.sh"
 PATH=$PATH:$(dirname "$0")
 SYSFS=/sys/bus/event_source/devices

@@ -16,7 +16,6 @@
 
 #define OURS		"xeon7500_uncore"
 #define DEBUGCTL	0x1d9
-#define U_STATUS	0xc01
 #define UNCORE_PMI	(1ull << 13)
 
 /* Every 40 to 90 us. */
@@ -37,10 +36,10 @@ static const struct {
 	const char *pmu, *event;
 	unsigned int ctr;
 } counted[] = {
-	{ "xeon7500_cbox_5", "occupancy_irq", 0xdb1 },
-	{ "xeon7500_wbox", "c_cycles_turbo.c_all", 0xc91 },
-	{ "xeon7500_sbox_0", "to_r_ndr_msgq_occupancy", 0xc51 },
-	{ "xeon7500_wbox", "uncore_clock", 0x394 },
+	{ "xeon7500_cbox_5", "occupancy_irq", C5_CTR_0 },
+	{ "xeon7500_wbox", "c_cycles_turbo.c_all", W_CTR_0 },
+	{ "xeon7500_sbox_0", "to_r_ndr_msgq_occupancy", S0_CTR0 },
+	{ "xeon7500_wbox", "uncore_clock", W_FIXED_CTR },
 };
 
 #define SAMPLED		(int)ARRAY_SIZE(sampled)
@@ -294,13 +293,7 @@ static void at_a_frequency_all(void)
  */
 static void core_elsewhere(void)
 {
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_HARDWARE,
-		.config = PERF_COUNT_HW_CPU_CYCLES,
-		.size = sizeof(attr),
-		.sample_period = 50021,
-		.sample_type = SAMPLE_BASE,
-	};
+	struct perf_event_attr attr = cycles_attr(50021, SAMPLE_BASE);
 	struct books b;
 
 	start();
@@ -402,7 +395,8 @@ static void after_the_event(void)
 		ktap_check(kept_out && !came, "%u ms: %llu came, %llu did not get in", late_ms[i],
 			   came, kept_out);
 		/* An overflow bit that is left would keep the package from being frozen again. */
-		ktap_check(!msr_read(0, U_STATUS), "status %#llx", msr_read(0, U_STATUS));
+		ktap_check(!msr_read(0, U_GLOBAL_STATUS), "status %#llx",
+			   msr_read(0, U_GLOBAL_STATUS));
 		kmsg_no_unknown_nmi();
 	}
 }
@@ -554,36 +548,27 @@ static void refused(uint32_t msr, u64 why)
 	ktap_check(samples_at_all(), "no sampling though it could");
 }
 
-static void no_debugctl(void)
-{
-	refused(SYN_FAULT_DEBUGCTL, 1);
-}
+KTAP_CALL(no_debugctl, refused(SYN_FAULT_DEBUGCTL, 1))
 
 /* Clearing the U-Box clears the boxes: the handler would find nothing. */
-static void no_status(void)
-{
-	refused(SYN_READING(RD_SUMMARY_CLEAR), RD_SUMMARY_CLEAR_DOWN);
-}
+KTAP_CALL(no_status, refused(SYN_READING(RD_SUMMARY_CLEAR), RD_SUMMARY_CLEAR_DOWN))
 
 /* PMIs come without the bit, which cannot be set: the handler could not keep them out. */
-static void no_bit(void)
-{
-	refused(SYN_READING(RD_DEBUGCTL_13), RD_DEBUGCTL_13_NEEDLESS);
-}
+KTAP_CALL(no_bit, refused(SYN_READING(RD_DEBUGCTL_13), RD_DEBUGCTL_13_NEEDLESS))
 
-SILICON_MAIN({ "lost", lost },
-	     { "doubled", doubled },
-	     { "late", late },
+SILICON_MAIN({ "PMIs that are lost cost no overflow", lost },
+	     { "PMIs that come twice give no sample twice", doubled },
+	     { "PMIs that come late cost no overflow", late },
 	     { "a limit of samples, as the event leaves", limit_while_leaving },
-	     { "to the sibling", to_the_sibling },
+	     { "PMIs that go to the sibling thread cost no overflow", to_the_sibling },
 	     { "to a sibling that listens", to_a_sibling_that_listens },
-	     { "at a frequency", at_a_frequency_all },
+	     { "PMIs lost or late do not stop sampling at a frequency", at_a_frequency_all },
 	     { "NMIs of another CPU's core PMU", core_elsewhere },
-	     { "counters that wrap", wraps },
+	     { "counters that wrap lose no count, alone and beside sampling", wraps },
 	     { "after the event is gone", after_the_event },
 	     { "after the module is gone", after_the_module },
 	     { "when the first event samples", at_first },
 	     { "twice when the first event samples", doubled_at_first },
 	     { "cannot be let in", no_debugctl },
-	     { "would find nothing", no_status },
+	     { "sampling is refused where the handler would find no status", no_status },
 	     { "cannot be kept out", no_bit })

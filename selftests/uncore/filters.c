@@ -8,9 +8,9 @@
  * by while the counter was on.
  *
  * VM: --sockets 2 --cores 2
- * TIER: once debug
+ * TEST: 6.1 debug
  */
-#include "traffic.h"
+#include "silicon.h"
 
 static int cpu, other;	/* the package under test, and one whose packets are not its own */
 
@@ -106,7 +106,7 @@ static void begin(const char *pmu, const char *event)
 	memset(&run, 0, sizeof(run));
 	snprintf(run.pmu, sizeof(run.pmu), "%s", pmu);
 	snprintf(run.event, sizeof(run.event), "%s", event);
-	attr = attr_of(pmu, event);
+	attr = event_attr(pmu, event);
 	run.fd = event_open_attr(&attr, cpu, -1);
 	perf_enable(run.fd);
 }
@@ -256,7 +256,6 @@ static const struct b_event {
 	{ "msg_opcode_out_match", true, { B_MSG_OUT, B_OPC_OUT } },
 	{ "addr_in_match", false, { B_ADDR } },
 };
-
 
 /* All parts at once: only what is right in every one counts. */
 static void check_b_together(const struct facility *f, const struct b_event *e)
@@ -650,7 +649,7 @@ static void check_sources(void)
 					  sources[i].bit), i + 1);
 	for (i = 0; i < num_sources; i++) {
 		const struct source *s = &sources[i];
-		struct perf_event_attr attr = attr_of(s->pmu, s->event);
+		struct perf_event_attr attr = event_attr(s->pmu, s->event);
 		uint16_t ctr[SILICON_MAX_COUNTERS];
 		u64 from, to, want, count;
 		int fd, c, num;
@@ -658,9 +657,7 @@ static void check_sources(void)
 		event_close_all();
 		silicon_clear();
 		fd = event_open_attr(&attr, cpu, -1);
-		perf_enable(fd);
-		sleep_us(50);
-		perf_disable(fd);
+		perf_run_us(fd, 50);
 		count = perf_count(fd).value;
 		num = box_counters(s->pmu, ctr);
 		for (c = 0; c < num && !silicon_truth(cpu, SYN_WINDOWS, ctr[c]); c++)
@@ -812,11 +809,55 @@ static void refused(void)
 
 	start();
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
-		struct perf_event_attr attr = attr_of(bad[i].pmu, bad[i].event);
+		struct perf_event_attr attr = event_attr(bad[i].pmu, bad[i].event);
 
 		fd = perf_open(&attr, cpu, -1);
 		ktap_check(fd == -EINVAL, "%s/%s/: %s", bad[i].pmu, bad[i].event,
 			   fd < 0 ? strerror(-fd) : "accepted");
+		if (fd >= 0)
+			close(fd);
+	}
+	ktap_check(!silicon_accesses(), "%u register accesses", silicon_accesses());
+}
+
+/* ---- names of ports ---- */
+
+/* Table 2-40: ports 0 to 7 */
+static const char * const names[8] = { "qpi1", "qpi0", "s0", "b0", "qpi2", "qpi3", "s1", "u_b1" };
+
+static const char *half(unsigned int port)
+{
+	return port < 4 ? "xeon7500_rbox_0" : "xeon7500_rbox_1";
+}
+
+/* A half has the names of its own ports only. */
+static void names_of_a_half(void)
+{
+	unsigned int port;
+	char path[120];
+
+	for (port = 0; port < 8; port++) {
+		snprintf(path, sizeof(path), SYSFS_PMU "/%s/format/%s", half(port), names[port]);
+		ktap_check(!access(path, F_OK), "no %s", path);
+		snprintf(path, sizeof(path), SYSFS_PMU "/%s/format/%s", half(port ^ 4), names[port]);
+		ktap_check(access(path, F_OK), "%s", path);
+	}
+}
+
+static void one_port_only(void)
+{
+	static const char * const bad[] = {
+		"flits_sent,qpi0,qpi1", "flits_sent,s0,b0", "flits_sent,qpi1,port=2",
+		"drs.anyresp,qpi0,qpi1,s0,b0",
+	};
+	unsigned int i;
+
+	start();
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		struct perf_event_attr attr = event_attr("xeon7500_rbox_0", bad[i]);
+		int fd = perf_open(&attr, cpu, -1);
+
+		ktap_check(fd == -EINVAL, "%s: %d", bad[i], fd);
 		if (fd >= 0)
 			close(fd);
 	}
@@ -830,4 +871,6 @@ SILICON_MAIN({ "B-Box: class, opcode and address, in and out", b_boxes },
 	     { "R-Box: the match events the guide names", r_named },
 	     { "M-Box: fields that choose a source", m_sources },
 	     { "R-Box: fields that choose a source", r_sources },
-	     { "values that mean nothing are refused", refused })
+	     { "values that mean nothing are refused", refused },
+	     { "each half of the R-Box has the names of its ports", names_of_a_half },
+	     { "more than one port is refused", one_port_only })

@@ -49,9 +49,7 @@ static void count_beside_sampling(const char *what)
 		perf_enable(fd[i]);
 	}
 	sampling_open("xeon7500_cbox_2", "occupancy_irq", 700001, 0, 64);
-	perf_enable(rings[0].fd);
-	sleep_us(20000);
-	perf_disable(rings[0].fd);
+	perf_run_us(rings[0].fd, 20000);
 	for (i = 0; i < 3; i++)
 		perf_disable(fd[i]);
 	for (i = 0; i < 3; i++) {
@@ -73,10 +71,10 @@ static void stale_status_counts(void)
 	for (ctr = 0; ctr < 3; ctr++) {
 		start();
 		module_unload();
-		foreign_overflow(0, "xeon7500_cbox_3", 0xdd1 + 2 * ctr, MISSES);
+		foreign_overflow(0, "xeon7500_cbox_3", C3_CTR_0 + 2 * ctr, MISSES);
 		module_load("");
 		count_beside_sampling("wrapped before load");
-		foreign_overflow(0, "xeon7500_cbox_3", 0xdd1 + 2 * ctr, MISSES);
+		foreign_overflow(0, "xeon7500_cbox_3", C3_CTR_0 + 2 * ctr, MISSES);
 		count_beside_sampling("wrapped between two sessions");
 	}
 }
@@ -93,9 +91,7 @@ static void sample_all(const char *what, const char *pmu, const char *event, u64
 	silicon_clear();
 	lost_open();
 	event_ring(fd, attr.sample_type, 64);
-	perf_enable(fd);
-	sleep_us(20000);
-	perf_disable(fd);
+	perf_run_us(fd, 20000);
 	check_books_taken(what, 1);
 	ktap_check(rings[0].samples > 20, "%s: %s: %llu samples", what, pmu, rings[0].samples);
 	ktap_check(!box_truth(0, SYN_SKIPPED, pmu), "%s: %s: %llu overflows found their bit set",
@@ -111,14 +107,14 @@ static void stale_status_samples(void)
 	sampling_limit(1000000);
 	module_unload();
 	/* Also those of the box with which PMIs may be proved. */
-	foreign_overflow(0, "xeon7500_cbox_0", 0xd11, MISSES);
-	foreign_overflow(0, "xeon7500_cbox_3", 0xdd1, MISSES);
+	foreign_overflow(0, "xeon7500_cbox_0", C0_CTR_0, MISSES);
+	foreign_overflow(0, "xeon7500_cbox_3", C3_CTR_0, MISSES);
 	module_load("");
 	sample_all("wrapped before load", "xeon7500_cbox_3", "occupancy_irq", 700001);
 	for (ctr = 0; ctr < 6; ctr++)
-		foreign_overflow(0, "xeon7500_cbox_3", 0xdd1 + 2 * ctr, MISSES);
+		foreign_overflow(0, "xeon7500_cbox_3", C3_CTR_0 + 2 * ctr, MISSES);
 	sample_all("wrapped between two sessions", "xeon7500_cbox_3", "occupancy_irq", 700001);
-	foreign_overflow(0, "xeon7500_wbox", 0x394, 1);
+	foreign_overflow(0, "xeon7500_wbox", W_FIXED_CTR, 1);
 	sample_all("wrapped between two sessions", "xeon7500_wbox", "uncore_clock", 150001);
 }
 
@@ -131,14 +127,16 @@ struct use {
 
 /* With what the event needs in a sub-register of its box. */
 static const struct use uses[] = {
-	{ "xeon7500_rbox_0", "flits_sent,port=0", { 0xe04, 0xe24 } },
-	{ "xeon7500_rbox_1", "drs.anyresp,port=2", { 0xe88, 0xe89, 0xe8a } },
-	{ "xeon7500_mbox_0", "bbox_cmds.reads", { 0xcab } },
-	{ "xeon7500_mbox_1", "cycles_sched_mode.rdprio", { 0xce6 } },
+	{ "xeon7500_rbox_0", "flits_sent,port=0", { R_PORT0_IPERF_CFG0, R_PORT0_IPERF_CFG1 } },
+	{ "xeon7500_rbox_1", "drs.anyresp,port=2",
+	  { R_PORT6_XBR_SET1_MM_CFG, R_PORT6_XBR_SET1_MATCH, R_PORT6_XBR_SET1_MASK } },
+	{ "xeon7500_mbox_0", "bbox_cmds.reads", { M0_ZDP_CTL_FVC } },
+	{ "xeon7500_mbox_1", "cycles_sched_mode.rdprio", { M1_ISS } },
 	{ "xeon7500_mbox_1", "dram_cmd.ras,match_addr=0x1,mask_addr=0x3",
-	  { 0xcea, 0xe5c, 0xe5d, 0xe5e } },
-	{ "xeon7500_sbox_0", "to_r_prog_ev,match=0x12,mask_addr=0x1", { 0xe48, 0xe49, 0xe4a } },
-	{ "xeon7500_bbox_1", "addr_in_match,match_addr=0x5,mask_addr=0xf", { 0xe4d, 0xe4e } },
+	  { M1_PLD, M1_MM_CFG, M1_ADDR_MATCH, M1_ADDR_MASK } },
+	{ "xeon7500_sbox_0", "to_r_prog_ev,match=0x12,mask_addr=0x1",
+	  { S0_MM_CFG, S0_MATCH, S0_MASK } },
+	{ "xeon7500_bbox_1", "addr_in_match,match_addr=0x5,mask_addr=0xf", { B1_MATCH, B1_MASK } },
 };
 
 #define USES	(int)ARRAY_SIZE(uses)
@@ -222,11 +220,11 @@ static void leave_running(const char *pmu, u64 event)
 	u64 bits = 0;
 
 	for (i = 0; i < num; i++) {
-		msr_write(0, counter_ctl(ctr[i]), ctr[i] == 0x394 ? 1 : event);
+		msr_write(0, counter_ctl(ctr[i]), ctr[i] == W_FIXED_CTR ? 1 : event);
 		bits |= counter_bit(pmu, ctr[i]);
 	}
 	msr_write(0, box_ctl(pmu), bits);
-	msr_write(0, FOREIGN_U_CTL, FOREIGN_EN_ALL);
+	msr_write(0, U_GLOBAL_CTL, FOREIGN_EN_ALL);
 }
 
 static void stale_enables(void)
@@ -263,9 +261,7 @@ static void stale_enables(void)
 		silicon_clear();
 		for (i = 0; i < 3; i++) {
 			count = perf_value(fd[i]);
-			perf_enable(fd[i]);
-			sleep_us(1000);
-			perf_disable(fd[i]);
+			perf_run_us(fd[i], 1000);
 			count = perf_value(fd[i]) - count;
 			num = box_counters(left[i].pmu, ctr);
 			truth = 0;
@@ -298,9 +294,7 @@ static void stale_shadows(void)
 		for (round = 0; round < 2; round++) {
 			silicon_clear();
 			fd = event_open(used[i].pmu, used[i].event, 0, -1);
-			perf_enable(fd);
-			sleep_us(3000);
-			perf_disable(fd);
+			perf_run_us(fd, 3000);
 			count = perf_value(fd);
 			truth = box_truth(0, SYN_EVENTS, used[i].pmu);
 			ktap_check(truth && count == truth, "%s: %llu in session %d, truth %llu",
@@ -345,9 +339,9 @@ static void move_back(const char *pmu, const char *event, unsigned int ctr)
 static void counter_goes_back(void)
 {
 	start();
-	move_back("xeon7500_cbox_0", "llc_hits.all", 0xd11);
-	move_back("xeon7500_mbox_0", "mbox_cycles", 0xcb1);
-	move_back("xeon7500_wbox", "uncore_clock", 0x394);
+	move_back("xeon7500_cbox_0", "llc_hits.all", C0_CTR_0);
+	move_back("xeon7500_mbox_0", "mbox_cycles", M0_CNT_0);
+	move_back("xeon7500_wbox", "uncore_clock", W_FIXED_CTR);
 	ktap_check(foreign_writes() == 3, "foreign_writes %lld, not 3", foreign_writes());
 	/* Once, whatever comes after it. */
 	ktap_check(kmsg_count(OURS ": ") == 1, "not one line in the log");
@@ -360,11 +354,11 @@ static void control_register_changes(void)
 		unsigned int ctr, reg;
 		u64 val;
 	} changes[] = {
-		{ "xeon7500_cbox_0", "llc_hits.all", 0xd11, 0xd10, 0 },
-		{ "xeon7500_cbox_2", "llc_hits.all", 0xd51, 0xd40, 0 },
-		{ "xeon7500_cbox_4", "llc_hits.all", 0xd31, 0xd30, MISSES },
-		{ "xeon7500_rbox_1", "flits_sent,port=0", 0xe31, 0xe30, 0 },
-		{ "xeon7500_wbox", "uncore_clock", 0x394, 0x395, 0 },
+		{ "xeon7500_cbox_0", "llc_hits.all", C0_CTR_0, C0_EVT_SEL_0, 0 },
+		{ "xeon7500_cbox_2", "llc_hits.all", C2_CTR_0, C2_GLOBAL_CTL, 0 },
+		{ "xeon7500_cbox_4", "llc_hits.all", C4_CTR_0, C4_EVT_SEL_0, MISSES },
+		{ "xeon7500_rbox_1", "flits_sent,port=0", R_CTR8, R_CTL8, 0 },
+		{ "xeon7500_wbox", "uncore_clock", W_FIXED_CTR, W_FIXED_CTR_CTL, 0 },
 	};
 	u64 count, truth;
 	long long before;
@@ -482,7 +476,7 @@ static void idle_is_clean(void)
 	check_clean(0, "after a session whose last PMIs got lost");
 	/* A stranger's other counters of a box that we have used. */
 	leave_running("xeon7500_cbox_0", MISSES);
-	foreign_overflow(0, "xeon7500_cbox_0", 0xd1b, MISSES);
+	foreign_overflow(0, "xeon7500_cbox_0", C0_CTR_5, MISSES);
 	use_all();
 	event_close_all();
 	check_stopped(0, "after a session that found a stranger's leftovers");
@@ -500,7 +494,7 @@ static void unload_is_clean(void)
 	check_clean(0, "after load and unload");
 	leave_running("xeon7500_cbox_6", MISSES);
 	leave_running("xeon7500_wbox", 0x400001);
-	foreign_overflow(0, "xeon7500_cbox_3", 0xdd1, MISSES);
+	foreign_overflow(0, "xeon7500_cbox_3", C3_CTR_0, MISSES);
 	module_load("");
 	check_stopped(0, "after load, when a stranger had left something");
 	module_unload();

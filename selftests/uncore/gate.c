@@ -4,7 +4,8 @@
  *
  * CPUs 0 and 1 are package 0, 2 and 3 package 1.
  *
- * TIER: quick newest rt
+ * TEST: 6.1 6.12 newest debug
+ * SOAK: newest debug-rt
  * VM: --sockets 2 --cores 2
  */
 #include <signal.h>
@@ -13,7 +14,6 @@
 #include "foreign.h"
 #include "hotplug.h"
 #include "sampling.h"
-
 
 /* What is counted: every counter of the C-Boxes and one or two of each other box. */
 static const char * const cbox_events[6] = {
@@ -27,14 +27,7 @@ static const struct {
 	{ "xeon7500_ubox", "woken" },
 	{ "xeon7500_wbox", "uncore_clock" },
 	{ "xeon7500_wbox", "c_cycles_turbo.c_all" },
-	{ "xeon7500_sbox_0", "to_r_ndr_msgq_occupancy" },
-	{ "xeon7500_sbox_1", "to_r_snp_msgq_cycles_ne" },
-	{ "xeon7500_bbox_0", "msgs_in_non_snoop" },
-	{ "xeon7500_bbox_1", "imt_inserts_all" },
-	{ "xeon7500_mbox_0", "mbox_cycles" },
-	{ "xeon7500_mbox_1", "bbox_cmds.reads" },
-	{ "xeon7500_rbox_0", "flits_sent,port=1" },
-	{ "xeon7500_rbox_1", "flits_sent,port=2" },
+	EACH_SBMR_BOX
 };
 
 #define OTHERS	(int)ARRAY_SIZE(others)
@@ -171,9 +164,7 @@ static void one_gate(int package)
 	ktap_check(windows(cpu).counters == 0, "%u counters run behind a closed gate",
 		   windows(cpu).counters);
 	ktap_check(sum_of_counts() == 0);
-	perf_enable(gate);
-	sleep_us(1000);
-	perf_disable(gate);
+	perf_run_us(gate, 1000);
 	sleep_us(1000);
 	disable_all();
 	check_together(cpu, 1);
@@ -491,9 +482,7 @@ static void tested(void)
 	sleep_us(1000);
 	ktap_check(!perf_count(fd).value && !box_truth(cpu, SYN_EVENTS, "xeon7500_cbox_3"),
 		   "%llu counted behind a closed gate", perf_count(fd).value);
-	perf_enable(gate);
-	sleep_us(1000);
-	perf_disable(gate);
+	perf_run_us(gate, 1000);
 	ktap_check(perf_count(fd).value &&
 		   perf_count(fd).value == box_truth(cpu, SYN_EVENTS, "xeon7500_cbox_3"));
 }
@@ -541,12 +530,12 @@ static void hotplug_all(void)
 
 SILICON_MAIN({ "all boxes start and stop at one cycle", zero_skew },
 	     { "without a gate they do not", skew_without },
-	     { "two gates", two_gates },
+	     { "a package runs while both gates are open", two_gates },
 	     { "a gate at each end", a_gate_at_each_end },
-	     { "closing the file", closing_the_file },
-	     { "a dying owner", dying_owner },
-	     { "beside others", beside_others },
-	     { "gates alone", gates_alone },
+	     { "closing the file of a gate lets the package run", closing_the_file },
+	     { "a gate goes with the process that dies", dying_owner },
+	     { "a gate holds back its package and no other", beside_others },
+	     { "gates without events cost one access", gates_alone },
 	     { "an open gate and hotplug", hotplug_open },
 	     { "a closed gate and hotplug", hotplug_closed },
 	     { "a closed gate and a self-test", tested },

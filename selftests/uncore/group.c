@@ -2,7 +2,7 @@
 /*
  * Groups: what fits counts over the very same cycles, what cannot fit is refused.
  *
- * TIER: quick newest
+ * TEST: 6.1 6.12 newest debug
  * VM: --sockets 2 --cores 2
  */
 #include "silicon.h"
@@ -22,9 +22,7 @@ static void full_group(void)
 	cpu = need_package(1);
 	for (i = 0; i < 6; i++)
 		fd[i] = event_open(pmu, six[i], cpu, i ? fd[0] : -1);
-	perf_enable(fd[0]);
-	sleep_us(10000);
-	perf_disable(fd[0]);
+	perf_run_us(fd[0], 10000);
 	for (i = 0; i < 6; i++) {
 		struct perf_count count = perf_count(fd[i]);
 
@@ -47,32 +45,6 @@ static void full_group(void)
 			   (long long)(silicon_truth(cpu, SYN_OPENED, ctr[i]) - opened),
 			   (long long)(silicon_truth(cpu, SYN_CLOSED, ctr[i]) - closed));
 	}
-}
-
-/* Six times the same event: what a group read returns of them is one number. */
-static void group_read(void)
-{
-	struct {
-		u64 num, enabled, running, val[6];
-	} now = {};
-	struct perf_event_attr attr;
-	int cpu, leader, i;
-
-	silicon_start();
-	cpu = package_cpu(0);
-	attr = event_attr("xeon7500_cbox_7", "occupancy_irq");
-	attr.read_format |= PERF_FORMAT_GROUP;
-	leader = event_open_attr(&attr, cpu, -1);
-	attr.disabled = 0;
-	for (i = 1; i < 6; i++)
-		event_open_attr(&attr, cpu, leader);
-	perf_enable(leader);
-	sleep_us(3000);
-	perf_disable(leader);
-	ktap_require(read(leader, &now, sizeof(now)) == sizeof(now), "read: %s", strerror(errno));
-	ktap_check(now.num == 6 && now.val[0]);
-	for (i = 1; i < 6; i++)
-		ktap_check(now.val[i] == now.val[0], "%llu and %llu", now.val[i], now.val[0]);
 }
 
 /* The event more than fits gets EINVAL, and neither it nor the others touch a register. */
@@ -115,9 +87,7 @@ static void wbox_group(void)
 	fd[0] = event_open("xeon7500_wbox", "uncore_clock", cpu, -1);
 	for (i = 1; i < 5; i++)
 		fd[i] = event_open("xeon7500_wbox", "c_cycles_turbo.c_all", cpu, fd[0]);
-	perf_enable(fd[0]);
-	sleep_us(3000);
-	perf_disable(fd[0]);
+	perf_run_us(fd[0], 3000);
 	for (i = 0; i < 5; i++) {
 		struct perf_count count = perf_count(fd[i]);
 
@@ -149,9 +119,7 @@ static void mixed_group(void)
 	attr = event_attr("xeon7500_cbox_6", "snps.remote_rfo");
 	err = perf_open(&attr, cpu, leader);
 	ktap_check(err == -EINVAL, "%d", err);
-	perf_enable(leader);
-	sleep_us(3000);
-	perf_disable(leader);
+	perf_run_us(leader, 3000);
 	for (i = 0; i < 6; i++)
 		sum += perf_count(fd[i]).value;
 	silicon_compare();
@@ -175,24 +143,19 @@ static void group_waits_as_a_whole(void)
 	leader = event_open("xeon7500_cbox_1", "llc_misses.all", cpu, -1);
 	sibling = event_open("xeon7500_cbox_1", "llc_misses.s", cpu, leader);
 	silicon_clear();
-	perf_enable(leader);
-	sleep_us(30000);
-	perf_disable(leader);
+	perf_run_us(leader, 30000);
 	ktap_check(perf_count(leader).running == 0 && perf_count(leader).enabled);
 	ktap_check(perf_count(leader).value == 0 && perf_count(sibling).value == 0);
 	/* Without one of the five it runs. */
 	close(open_events[4]);
 	open_events[4] = dup(leader);
-	perf_enable(leader);
-	sleep_us(3000);
-	perf_disable(leader);
+	perf_run_us(leader, 3000);
 	ktap_check(perf_count(leader).running && perf_count(sibling).running);
 	silicon_compare();
 	ktap_check(perf_count(leader).value && perf_count(sibling).value);
 }
 
 MACHINE_MAIN({ "six events over the same cycles", full_group },
-	     { "group read", group_read },
 	     { "four events and the clock of the W-Box", wbox_group },
 	     { "groups too big are refused", too_big_groups },
 	     { "a group with a software event", mixed_group },

@@ -11,7 +11,6 @@
 #define WBOX	"xeon7500_wbox"
 #define CLOCK	"uncore_clock"
 
-
 /*
  * Waits until an event has counted @more; false if it does not. Does not sleep: an idle
  * CPU has no ticks, which is when perf lets an event go on that it has throttled.

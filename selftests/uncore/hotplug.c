@@ -7,8 +7,7 @@
  *
  * PART: adversaries
  * VM: --sockets 2 --cores 2
- * TIER: rt
- * LONG: each
+ * SOAK: 6.1 6.12 newest debug-rt
  */
 #include "hotplug.h"
 #include "silicon.h"
@@ -119,9 +118,7 @@ static void event_moves(void)
 	/* The old one comes back and is not in charge any more. */
 	set_online(2, true);
 	ktap_check(package_cpu(1) == 3, "CPU %d has package 1", package_cpu(1));
-	perf_enable(fd);
-	sleep_us(3000);
-	perf_disable(fd);
+	perf_run_us(fd, 3000);
 	ktap_check(perf_count(fd).value > second.value);
 	ktap_check(perf_count(fd).value == box_truth(3, SYN_EVENTS, "xeon7500_cbox_1"));
 }
@@ -165,9 +162,7 @@ static void disabled_event_moves(void)
 	start();
 	fd = event_open("xeon7500_cbox_4", "llc_misses.all", 2, -1);
 	set_online(2, false);
-	perf_enable(fd);
-	sleep_us(2000);
-	perf_disable(fd);
+	perf_run_us(fd, 2000);
 	ktap_check(perf_count(fd).value &&
 		   perf_count(fd).value == box_truth(3, SYN_EVENTS, "xeon7500_cbox_4"));
 }
@@ -196,9 +191,7 @@ static void counts_on(int cpu)
 	int fd = event_open("xeon7500_cbox_0", "llc_misses.all", cpu, -1);
 	u64 count, truth;
 
-	perf_enable(fd);
-	sleep_us(2000);
-	perf_disable(fd);
+	perf_run_us(fd, 2000);
 	count = perf_count(fd).value;
 	truth = box_truth(cpu, SYN_EVENTS, "xeon7500_cbox_0");
 	ktap_check(count && count == truth, "%llu, truth %llu", count, truth);
@@ -230,7 +223,7 @@ static void whole_package_goes(void)
 	silicon_compare();
 	for_each_pmu(add_truth, &truth);
 	ktap_check(truth == gone, "%llu, truth %llu", gone, truth);
-	ktap_check(!(msr_read(3, 0xc00) & 1 << 28), "still enabled");
+	ktap_check(!(msr_read(3, U_GLOBAL_CTL) & 1 << 28), "still enabled");
 	event_close_all();
 
 	silicon_start();

@@ -6,7 +6,8 @@
  *
  * No driver is involved, so one kernel is enough.
  *
- * KERNELS: 6.1
+ * TEST: 6.1
+ * SOAK: none
  * VM: --driver none --sockets 2 --cores 2 --threads 2 --icount
  */
 #include <sys/io.h>
@@ -25,24 +26,24 @@ struct place {
 };
 
 static const struct place places[] = {
-	{ "C0", 0xd00, 5, EN | LLC_MISSES, PMI_EN, 0, 1 << 2, U_OV_S0 },
-	{ "C1", 0xd80, 0, EN | LLC_MISSES, PMI_EN, 0, 1 << 2, U_OV_S0 },
-	{ "C2", 0xd40, 1, EN | LLC_MISSES, PMI_EN, 0, 1 << 0, U_OV_S0 },
-	{ "C3", 0xdc0, 2, EN | LLC_MISSES, PMI_EN, 0, 1 << 0, U_OV_S0 },
-	{ "C4", 0xd20, 3, EN | LLC_MISSES, PMI_EN, 1, 1 << 2, U_OV_S1 },
-	{ "C5", 0xda0, 4, EN | LLC_MISSES, PMI_EN, 1, 1 << 2, U_OV_S1 },
-	{ "C6", 0xd60, 0, EN | LLC_MISSES, PMI_EN, 1, 1 << 0, U_OV_S1 },
-	{ "C7", 0xde0, 5, EN | LLC_MISSES, PMI_EN, 1, 1 << 0, U_OV_S1 },
-	{ "S0", 0xc40, 3, EN | 0x160, PMI_EN, 0, 1 << 18, U_OV_S0 },
-	{ "S1", 0xcc0, 0, EN | 0x160, PMI_EN, 1, 1 << 18, U_OV_S1 },
-	{ "B0", 0xc20, 2, EN_LOW | 7 << 1, PMI_EN, 0, 1 << 16, U_OV_S0 },
-	{ "B1", 0xc60, 3, EN_LOW | 2 << 1, PMI_EN, 1, 1 << 16, U_OV_S1 },
-	{ "M0", 0xca0, 0, EN_LOW | 0x40 | 0x1b << 9, 1 << 1, 0, 1 << 16, U_OV_S0 },
-	{ "M1", 0xce0, 5, EN_LOW | 0x40 | 0x1b << 9, 1 << 1, 1, 1 << 16, U_OV_S1 },
-	{ "R left", 0xe00, 7, EN_LOW, 1 << 6, 0, 1 << 19, U_OV_S0 },
-	{ "R right", 0xe20, 1, EN_LOW, 1 << 6, 1, 1 << 19, U_OV_S1 },
-	{ "W", 0xc80, 2, EN | 0x104, PMI_EN, 2, 0, U_OV_W },
-	{ "W fixed", 0xc80, 31, 1, 1 << 2, 2, 0, U_OV_W },
+	{ "C0", C0_GLOBAL_CTL, 5, EN | LLC_MISSES, PMI_EN, 0, 1 << 2, U_OV_S0 },
+	{ "C1", C1_GLOBAL_CTL, 0, EN | LLC_MISSES, PMI_EN, 0, 1 << 2, U_OV_S0 },
+	{ "C2", C2_GLOBAL_CTL, 1, EN | LLC_MISSES, PMI_EN, 0, 1 << 0, U_OV_S0 },
+	{ "C3", C3_GLOBAL_CTL, 2, EN | LLC_MISSES, PMI_EN, 0, 1 << 0, U_OV_S0 },
+	{ "C4", C4_GLOBAL_CTL, 3, EN | LLC_MISSES, PMI_EN, 1, 1 << 2, U_OV_S1 },
+	{ "C5", C5_GLOBAL_CTL, 4, EN | LLC_MISSES, PMI_EN, 1, 1 << 2, U_OV_S1 },
+	{ "C6", C6_GLOBAL_CTL, 0, EN | LLC_MISSES, PMI_EN, 1, 1 << 0, U_OV_S1 },
+	{ "C7", C7_GLOBAL_CTL, 5, EN | LLC_MISSES, PMI_EN, 1, 1 << 0, U_OV_S1 },
+	{ "S0", S0_GLOBAL_CTL, 3, EN | 0x160, PMI_EN, 0, 1 << 18, U_OV_S0 },
+	{ "S1", S1_GLOBAL_CTL, 0, EN | 0x160, PMI_EN, 1, 1 << 18, U_OV_S1 },
+	{ "B0", B0_GLOBAL_CTL, 2, EN_LOW | 7 << 1, PMI_EN, 0, 1 << 16, U_OV_S0 },
+	{ "B1", B1_GLOBAL_CTL, 3, EN_LOW | 2 << 1, PMI_EN, 1, 1 << 16, U_OV_S1 },
+	{ "M0", M0_GLOBAL_CTL, 0, EN_LOW | 0x40 | 0x1b << 9, 1 << 1, 0, 1 << 16, U_OV_S0 },
+	{ "M1", M1_GLOBAL_CTL, 5, EN_LOW | 0x40 | 0x1b << 9, 1 << 1, 1, 1 << 16, U_OV_S1 },
+	{ "R left", R_GLOBAL_CTL_7_0, 7, EN_LOW, 1 << 6, 0, 1 << 19, U_OV_S0 },
+	{ "R right", R_GLOBAL_CTL_15_8, 1, EN_LOW, 1 << 6, 1, 1 << 19, U_OV_S1 },
+	{ "W", W_GLOBAL_CTL, 2, EN | 0x104, PMI_EN, 2, 0, U_OV_W },
+	{ "W fixed", W_GLOBAL_CTL, 31, 1, 1 << 2, 2, 0, U_OV_W },
 	{ "U", 0, 0, EN | 0xf9, PMI_EN, 2, 0, U_OV_U },
 };
 
@@ -50,19 +51,20 @@ static const struct place places[] = {
 
 static unsigned int ctr_of(const struct place *p)
 {
-	return !p->box ? 0xc11 : p->n == 31 ? 0x394 : p->box + CTR(p->n);
+	return !p->box ? U_CTR : p->n == 31 ? W_FIXED_CTR : p->box + CTR(p->n);
 }
 
 static unsigned int ctl_of(const struct place *p)
 {
-	return !p->box ? 0xc10 : p->n == 31 ? 0x395 : p->box + CTL(p->n);
+	return !p->box ? U_EV_SEL : p->n == 31 ? W_FIXED_CTR_CTL : p->box + CTL(p->n);
 }
 
 /* To overflow after about `events` events, PMI or not. */
 static void arm(const struct place *p, u64 events, bool pmi)
 {
-	if (p->box == 0xe00 || p->box == 0xe20)
-		msr_write(0, p->box == 0xe00 ? 0xe04 : 0xe08, 1u << 31);
+	if (p->box == R_GLOBAL_CTL_7_0 || p->box == R_GLOBAL_CTL_15_8)
+		msr_write(0, p->box == R_GLOBAL_CTL_7_0 ? R_PORT0_IPERF_CFG0 : R_PORT4_IPERF_CFG0,
+			  1u << 31);
 	msr_write(0, ctl_of(p), p->sel | (pmi ? p->pmi_en : 0));
 	msr_write(0, ctr_of(p), (M48 + 1) - events);
 	if (p->box)
@@ -91,7 +93,7 @@ static void up_and_down(void)
 		start_over(0);
 		arm(p, 1000, false);
 		run_for(0, 100, U_EN);
-		u = msr_read(0, U_STATUS);
+		u = msr_read(0, U_GLOBAL_STATUS);
 		ktap_check(u == p->u, "%s: U status %#llx", p->name, u);
 		for (j = 0; j < 2; j++) {
 			s = msr_read(0, s_box[j] + SUMMARY);
@@ -102,18 +104,18 @@ static void up_and_down(void)
 			   truth(0, SYN_OVERFLOWS, ctr_of(p)));
 		ktap_check(!pmi(SYN_PMI_REQUESTED), "%s: PMI without pmi_en", p->name);
 		if (!p->box) {
-			msr_write(0, U_OVF, U_OV_U);
+			msr_write(0, U_GLOBAL_OVF_CTL, U_OV_U);
 		} else {
 			ktap_check(msr_read(0, p->box + STATUS) == 1ull << p->n, "%s: status",
 				   p->name);
 			/* Another bit does nothing. */
 			msr_write(0, p->box + OVF, p->n ? 1 : 2);
-			ktap_check(msr_read(0, U_STATUS) == p->u, "%s: cleared by another",
+			ktap_check(msr_read(0, U_GLOBAL_STATUS) == p->u, "%s: cleared by another",
 				   p->name);
 			msr_write(0, p->box + OVF, 1ull << p->n);
 			ktap_check(!msr_read(0, p->box + STATUS), "%s: status stays", p->name);
 		}
-		ktap_check(!msr_read(0, U_STATUS), "%s: U status stays", p->name);
+		ktap_check(!msr_read(0, U_GLOBAL_STATUS), "%s: U status stays", p->name);
 		ktap_check(!msr_read(0, SYN_VIOLATIONS), "%s: violations", p->name);
 	}
 }
@@ -126,14 +128,14 @@ static void shared_summary(void)
 	arm(&places[12], 100, false);	/* M0 */
 	run_for(0, 100, 0);
 	ktap_check(msr_read(0, s_box[0] + SUMMARY) == 1 << 16, "ov_mb");
-	msr_write(0, 0xc20 + OVF, 0xf);
+	msr_write(0, B0_GLOBAL_OVF_CTL, 0xf);
 	ktap_check(msr_read(0, s_box[0] + SUMMARY) == 1 << 16, "M0 forgotten");
-	ktap_check(msr_read(0, U_STATUS) == U_OV_S0, "ov_s0");
+	ktap_check(msr_read(0, U_GLOBAL_STATUS) == U_OV_S0, "ov_s0");
 	/* The U-Box bit can be cleared by itself. */
-	msr_write(0, U_OVF, U_OV_S0);
-	ktap_check(!msr_read(0, U_STATUS), "U OVF_CTL");
+	msr_write(0, U_GLOBAL_OVF_CTL, U_OV_S0);
+	ktap_check(!msr_read(0, U_GLOBAL_STATUS), "U OVF_CTL");
 	ktap_check(msr_read(0, s_box[0] + SUMMARY) == 1 << 16, "went too far");
-	msr_write(0, 0xca0 + OVF, 1);
+	msr_write(0, M0_GLOBAL_OVF_CTL, 1);
 	ktap_check(!msr_read(0, s_box[0] + SUMMARY), "ov_mb stays");
 }
 
@@ -144,21 +146,21 @@ static void freezing(void)
 
 	for (i = 0; i < PLACES; i++) {
 		const struct place *p = &places[i];
-		unsigned int fixed = p->n == 31 ? places[16].box + CTR(2) : 0x394;
+		unsigned int fixed = p->n == 31 ? places[16].box + CTR(2) : W_FIXED_CTR;
 
 		start_over(0);
 		/* A second counter, to be stopped at the same moment. */
 		arm(p->n == 31 ? &places[16] : &places[17], 1ull << 40, false);
 		arm(p, 1000, true);
-		msr_write(0, U_CTL, U_EN | U_FRZ_ALL | U_EN_ALL);
+		msr_write(0, U_GLOBAL_CTL, U_EN | U_FRZ_ALL | U_EN_ALL);
 		wait_us(500);
-		ktap_check(msr_read(0, U_CTL) == (U_EN | U_FRZ_ALL), "%s: U_CTL %#llx", p->name,
-			   msr_read(0, U_CTL));
-		ktap_check(msr_read(0, U_STATUS) == (U_COND | U_PMI | p->u), "%s: U status %#llx",
-			   p->name, msr_read(0, U_STATUS));
+		ktap_check(msr_read(0, U_GLOBAL_CTL) == (U_EN | U_FRZ_ALL),
+			   "%s: U_GLOBAL_CTL %#llx", p->name, msr_read(0, U_GLOBAL_CTL));
+		ktap_check(msr_read(0, U_GLOBAL_STATUS) == (U_COND | U_PMI | p->u),
+			   "%s: U status %#llx", p->name, msr_read(0, U_GLOBAL_STATUS));
 		/* It went on until the freeze got through. */
 		value = msr_read(0, ctr_of(p));
-		if (p->box == 0xc80)	/* the read erratum */
+		if (p->box == W_GLOBAL_CTL)	/* the read erratum */
 			value -= value >= 0x1000000 ? 0x1000000 : 0;
 		ktap_check(value <= latency, "%s: %llu after the wrap", p->name, value);
 		ktap_check(truth(0, SYN_EVENTS, ctr_of(p)) == 1000 + value, "%s: truth", p->name);
@@ -179,14 +181,14 @@ static void refreezing(void)
 
 	start_over(0);
 	arm(a, 1000, true);
-	msr_write(0, U_CTL, U_FRZ_ALL | U_EN_ALL);
+	msr_write(0, U_GLOBAL_CTL, U_FRZ_ALL | U_EN_ALL);
 	wait_us(200);
 	ktap_check(msr_read(0, SYN_FREEZES) == 1, "no freeze");
 	arm(b, 1000, true);
-	msr_write(0, U_CTL, U_FRZ_ALL | U_EN_ALL);
+	msr_write(0, U_GLOBAL_CTL, U_FRZ_ALL | U_EN_ALL);
 	wait_us(200);
 	ktap_check(msr_read(0, SYN_FREEZES) == 1, "froze again");
-	ktap_check(msr_read(0, U_CTL) & U_EN_ALL, "stopped");
+	ktap_check(msr_read(0, U_GLOBAL_CTL) & U_EN_ALL, "stopped");
 	ktap_check(pmi(SYN_PMI_REFREEZE) == 1, "refusals: %llu", pmi(SYN_PMI_REFREEZE));
 	/* Both bits are up; the one of the cause is what matters. */
 	msr_write(0, b->box + OVF, 1ull << b->n);
@@ -208,7 +210,7 @@ static void unnoticed(void)
 
 	start_over(0);
 	arm(p, 1000, true);
-	msr_write(0, U_CTL, U_EN_ALL);
+	msr_write(0, U_GLOBAL_CTL, U_EN_ALL);
 	for (i = 0; i < 3; i++) {
 		wait_us(100);
 		msr_write(0, ctr_of(p), M48 - 1000);
@@ -230,10 +232,10 @@ static void no_timer(void)
 
 	start_over(0);
 	arm(p, 10, false);
-	msr_write(0, U_CTL, U_EN_ALL);
+	msr_write(0, U_GLOBAL_CTL, U_EN_ALL);
 	wait_us(10);
 	ktap_check(msr_read(0, p->box + STATUS) == 1ull << p->n, "status");
-	msr_write(0, U_CTL, 0);
+	msr_write(0, U_GLOBAL_CTL, 0);
 }
 
 /* Every thread of the cores chosen, of this package only. */
@@ -260,7 +262,7 @@ static void routing(void)
 static void one_pmi(unsigned int us)
 {
 	arm(&places[0], 1000, true);
-	msr_write(0, 0xd00 + OVF, 0x3f);
+	msr_write(0, C0_GLOBAL_OVF_CTL, 0x3f);
 	run_for(0, us, U_CORES(1));
 }
 
@@ -312,12 +314,13 @@ static void or_of_what_is_below(void)
 	arm(c, 1000, true);
 	arm(w, 1000, true);
 	run_for(0, 100, U_EN);
-	ktap_check(msr_read(0, U_STATUS) == (U_PMI | U_OV_S0 | U_OV_W), "%#llx",
-		   msr_read(0, U_STATUS));
+	ktap_check(msr_read(0, U_GLOBAL_STATUS) == (U_PMI | U_OV_S0 | U_OV_W), "%#llx",
+		   msr_read(0, U_GLOBAL_STATUS));
 	ktap_check(pmi(SYN_PMI_REQUESTED) == 2 && !pmi(SYN_PMI_NO_EDGE), "two edges");
 	/* They are not the U-Box's to clear. */
-	msr_write(0, U_OVF, 0xffffffff);
-	ktap_check(msr_read(0, U_STATUS) == (U_OV_S0 | U_OV_W), "%#llx", msr_read(0, U_STATUS));
+	msr_write(0, U_GLOBAL_OVF_CTL, 0xffffffff);
+	ktap_check(msr_read(0, U_GLOBAL_STATUS) == (U_OV_S0 | U_OV_W), "%#llx",
+		   msr_read(0, U_GLOBAL_STATUS));
 	/* Nobody hears of another box below a bit that is up. */
 	arm(s, 1000, true);
 	run_for(0, 100, U_EN);
@@ -325,10 +328,10 @@ static void or_of_what_is_below(void)
 	ktap_check(pmi(SYN_PMI_REQUESTED) == 2 && pmi(SYN_PMI_NO_EDGE) == 1, "an edge");
 	/* The bit goes with the last of them, and the next one is heard of. */
 	msr_write(0, c->box + OVF, 1ull << c->n);
-	ktap_check(msr_read(0, U_STATUS) == (U_OV_S0 | U_OV_W), "S0 is gone");
+	ktap_check(msr_read(0, U_GLOBAL_STATUS) == (U_OV_S0 | U_OV_W), "S0 is gone");
 	msr_write(0, s->box + OVF, 1ull << s->n);
 	msr_write(0, w->box + OVF, 1ull << w->n);
-	ktap_check(!msr_read(0, U_STATUS), "%#llx", msr_read(0, U_STATUS));
+	ktap_check(!msr_read(0, U_GLOBAL_STATUS), "%#llx", msr_read(0, U_GLOBAL_STATUS));
 	arm(s, 1000, true);
 	run_for(0, 100, U_EN);
 	ktap_check(pmi(SYN_PMI_REQUESTED) == 3, "no edge");
@@ -341,14 +344,15 @@ static void broken_register(void)
 	u64 val;
 
 	start_over(0);
-	msr_write(0, SYN_GP, SYN_GP_READ(0xe49));
-	ktap_check(msr_try_read(0, 0xe49, &val) && !msr_try_write(0, 0xe49, 0), "not when read");
-	ktap_check(!msr_try_read(4, 0xe49, &val) && !msr_try_read(0, 0xe4a, &val), "another");
-	msr_write(0, SYN_GP, SYN_GP_WRITE(0xe49));
-	ktap_check(!msr_try_read(0, 0xe49, &val) && msr_try_write(0, 0xe49, 0),
+	msr_write(0, SYN_GP, SYN_GP_READ(S0_MATCH));
+	ktap_check(msr_try_read(0, S0_MATCH, &val) && !msr_try_write(0, S0_MATCH, 0),
+		   "not when read");
+	ktap_check(!msr_try_read(4, S0_MATCH, &val) && !msr_try_read(0, S0_MASK, &val), "another");
+	msr_write(0, SYN_GP, SYN_GP_WRITE(S0_MATCH));
+	ktap_check(!msr_try_read(0, S0_MATCH, &val) && msr_try_write(0, S0_MATCH, 0),
 		   "not when written");
 	msr_write(0, SYN_GP, 0);
-	ktap_check(!msr_try_write(0, 0xe49, 0), "for ever");
+	ktap_check(!msr_try_write(0, S0_MATCH, 0), "for ever");
 }
 
 /* Why an NMI came, as the chipset says it. */

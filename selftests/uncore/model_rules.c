@@ -5,7 +5,8 @@
  *
  * No driver is involved, so one kernel is enough.
  *
- * KERNELS: 6.1
+ * TEST: 6.1
+ * SOAK: none
  * VM: --driver none --sockets 2 --cores 2 --threads 2 --icount
  */
 #include "model.h"
@@ -42,15 +43,20 @@ static void addresses(void)
 	ktap_check(good == 354, "%u registers", good);
 	ktap_check(violations(SYN_V_NO_REGISTER) == 2 * holes, "holes");
 	ktap_check(msr_read(0, SYN_ACCESS(SYN_RANGE_HOLE, 0)) == holes, "holes");
-	ktap_check(!faults(0x394, false) && !faults(0x395, false), "fixed counter");
+	ktap_check(!faults(W_FIXED_CTR, false) && !faults(W_FIXED_CTR_CTL, false), "fixed counter");
 	msr_write(0, SYN_CLEAR, 1);
 }
 
 static void access_classes(void)
 {
-	static const unsigned int write_only[] = { 0xd02, 0xde2, 0xc22, 0xc62, 0xc42, 0xcc2 };
-	static const unsigned int read_only[] = { 0xc43, 0xcc3, 0xe01, 0xe21 };
-	static const unsigned int reads_zero[] = { 0xc02, 0xc82, 0xca2, 0xce2, 0xe02, 0xe22 };
+	static const unsigned int write_only[] = { C0_GLOBAL_OVF_CTL, C7_GLOBAL_OVF_CTL,
+						   B0_GLOBAL_OVF_CTL, B1_GLOBAL_OVF_CTL,
+						   S0_OVF_CTL,	      S1_OVF_CTL };
+	static const unsigned int read_only[] = { S0_SUMMARY, S1_SUMMARY, R_GLOBAL_STATUS_7_0,
+						  R_GLOBAL_STATUS_15_8 };
+	static const unsigned int reads_zero[] = { U_GLOBAL_OVF_CTL,  W_GLOBAL_OVF_CTL,
+						   M0_GLOBAL_OVF_CTL, M1_GLOBAL_OVF_CTL,
+						   R_OVF_CTL_7_0,     R_OVF_CTL_15_8 };
 	unsigned int i;
 
 	start_over(0);
@@ -64,7 +70,7 @@ static void access_classes(void)
 			   read_only[i]);
 	reported(SYN_V_ACCESS, 10, "access classes");
 	/* Not confirmed to be read-only: no fault, but no effect. */
-	msr_write(0, 0xca1, 0);
+	msr_write(0, M0_GLOBAL_STATUS, 0);
 	reported(SYN_V_ACCESS, 0, "M status");
 }
 
@@ -72,35 +78,35 @@ static void access_classes(void)
 static void bits(void)
 {
 	static const struct { unsigned int msr; u64 keeps, must_be_0; } regs[] = {
-		{ 0xc00, 0x800001ff, ~0xffffffffull },
-		{ 0xc10, 0x005400ff & ~EN, ~0xffffffffull },
-		{ 0xd10, 0xffd4ffff & ~EN, 0x6004000000000000 },
-		{ 0xd11, M48, ~M48 },
-		{ 0xd00, 0x3f, ~0x3full },
-		{ 0xc30, 0x10003e, 0x6004000000000000 },
-		{ 0xe45, 0x0fffffffffffffff, 0xf000000000000000 },
-		{ 0xc50, 0xffd6ffff & ~EN, 0x6000000000000000 },
-		{ 0xe4a, 0x7fffffffff, 0 },
-		{ 0xcb0, 0x383efe, 0x6000000001c7c100 },
-		{ 0xcab, 0xffffff, ~0xffffffull },
-		{ 0xc90, 0xffd4ffff & ~EN, 0x6004000000000000 },
-		{ 0xc80, 0x8000000f, ~0xffffffffull },
-		{ 0xe10, 0x7e, 0x6000000000000000 },
-		{ 0xe04, 0xff3fffff, ~0xffffffffull },
-		{ 0xe60, 0x80000000003fffff, 0 },
-		{ 0xe61, 0x000f000f8003fff8, 0xfff0fff07ffc0007 },
+		{ U_GLOBAL_CTL, 0x800001ff, ~0xffffffffull },
+		{ U_EV_SEL, 0x005400ff & ~EN, ~0xffffffffull },
+		{ C0_EVT_SEL_0, 0xffd4ffff & ~EN, 0x6004000000000000 },
+		{ C0_CTR_0, M48, ~M48 },
+		{ C0_GLOBAL_CTL, 0x3f, ~0x3full },
+		{ B0_CTL0, 0x10003e, 0x6004000000000000 },
+		{ B0_MATCH, 0x0fffffffffffffff, 0xf000000000000000 },
+		{ S0_CTL0, 0xffd6ffff & ~EN, 0x6000000000000000 },
+		{ S0_MASK, 0x7fffffffff, 0 },
+		{ M0_CNT_CTL_0, 0x383efe, 0x6000000001c7c100 },
+		{ M0_ZDP_CTL_FVC, 0xffffff, ~0xffffffull },
+		{ W_EVT_SEL_0, 0xffd4ffff & ~EN, 0x6004000000000000 },
+		{ W_GLOBAL_CTL, 0x8000000f, ~0xffffffffull },
+		{ R_CTL0, 0x7e, 0x6000000000000000 },
+		{ R_PORT0_IPERF_CFG0, 0xff3fffff, ~0xffffffffull },
+		{ R_PORT0_XBR_SET1_MM_CFG, 0x80000000003fffff, 0 },
+		{ R_PORT0_XBR_SET1_MATCH, 0x000f000f8003fff8, 0xfff0fff07ffc0007 },
 	};
 	unsigned int i;
 
 	start_over(0);
 	for (i = 0; i < ARRAY_SIZE(regs); i++) {
-		u64 enables = regs[i].msr == 0xc00 ? U_EN_ALL | U_RST_ALL : 0, got;
+		u64 enables = regs[i].msr == U_GLOBAL_CTL ? U_EN_ALL | U_RST_ALL : 0, got;
 		u64 ones = ~(regs[i].must_be_0 | enables);
 
-		if (regs[i].msr == 0xc10 || regs[i].msr == 0xd10 || regs[i].msr == 0xc50 ||
-		    regs[i].msr == 0xc90)
+		if (regs[i].msr == U_EV_SEL || regs[i].msr == C0_EVT_SEL_0 ||
+		    regs[i].msr == S0_CTL0 || regs[i].msr == W_EVT_SEL_0)
 			ones &= ~(u64)EN;
-		if (regs[i].msr == 0xc30 || regs[i].msr == 0xcb0 || regs[i].msr == 0xe10)
+		if (regs[i].msr == B0_CTL0 || regs[i].msr == M0_CNT_CTL_0 || regs[i].msr == R_CTL0)
 			ones &= ~(u64)EN_LOW;
 		/* Start values of the W-Box apart, ones are as good as any. */
 		msr_write(0, regs[i].msr, ones);
@@ -115,154 +121,155 @@ static void bits(void)
 		msr_write(0, regs[i].msr, 0);
 	}
 	/* Status registers can be written, but nothing in them. */
-	msr_write(0, 0xd01, 0);
-	msr_write(0, 0xc01, 0);
+	msr_write(0, C0_GLOBAL_STATUS, 0);
+	msr_write(0, U_GLOBAL_STATUS, 0);
 	reported(SYN_V_READ_ONLY, 0, "zeros");
-	msr_write(0, 0xd01, 1);
-	msr_write(0, 0xc01, U_PMI);
-	ktap_check(!msr_read(0, 0xd01) && !msr_read(0, 0xc01), "status was set");
+	msr_write(0, C0_GLOBAL_STATUS, 1);
+	msr_write(0, U_GLOBAL_STATUS, U_PMI);
+	ktap_check(!msr_read(0, C0_GLOBAL_STATUS) && !msr_read(0, U_GLOBAL_STATUS),
+		   "status was set");
 	reported(SYN_V_READ_ONLY, 2, "ones in a status");
 }
 
 static void event_codes(void)
 {
 	static const struct { unsigned int msr, val, kind; } slips[] = {
-		{ 0xc10, EN | 0x05, SYN_V_EV_SEL },
-		{ 0xd10, EN | 0x13, SYN_V_EV_SEL },
-		{ 0xd10, EN | 0x814, SYN_V_UMASK },
-		{ 0xd10, EN | 0x118, SYN_V_UMASK },	/* it has no mask */
-		{ 0xc90, EN | 0x05, SYN_V_EV_SEL },
-		{ 0xc90, EN | 0x102, SYN_V_UMASK },
-		{ 0xc50, EN | 0x61, SYN_V_EV_SEL },
-		{ 0xc50, EN | 0x30e, SYN_V_UNDEFINED },	/* FULL of two C-Boxes */
-		{ 0xc50, EN | EDGE | 0x343, SYN_V_UNDEFINED },	/* edges of two bits */
-		{ 0xd10, EN | EDGE | 0x18, SYN_V_UNDEFINED },
-		{ 0xc50, EN | 0x01000a | 0x100, SYN_V_UMASK },
-		{ 0xc30, EN_LOW | 0x1f << 1, SYN_V_COUNTER },	/* counter 1 has it */
-		{ 0xc32, EN_LOW | 0x08 << 1, SYN_V_EV_SEL },
-		{ 0xcb0, EN_LOW | 0x1e << 9, SYN_V_EV_SEL },
-		{ 0xcb0, EN_LOW | 0x80 | 2 << 19, SYN_V_EV_SEL },
-		{ 0xcb0, EN_LOW | 3 << 2 | 0x1b << 9, SYN_V_UNDEFINED },
-		{ 0xcb0, EN_LOW | 2 << 4 | 0x80 | 3 << 19 | 0x1b << 9, SYN_V_UNDEFINED },
-		{ 0xe10, EN_LOW | 0x18 << 1, SYN_V_EV_SEL },
-		{ 0xe3e, EN_LOW | 0x1f << 1, SYN_V_EV_SEL },
+		{ U_EV_SEL, EN | 0x05, SYN_V_EV_SEL },
+		{ C0_EVT_SEL_0, EN | 0x13, SYN_V_EV_SEL },
+		{ C0_EVT_SEL_0, EN | 0x814, SYN_V_UMASK },
+		{ C0_EVT_SEL_0, EN | 0x118, SYN_V_UMASK },	/* it has no mask */
+		{ W_EVT_SEL_0, EN | 0x05, SYN_V_EV_SEL },
+		{ W_EVT_SEL_0, EN | 0x102, SYN_V_UMASK },
+		{ S0_CTL0, EN | 0x61, SYN_V_EV_SEL },
+		{ S0_CTL0, EN | 0x30e, SYN_V_UNDEFINED },	/* FULL of two C-Boxes */
+		{ S0_CTL0, EN | EDGE | 0x343, SYN_V_UNDEFINED },	/* edges of two bits */
+		{ C0_EVT_SEL_0, EN | EDGE | 0x18, SYN_V_UNDEFINED },
+		{ S0_CTL0, EN | 0x01000a | 0x100, SYN_V_UMASK },
+		{ B0_CTL0, EN_LOW | 0x1f << 1, SYN_V_COUNTER },	/* counter 1 has it */
+		{ B0_CTL1, EN_LOW | 0x08 << 1, SYN_V_EV_SEL },
+		{ M0_CNT_CTL_0, EN_LOW | 0x1e << 9, SYN_V_EV_SEL },
+		{ M0_CNT_CTL_0, EN_LOW | 0x80 | 2 << 19, SYN_V_EV_SEL },
+		{ M0_CNT_CTL_0, EN_LOW | 3 << 2 | 0x1b << 9, SYN_V_UNDEFINED },
+		{ M0_CNT_CTL_0, EN_LOW | 2 << 4 | 0x80 | 3 << 19 | 0x1b << 9, SYN_V_UNDEFINED },
+		{ R_CTL0, EN_LOW | 0x18 << 1, SYN_V_EV_SEL },
+		{ R_CTL15, EN_LOW | 0x1f << 1, SYN_V_EV_SEL },
 	};
 	unsigned int i;
 
 	start_over(0);
 	for (i = 0; i < ARRAY_SIZE(slips); i++) {
-		bool occupancy = slips[i].msr == 0xc50 && (slips[i].val & 0xff) == 0x0a;
+		bool occupancy = slips[i].msr == S0_CTL0 && (slips[i].val & 0xff) == 0x0a;
 		unsigned int val = slips[i].val | (occupancy ? 1 << 17 : 0);
 
 		/* Not enabled, nobody minds. */
 		msr_write(0, slips[i].msr, val & ~(slips[i].msr & 0x100 || slips[i].msr < 0xc20 ||
-			  slips[i].msr == 0xc50 || slips[i].msr == 0xc90 ? EN : EN_LOW));
+			  slips[i].msr == S0_CTL0 || slips[i].msr == W_EVT_SEL_0 ? EN : EN_LOW));
 		reported(slips[i].kind, 0, "disabled");
 		msr_write(0, slips[i].msr, val);
 		ktap_note("0x%x = 0x%x", slips[i].msr, val);
 		reported(slips[i].kind, 1, "enabled");
 		msr_write(0, slips[i].msr, 0);
 	}
-	msr_write(0, 0xc50, EN | EDGE | 0x143);
-	msr_write(0, 0xd10, EN | EDGE | 0x20b);
+	msr_write(0, S0_CTL0, EN | EDGE | 0x143);
+	msr_write(0, C0_EVT_SEL_0, EN | EDGE | 0x20b);
 	reported(SYN_V_UNDEFINED, 0, "edges of one bit");
-	msr_write(0, 0xc50, 0);
-	msr_write(0, 0xd10, 0);
+	msr_write(0, S0_CTL0, 0);
+	msr_write(0, C0_EVT_SEL_0, 0);
 	/* The illegal choice may be in a sub-register. */
-	msr_write(0, 0xe0c, 0x0b);
-	msr_write(0, 0xe10, EN_LOW | 2 << 1);
+	msr_write(0, R_PORT0_QLX_CFG, 0x0b);
+	msr_write(0, R_CTL0, EN_LOW | 2 << 1);
 	reported(SYN_V_EV_SEL, 1, "QLX type");
-	msr_write(0, 0xe10, 0);
-	msr_write(0, 0xe0c, 0);
-	msr_write(0, 0xe04, 9u << 17);
-	msr_write(0, 0xe10, EN_LOW);
+	msr_write(0, R_CTL0, 0);
+	msr_write(0, R_PORT0_QLX_CFG, 0);
+	msr_write(0, R_PORT0_IPERF_CFG0, 9u << 17);
+	msr_write(0, R_CTL0, EN_LOW);
 	reported(SYN_V_EV_SEL, 1, "EOT class");
-	msr_write(0, 0xe10, 0);
-	msr_write(0, 0xe04, 1u << 17 | 1u << 31);
-	msr_write(0, 0xe10, EN_LOW);
+	msr_write(0, R_CTL0, 0);
+	msr_write(0, R_PORT0_IPERF_CFG0, 1u << 17 | 1u << 31);
+	msr_write(0, R_CTL0, EN_LOW);
 	reported(SYN_V_UNDEFINED, 1, "EOT occupancy and flits");
-	msr_write(0, 0xe10, 0);
-	msr_write(0, 0xe04, 0);
-	msr_write(0, 0xca6, 4);
-	msr_write(0, 0xcb0, EN_LOW | 9 << 9);
+	msr_write(0, R_CTL0, 0);
+	msr_write(0, R_PORT0_IPERF_CFG0, 0);
+	msr_write(0, M0_ISS, 4);
+	msr_write(0, M0_CNT_CTL_0, EN_LOW | 9 << 9);
 	reported(SYN_V_EV_SEL, 1, "frame type");
-	msr_write(0, 0xcb0, 0);
-	msr_write(0, 0xca6, 0);
+	msr_write(0, M0_CNT_CTL_0, 0);
+	msr_write(0, M0_ISS, 0);
 }
 
 static void start_values(void)
 {
 	start_over(0);
-	msr_write(0, 0xc91, 0xfffffd);
-	msr_write(0, 0x394, 0);
-	msr_write(0, 0xd11, 0xffffff);
+	msr_write(0, W_CTR_0, 0xfffffd);
+	msr_write(0, W_FIXED_CTR, 0);
+	msr_write(0, C0_CTR_0, 0xffffff);
 	reported(SYN_V_START_VALUE, 0, "good ones");
-	msr_write(0, 0xc91, 0xfffffe);
-	msr_write(0, 0x394, M48);
+	msr_write(0, W_CTR_0, 0xfffffe);
+	msr_write(0, W_FIXED_CTR, M48);
 	reported(SYN_V_START_VALUE, 2, "bad ones");
-	msr_write(0, 0xc91, 0);
-	msr_write(0, 0x394, 0);
+	msr_write(0, W_CTR_0, 0);
+	msr_write(0, W_FIXED_CTR, 0);
 }
 
 static void reset_rules(void)
 {
 	start_over(0);
-	msr_write(0, U_CTL, U_RST_ALL);
+	msr_write(0, U_GLOBAL_CTL, U_RST_ALL);
 	reported(SYN_V_RST_ALL, 0, "rst_all");
 	/* In this order the guide presets counters. */
-	msr_write(0, 0xd11, 5);
+	msr_write(0, C0_CTR_0, 5);
 	reported(SYN_V_RST_ALL, 0, "a counter written");
 	msr_write(0, SYN_READING(RD_RST_ALL_START), RD_RST_ALL_START_LOST);
-	msr_write(0, 0xd11, 5);
+	msr_write(0, C0_CTR_0, 5);
 	reported(SYN_V_RST_ALL, 1, "a start value that is lost");
 	msr_write(0, SYN_READING(RD_RST_ALL_START), RD_RST_ALL_START_TAKEN);
-	msr_write(0, U_CTL, U_RST_ALL | U_EN_ALL);
+	msr_write(0, U_GLOBAL_CTL, U_RST_ALL | U_EN_ALL);
 	reported(SYN_V_RST_ALL, 1, "en_all");
-	msr_write(0, U_CTL, 0);
+	msr_write(0, U_GLOBAL_CTL, 0);
 }
 
 static void occupancy_rule(void)
 {
 	start_over(0);
-	msr_write(0, 0xc50, EN | 0x0a);
+	msr_write(0, S0_CTL0, EN | 0x0a);
 	reported(SYN_V_OCCUPANCY, 1, "no reset_occ_cnt");
-	msr_write(0, 0xc50, 0);
+	msr_write(0, S0_CTL0, 0);
 	/* In an earlier write it does not help. */
-	msr_write(0, 0xc50, 1 << 17 | 0x0a);
-	msr_write(0, 0xc50, EN | 0x0a);
+	msr_write(0, S0_CTL0, 1 << 17 | 0x0a);
+	msr_write(0, S0_CTL0, EN | 0x0a);
 	reported(SYN_V_OCCUPANCY, 1, "too early");
-	msr_write(0, 0xc50, 0);
-	msr_write(0, 0xc50, EN | 1 << 17 | 0x0a);
+	msr_write(0, S0_CTL0, 0);
+	msr_write(0, S0_CTL0, EN | 1 << 17 | 0x0a);
 	/* Later writes need not have it. */
-	msr_write(0, 0xc50, EN | PMI_EN | 0x0a);
-	msr_write(0, 0xc50, EN | 0x0a);
+	msr_write(0, S0_CTL0, EN | PMI_EN | 0x0a);
+	msr_write(0, S0_CTL0, EN | 0x0a);
 	reported(SYN_V_OCCUPANCY, 0, "as it should be");
-	msr_write(0, 0xc50, 0);
-	msr_write(0, 0xc50, EN | 0x160);
+	msr_write(0, S0_CTL0, 0);
+	msr_write(0, S0_CTL0, EN | 0x160);
 	reported(SYN_V_OCCUPANCY, 0, "no occupancy");
-	msr_write(0, 0xc50, 0);
+	msr_write(0, S0_CTL0, 0);
 }
 
 static void match_lock(void)
 {
 	start_over(0);
-	msr_write(0, 0xe48, 0);
-	msr_write(0, 0xe49, 0x123);
-	msr_write(0, 0xe4a, 0x456);
-	msr_write(0, 0xe48, 1ull << 63);
-	ktap_check(faults(0xe49, true) && faults(0xe4a, true), "no lock");
-	ktap_check(msr_read(0, 0xe49) == 0x123 && msr_read(0, 0xe4a) == 0x456, "values");
+	msr_write(0, S0_MM_CFG, 0);
+	msr_write(0, S0_MATCH, 0x123);
+	msr_write(0, S0_MASK, 0x456);
+	msr_write(0, S0_MM_CFG, 1ull << 63);
+	ktap_check(faults(S0_MATCH, true) && faults(S0_MASK, true), "no lock");
+	ktap_check(msr_read(0, S0_MATCH) == 0x123 && msr_read(0, S0_MASK) == 0x456, "values");
 	reported(SYN_V_LOCKED, 2, "S-Box");
-	msr_write(0, 0xe48, 0);
-	msr_write(0, 0xe49, 0);
-	msr_write(0, 0xe4a, 0);
+	msr_write(0, S0_MM_CFG, 0);
+	msr_write(0, S0_MATCH, 0);
+	msr_write(0, S0_MASK, 0);
 	/* The M-Box does not fault. */
-	msr_write(0, 0xe54, 1ull << 63);
-	msr_write(0, 0xe55, 0x1000);
-	ktap_check(msr_read(0, 0xe55) == 0x1000, "M-Box");
+	msr_write(0, M0_MM_CFG, 1ull << 63);
+	msr_write(0, M0_ADDR_MATCH, 0x1000);
+	ktap_check(msr_read(0, M0_ADDR_MATCH) == 0x1000, "M-Box");
 	reported(SYN_V_LOCKED, 1, "M-Box");
-	msr_write(0, 0xe54, 0);
-	msr_write(0, 0xe55, 0);
+	msr_write(0, M0_MM_CFG, 0);
+	msr_write(0, M0_ADDR_MATCH, 0);
 	reported(SYN_V_LOCKED, 0, "M-Box unlocked");
 }
 
@@ -270,37 +277,37 @@ static void sub_register_rule(void)
 {
 	start_over(0);
 	/* Port 1, IPERF_CFG1, on counter 2 of the left half. */
-	msr_write(0, 0xe25, 1u << 31);
-	msr_write(0, 0xe10 + 4, EN_LOW | 7 << 1);
-	msr_write(0, 0xe00, 4);
+	msr_write(0, R_PORT1_IPERF_CFG1, 1u << 31);
+	msr_write(0, R_CTL2, EN_LOW | 7 << 1);
+	msr_write(0, R_GLOBAL_CTL_7_0, 4);
 	/* It does not run yet. */
-	msr_write(0, 0xe25, 1u << 30);
+	msr_write(0, R_PORT1_IPERF_CFG1, 1u << 30);
 	reported(SYN_V_SUBREG, 0, "en_all = 0");
-	msr_write(0, U_CTL, U_EN_ALL);
-	msr_write(0, 0xe05, 1u << 31);	/* CFG0 */
-	msr_write(0, 0xe24, 1u << 31);	/* port 0 */
-	msr_write(0, 0xe25, 1u << 30);	/* nothing new */
+	msr_write(0, U_GLOBAL_CTL, U_EN_ALL);
+	msr_write(0, R_PORT1_IPERF_CFG0, 1u << 31);	/* CFG0 */
+	msr_write(0, R_PORT0_IPERF_CFG1, 1u << 31);	/* port 0 */
+	msr_write(0, R_PORT1_IPERF_CFG1, 1u << 30);	/* nothing new */
 	reported(SYN_V_SUBREG, 0, "others");
-	msr_write(0, 0xe25, 1u << 29);
+	msr_write(0, R_PORT1_IPERF_CFG1, 1u << 29);
 	reported(SYN_V_SUBREG, 1, "IPERF");
-	msr_write(0, U_CTL, 0);
-	msr_write(0, 0xe05, 0);
-	msr_write(0, 0xe24, 0);
-	msr_write(0, 0xe25, 0);
+	msr_write(0, U_GLOBAL_CTL, 0);
+	msr_write(0, R_PORT1_IPERF_CFG0, 0);
+	msr_write(0, R_PORT0_IPERF_CFG1, 0);
+	msr_write(0, R_PORT1_IPERF_CFG1, 0);
 	/* Two events in one register: only one's own bits count. */
-	msr_write(0, 0xe14, EN_LOW | 3 << 1);	/* QLX 15:8 of port 0 */
-	msr_write(0, 0xcb0, EN_LOW | 0x40 | 0x0e << 9);	/* FVC_EV1 */
-	msr_write(0, 0xca0, 1);
-	msr_write(0, U_CTL, U_EN_ALL);
-	msr_write(0, 0xe0c, 0x0001);
-	msr_write(0, 0xcab, 5 << 11);
+	msr_write(0, R_CTL2, EN_LOW | 3 << 1);	/* QLX 15:8 of port 0 */
+	msr_write(0, M0_CNT_CTL_0, EN_LOW | 0x40 | 0x0e << 9);	/* FVC_EV1 */
+	msr_write(0, M0_GLOBAL_CTL, 1);
+	msr_write(0, U_GLOBAL_CTL, U_EN_ALL);
+	msr_write(0, R_PORT0_QLX_CFG, 0x0001);
+	msr_write(0, M0_ZDP_CTL_FVC, 5 << 11);
 	reported(SYN_V_SUBREG, 0, "other fields");
-	msr_write(0, 0xe0c, 0x0100);
-	msr_write(0, 0xcab, 5 << 11 | 5 << 14);
+	msr_write(0, R_PORT0_QLX_CFG, 0x0100);
+	msr_write(0, M0_ZDP_CTL_FVC, 5 << 11 | 5 << 14);
 	reported(SYN_V_SUBREG, 2, "own fields");
-	msr_write(0, U_CTL, 0);
-	msr_write(0, 0xe0c, 0);
-	msr_write(0, 0xcab, 0);
+	msr_write(0, U_GLOBAL_CTL, 0);
+	msr_write(0, R_PORT0_QLX_CFG, 0);
+	msr_write(0, M0_ZDP_CTL_FVC, 0);
 	start_over(0);
 }
 
@@ -311,10 +318,10 @@ static void accesses(void)
 	start_over(0);
 	start_over(4);
 	msr_write(0, SYN_CLEAR, 1);
-	msr_write(1, 0xd10, 0);
-	msr_read(1, 0xd10);
-	msr_read(1, 0xd11);
-	msr_read(5, 0xc00);
+	msr_write(1, C0_EVT_SEL_0, 0);
+	msr_read(1, C0_EVT_SEL_0);
+	msr_read(1, C0_CTR_0);
+	msr_read(5, U_GLOBAL_CTL);
 	ktap_check(msr_read(1, SYN_ACCESS(SYN_RANGE_UNCORE, 0)) == 2, "reads of CPU 1");
 	ktap_check(msr_read(1, SYN_ACCESS(SYN_RANGE_UNCORE, 1)) == 1, "writes of CPU 1");
 	ktap_check(msr_read(0, SYN_ACCESS(SYN_RANGE_UNCORE, 0)) == 0, "reads of CPU 0");

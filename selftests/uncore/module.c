@@ -3,9 +3,8 @@
  * Loading and unloading: who may, when, and what is left behind.
  *
  * VM: --sockets 2 --cores 2
- * TIER: rt
+ * SOAK: 6.1 6.12 newest debug-rt
  * PUT: ../spec/xeon7500/registers.json ../spec/xeon7500/registers_mw.json
- * LONG: each
  */
 #include "hotplug.h"
 #include "kmsg.h"
@@ -182,9 +181,10 @@ static void no_trace(void (*meanwhile)(void))
 		uint16_t msr;
 		u64 val;
 	} junk[] = {
-		{ 0xc00, 0x1 }, { 0xc10, 0x4400f8 }, { 0xd00, 0x15 }, { 0xd10, 0x400714 },
-		{ 0xd12, 0x2c40001e }, { 0xda0, 0x3f }, { 0xdb0, 0x400015 }, { 0xc80, 0x8000000f },
-		{ 0xc90, 0x400002 }, { 0x395, 1 },
+		{ U_GLOBAL_CTL, 0x1 }, { U_EV_SEL, 0x4400f8 }, { C0_GLOBAL_CTL, 0x15 },
+		{ C0_EVT_SEL_0, 0x400714 }, { C0_EVT_SEL_1, 0x2c40001e }, { C5_GLOBAL_CTL, 0x3f },
+		{ C5_EVT_SEL_0, 0x400015 }, { W_GLOBAL_CTL, 0x8000000f }, { W_EVT_SEL_0, 0x400002 },
+		{ W_FIXED_CTR_CTL, 1 },
 	};
 	unsigned int i;
 	int cpu;
@@ -206,15 +206,8 @@ static void no_trace(void (*meanwhile)(void))
 	check_clean("unloaded");
 }
 
-static void leaves_no_trace(void)
-{
-	no_trace(NULL);
-}
-
-static void leaves_no_trace_of_a_package(void)
-{
-	no_trace(package_goes_and_comes);
-}
+KTAP_CALL(leaves_no_trace, no_trace(NULL))
+KTAP_CALL(leaves_no_trace_of_a_package, no_trace(package_goes_and_comes))
 
 /* What was left enabled does not count beside our events, nor into them. */
 static void ignores_leftovers(void)
@@ -225,25 +218,23 @@ static void ignores_leftovers(void)
 	start();
 	ktap_require(!unload(OURS), "in use");
 	for (i = 0; i < 6; i++)
-		msr_write(0, 0xd10 + 2 * i, 0x400714);
-	msr_write(0, 0xd00, 0x3f);
-	msr_write(0, 0xc00, 1 << 28);
+		msr_write(0, C0_EVT_SEL_0 + 2 * i, 0x400714);
+	msr_write(0, C0_GLOBAL_CTL, 0x3f);
+	msr_write(0, U_GLOBAL_CTL, 1 << 28);
 	ktap_require(!load_ours(), "cannot be loaded");
-	ktap_check(!msr_read(0, 0xc00) && !msr_read(0, 0xd00), "still enabled");
+	ktap_check(!msr_read(0, U_GLOBAL_CTL) && !msr_read(0, C0_GLOBAL_CTL), "still enabled");
 	silicon_clear();
 	fd = event_open("xeon7500_cbox_0", "llc_hits.all", 0, -1);
-	perf_enable(fd);
-	sleep_us(2000);
-	perf_disable(fd);
+	perf_run_us(fd, 2000);
 	count = perf_count(fd).value;
-	ktap_check(count && count == silicon_truth(0, SYN_EVENTS, 0xd11));
+	ktap_check(count && count == silicon_truth(0, SYN_EVENTS, C0_CTR_0));
 	ktap_check(box_truth(0, SYN_WINDOWS, "xeon7500_cbox_0") == 1, "%llu windows",
 		   box_truth(0, SYN_WINDOWS, "xeon7500_cbox_0"));
 	event_close_all();
 	ktap_check(!unload(OURS), "in use");
-	ktap_check(!msr_read(0, 0xc00) && !msr_read(0, 0xd00), "enabled");
+	ktap_check(!msr_read(0, U_GLOBAL_CTL) && !msr_read(0, C0_GLOBAL_CTL), "enabled");
 	for (i = 0; i < 6; i++)
-		msr_write(0, 0xd10 + 2 * i, 0);
+		msr_write(0, C0_EVT_SEL_0 + 2 * i, 0);
 }
 
 /* ---- what is not there ---- */
@@ -284,10 +275,8 @@ static void boxes_missing(void)
 		gate = event_open("xeon7500_package", "gate", 2 * p, -1);
 		fd = event_open("xeon7500_cbox_2", "llc_misses.all", 2 * p, -1);
 		perf_enable(fd);
-		moved = counter_move(fd, 2 * p, 0xd51, 0xfffffffffff0);
-		perf_enable(gate);
-		sleep_us(2000);
-		perf_disable(gate);
+		moved = counter_move(fd, 2 * p, C2_CTR_0, 0xfffffffffff0);
+		perf_run_us(gate, 2000);
 		ktap_check(perf_count(fd).value ==
 			   moved + box_truth(2 * p, SYN_EVENTS, "xeon7500_cbox_2"),
 			   "package %d: %#llx", p, perf_count(fd).value);

@@ -7,7 +7,7 @@
  * core PMU is in use, its handler claims every NMI, and none would be left.
  *
  * VM: --sockets 2 --cores 2 --icount --append nmi_watchdog=0
- * LONG: each
+ * SOAK: 6.1 6.12 newest
  */
 #include "foreign.h"
 #include "hotplug.h"
@@ -106,7 +106,7 @@ static void check_no_pmi_en(int cpu, const char *when)
 
 		num = box_counters(boxes[i], ctr);
 		for (n = 0; n < num; n++) {
-			mask = ctr[n] == 0x394 ? 1 << 2 : pmi_en;
+			mask = ctr[n] == W_FIXED_CTR ? 1 << 2 : pmi_en;
 			ktap_check(!(msr_read(cpu, counter_ctl(ctr[n])) & mask),
 				   "%s: %s: control register %#x is %#llx", when, boxes[i],
 				   counter_ctl(ctr[n]), msr_read(cpu, counter_ctl(ctr[n])));
@@ -145,7 +145,8 @@ static void counting(void)
 	perf_enable(event_open("xeon7500_cbox_0", "llc_misses.all", 0, -1));
 	perf_enable(sampling_open("xeon7500_cbox_1", "llc_misses.all", 700001, 0, 8)->fd);
 	sleep_us(2000);
-	ktap_check(!(msr_read(0, 0xd10) & 1 << 20), "%#llx beside sampling", msr_read(0, 0xd10));
+	ktap_check(!(msr_read(0, C0_EVT_SEL_0) & 1 << 20), "%#llx beside sampling",
+		   msr_read(0, C0_EVT_SEL_0));
 	event_close_all();
 }
 
@@ -154,13 +155,7 @@ static void counting(void)
 /* The core PMU interrupts each CPU all the time, as for "perf record -F max". */
 static void noise(unsigned int period)
 {
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_HARDWARE,
-		.config = PERF_COUNT_HW_CPU_CYCLES,
-		.size = sizeof(attr),
-		.sample_period = period,
-		.sample_type = SAMPLE_BASE,
-	};
+	struct perf_event_attr attr = cycles_attr(period, SAMPLE_BASE);
 	int cpu;
 
 	for (cpu = 0; cpu < CPUS; cpu++)

@@ -86,15 +86,11 @@ static int make_program(int map)
 
 static int start_nmis(int prog)
 {
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_HARDWARE,
-		.config = PERF_COUNT_HW_CPU_CYCLES,
-		.size = sizeof(attr),
-		.sample_period = PERIOD,
-		.disabled = 1,
-	};
-	int fd = event_open_attr(&attr, 0, -1);
+	struct perf_event_attr attr = cycles_attr(PERIOD, 0);
+	int fd;
 
+	attr.disabled = 1;
+	fd = event_open_attr(&attr, 0, -1);
 	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog) && errno == EOPNOTSUPP)
 		ktap_skip("this kernel has no BPF programs for perf events");
 	perf_enable(fd);
@@ -188,20 +184,9 @@ static void in_nmi(const char *what, void (*turn)(int leader), unsigned int turn
 		   box_truth(0, SYN_EVENTS, PMU));
 }
 
-static void during_group_reads(void)
-{
-	in_nmi("group reads", group_reads, 20000);
-}
-
-static void during_starts(void)
-{
-	in_nmi("starts and stops", starts_and_stops, 3000);
-}
-
-static void during_opens(void)
-{
-	in_nmi("events that come and go", one_more, 1000);
-}
+KTAP_CALL(during_group_reads, in_nmi("group reads", group_reads, 20000))
+KTAP_CALL(during_starts, in_nmi("starts and stops", starts_and_stops, 3000))
+KTAP_CALL(during_opens, in_nmi("events that come and go", one_more, 1000))
 
 SILICON_MAIN({ "reads in NMI while the group is read", during_group_reads },
 	     { "reads in NMI while the group starts and stops", during_starts },

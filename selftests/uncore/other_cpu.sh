@@ -4,7 +4,8 @@
 # On another CPU the module does not load, and says no word.
 #
 # VM: --machine goldmont --driver none
-# KERNELS: 6.1
+# TEST: 6.1
+# SOAK: none
 # PUT: ../build/6.1/xeon7500_uncore.ko
 . "$(dirname "$0")/ktap.sh"
 [ -e "$(dirname "$0")/xeon7500_uncore.ko" ] || ktap_skip_all "needs the module beside it"

@@ -31,7 +31,6 @@
 
 /* ---- a process that has given up its privileges, and does what it is told ---- */
 
-
 enum op { OPEN, CLOSE, ENABLE, DISABLE };
 
 struct request {
@@ -329,8 +328,8 @@ static void refused_holds_nothing(void)
 	}
 	sleep_us(10000);
 	perf_disable(fd);
-	ktap_check(silicon_truth(cpu, SYN_WINDOWS, 0x394) == 1, "%llu windows",
-		   silicon_truth(cpu, SYN_WINDOWS, 0x394));
+	ktap_check(silicon_truth(cpu, SYN_WINDOWS, W_FIXED_CTR) == 1, "%llu windows",
+		   silicon_truth(cpu, SYN_WINDOWS, W_FIXED_CTR));
 	ktap_check(perf_count(fd).value && perf_count(fd).running == perf_count(fd).enabled,
 		   "%llu in %llu of %llu ns", perf_count(fd).value, perf_count(fd).running,
 		   perf_count(fd).enabled);
@@ -572,15 +571,8 @@ static void held_all_the_time(bool is_user)
 	check_counts("the other package", other_fds, 1);
 }
 
-static void held_by_root(void)
-{
-	held_all_the_time(false);
-}
-
-static void held_by_a_user(void)
-{
-	held_all_the_time(true);
-}
+KTAP_CALL(held_by_root, held_all_the_time(false))
+KTAP_CALL(held_by_a_user, held_all_the_time(true))
 
 /* It comes and goes while they count. */
 static void held_in_the_middle(void)
@@ -641,7 +633,7 @@ static void toggle(const struct holder *gate, int times)
 /* How long the silicon has let the clock run, of package 0. */
 static u64 open_ns(void)
 {
-	return ns_of(silicon_truth(package_cpu(0), SYN_ENABLED, 0x394));
+	return ns_of(silicon_truth(package_cpu(0), SYN_ENABLED, W_FIXED_CTR));
 }
 
 static void toggled(bool is_user)
@@ -663,15 +655,8 @@ static void toggled(bool is_user)
 	check_counts(when, fds, 0);
 }
 
-static void toggled_by_root(void)
-{
-	toggled(false);
-}
-
-static void toggled_by_a_user(void)
-{
-	toggled(true);
-}
+KTAP_CALL(toggled_by_root, toggled(false))
+KTAP_CALL(toggled_by_a_user, toggled(true))
 
 /* ---- read in other ways ---- */
 
@@ -788,9 +773,7 @@ static void disabled_in_the_middle(void)
 		ktap_check(perf_count(fd).running == c.running && perf_count(fd).value == c.value,
 			   "disabled, it ran for %llu ns", perf_count(fd).running - c.running);
 		/* Open: all of its time. */
-		perf_enable(fd);
-		sleep_us(1000);
-		perf_disable(fd);
+		perf_run_us(fd, 1000);
 		ran = perf_count(fd).running - c.running;
 		enabled = perf_count(fd).enabled - c.enabled;
 		ktap_check(ran == enabled && ran >= 1000000,
@@ -884,7 +867,7 @@ static void hotplug(void)
 	sleep_us(1000);
 	toggle(&gate, 10);
 	disable_counted(fds);
-	ran = ns_of(silicon_truth(package_cpu(1), SYN_ENABLED, 0x394));
+	ran = ns_of(silicon_truth(package_cpu(1), SYN_ENABLED, W_FIXED_CTR));
 	for (i = 0; i < COUNTED; i++)
 		check_running("after the move", counted[i].pmu, perf_count(fds[i]), ran, 3);
 	check_counts("after the move", fds, 1);
@@ -934,21 +917,11 @@ static void frozen_by(bool is_user, const char *event, u64 period)
 }
 
 /* The smallest period that there is. */
-static void frozen_by_root(void)
-{
-	frozen_by(false, "occupancy_irq,freeze=1", 3);
-}
-
-static void frozen_by_a_user(void)
-{
-	frozen_by(true, "occupancy_irq,freeze=1", 3);
-}
+KTAP_CALL(frozen_by_root, frozen_by(false, "occupancy_irq,freeze=1", 3))
+KTAP_CALL(frozen_by_a_user, frozen_by(true, "occupancy_irq,freeze=1", 3))
 
 /* So long that the package runs for most of the time. */
-static void frozen_seldom(void)
-{
-	frozen_by(true, "occupancy_irq,freeze=1", 200003);
-}
+KTAP_CALL(frozen_seldom, frozen_by(true, "occupancy_irq,freeze=1", 200003))
 
 /* ---- nothing held back ---- */
 
@@ -1007,9 +980,9 @@ SILICON_MAIN({ "a gate and freeze need CAP_PERFMON", refused },
 	     { "read on another CPU", on_another_cpu },
 	     { "read as a group", as_a_group },
 	     { "disabled in the middle", disabled_in_the_middle },
-	     { "multiplexed beside", multiplexed },
+	     { "a multiplexed event beside a gate knows its own share", multiplexed },
 	     { "held back while the package changes its CPU", hotplug },
-	     { "frozen by root", frozen_by_root },
+	     { "freezes by root show in the running time of others", frozen_by_root },
 	     { "frozen by a user", frozen_by_a_user },
 	     { "frozen for a part of the time", frozen_seldom },
 	     { "what nobody holds back runs all of its time", free_ones })

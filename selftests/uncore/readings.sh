@@ -8,9 +8,9 @@
 # by one. Without SOAK=1 a few cells of that matrix.
 #
 # VM: --sockets 2 --cores 2 --icount --append nmi_watchdog=0
-# TIER: once
+# TEST: 6.1
+# SOAK: 6.1 newest
 # PUT: programs/silicon.c uncore/count.c uncore/filters.c uncore/sampling_exact.c uncore/gate.c
-# LONG: once
 . "$(dirname "$0")/ktap.sh"
 cd "$(dirname "$0")" || exit
 why=$(./silicon violations) || ktap_skip_all "$why"

@@ -4,7 +4,7 @@
  * reason in the log for those who switch on dynamic debug, and without a single access
  * to the hardware.
  *
- * TIER: quick newest
+ * TEST: 6.1 6.12 newest debug
  * VM: --sockets 2 --cores 2
  */
 #include <sys/wait.h>
@@ -54,11 +54,6 @@ static void start(void)
 	want_reasons();
 }
 
-static void untouched(void)
-{
-	silicon_untouched();
-}
-
 /* ---- attributes ---- */
 
 static void privilege_levels(void)
@@ -86,7 +81,7 @@ static void privilege_levels(void)
 	attr.exclude_guest = 0;
 	attr.exclude_host = 1;
 	refused(&attr, "xeon7500_cbox_0", -1, cpu, EINVAL, true);
-	untouched();
+	silicon_untouched();
 }
 
 static void tasks(void)
@@ -97,7 +92,7 @@ static void tasks(void)
 	attr = event_attr("xeon7500_wbox", "uncore_clock");
 	refused(&attr, "xeon7500_wbox", 0, -1, EINVAL, true);
 	refused(&attr, "xeon7500_wbox", getpid(), package_cpu(0), EINVAL, true);
-	untouched();
+	silicon_untouched();
 }
 
 /* Any CPU stands for its package, whichever does the work. */
@@ -115,10 +110,8 @@ static void other_cpus(void)
 		tried++;
 		start();
 		fd = event_open("xeon7500_cbox_7", "occupancy_irq", cpu, -1);
-		untouched();
-		perf_enable(fd);
-		sleep_us(2000);
-		perf_disable(fd);
+		silicon_untouched();
+		perf_run_us(fd, 2000);
 		count = perf_count(fd).value;
 		ktap_check(count, "CPU %d: counts nothing", cpu);
 		ktap_check(!silicon_here() ||
@@ -130,7 +123,7 @@ static void other_cpus(void)
 	start();
 	attr = event_attr("xeon7500_cbox_7", "llc_misses.all");
 	refused(&attr, "xeon7500_cbox_7", -1, 100000, EINVAL, false);
-	untouched();
+	silicon_untouched();
 }
 
 static void branch_stack(void)
@@ -142,7 +135,7 @@ static void branch_stack(void)
 	attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
 	attr.branch_sample_type = PERF_SAMPLE_BRANCH_ANY;
 	refused(&attr, "xeon7500_cbox_1", -1, package_cpu(0), EOPNOTSUPP, true);
-	untouched();
+	silicon_untouched();
 }
 
 /* Types that are not ours: nothing of it comes near the uncore. */
@@ -159,7 +152,7 @@ static void other_types(void)
 	attr.config = 999;
 	fd = perf_open(&attr, package_cpu(0), -1);
 	ktap_check(fd == -EINVAL || fd == -ENOENT, "%d", fd);
-	untouched();
+	silicon_untouched();
 }
 
 /* ---- config words ---- */
@@ -237,7 +230,7 @@ static void unknown_bits(void)
 	for_each_pmu(unknown_bits_of, &tried);
 	ktap_note("%d bits", tried);
 	ktap_check(tried > 10 * 64, "%d", tried);
-	untouched();
+	silicon_untouched();
 }
 
 /* Kernels since 6.3 have a fourth word, of which we use nothing. */
@@ -260,7 +253,7 @@ static void fourth_word(void)
 	fd = perf_open(&big.attr, package_cpu(0), -1);
 	/* An older kernel tells by another errno that it knows three words. */
 	ktap_check(fd == -EINVAL || fd == -E2BIG, "%d", fd);
-	untouched();
+	silicon_untouched();
 }
 
 /* ---- events ---- */
@@ -337,7 +330,7 @@ static void unknown_events(void)
 	}
 	ktap_note("%u choices", tried);
 	ktap_check(tried > 1000, "%u", tried);
-	untouched();
+	silicon_untouched();
 }
 
 static void senseless_options(void)
@@ -359,7 +352,7 @@ static void senseless_options(void)
 	attr = event_attr("xeon7500_wbox", "uncore_clock");
 	attr.sample_period = 2;
 	refused(&attr, "xeon7500_wbox", -1, cpu, EINVAL, true);
-	untouched();
+	silicon_untouched();
 }
 
 /* Returns what it was. */
@@ -421,7 +414,7 @@ static void unprivileged(void)
 	err = user_opens(&attr);
 	ktap_check(!err, "may count all: %d", err);
 	set_paranoid(was);
-	untouched();
+	silicon_untouched();
 }
 
 MACHINE_MAIN({ "exclude_*", privilege_levels },

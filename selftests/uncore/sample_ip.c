@@ -9,7 +9,7 @@
  * CPU 0 serves the package. The NMI watchdog is off, so that all NMIs are ours.
  *
  * VM: --sockets 1 --cores 3 --icount --append nmi_watchdog=0
- * LONG: each
+ * SOAK: 6.1 6.12 newest
  */
 #include <signal.h>
 #include <sys/prctl.h>
@@ -253,36 +253,14 @@ static void twelve(const char *what, int busy_cpu, bool spins)
 	sample_for(what, long_ms(200));
 }
 
-static void one_alone(void)
-{
-	one("one event", -1);
-}
-
-static void one_beside_reads(void)
-{
-	one("one event, reads on another CPU", 1);
-}
-
-static void twelve_alone(void)
-{
-	twelve("twelve events", -1, true);
-}
-
-static void twelve_idle(void)
-{
-	twelve("twelve events, idle CPU", -1, false);
-}
-
-static void twelve_beside_reads(void)
-{
-	twelve("twelve events, reads on another CPU", 1, true);
-}
+KTAP_CALL(one_alone, one("one event", -1))
+KTAP_CALL(one_beside_reads, one("one event, reads on another CPU", 1))
+KTAP_CALL(twelve_alone, twelve("twelve events", -1, true))
+KTAP_CALL(twelve_idle, twelve("twelve events, idle CPU", -1, false))
+KTAP_CALL(twelve_beside_reads, twelve("twelve events, reads on another CPU", 1, true))
 
 /* The NMI interrupts the driver on its own CPU. */
-static void twelve_same_cpu(void)
-{
-	twelve("twelve events, reads on the same CPU", 0, false);
-}
+KTAP_CALL(twelve_same_cpu, twelve("twelve events, reads on the same CPU", 0, false))
 
 SILICON_MAIN({ "one event at a frequency", one_alone },
 	     { "one event, groups are read on another CPU", one_beside_reads },

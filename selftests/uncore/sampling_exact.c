@@ -3,12 +3,11 @@
  * Sampling against the truth: every overflow of the silicon is a sample, or one of
  * which perf or the driver says that it is none; and the count is what happened.
  *
- * TIER: quick newest rt
+ * TEST: 6.1 6.12 newest debug
+ * SOAK: 6.1 6.12 newest debug-rt
  * VM: --sockets 2 --cores 2 --icount --append nmi_watchdog=0
- * LONG: each
  */
 #include "sampling.h"
-
 
 static const struct {
 	const char *pmu;
@@ -25,14 +24,7 @@ static const struct {
 	{ "xeon7500_cbox_7", "llc_misses.s" },
 	{ "xeon7500_wbox", "uncore_clock" },
 	{ "xeon7500_wbox", "c_cycles_turbo.c_all" },
-	{ "xeon7500_sbox_0", "to_r_ndr_msgq_occupancy" },
-	{ "xeon7500_sbox_1", "to_r_snp_msgq_cycles_ne" },
-	{ "xeon7500_bbox_0", "msgs_in_non_snoop" },
-	{ "xeon7500_bbox_1", "imt_inserts_all" },
-	{ "xeon7500_mbox_0", "mbox_cycles" },
-	{ "xeon7500_mbox_1", "bbox_cmds.reads" },
-	{ "xeon7500_rbox_0", "flits_sent,port=1" },
-	{ "xeon7500_rbox_1", "flits_sent,port=2" },
+	EACH_SBMR_BOX
 };
 
 #define KINDS	(int)ARRAY_SIZE(kinds)
@@ -42,9 +34,7 @@ static u64 rate(const char *pmu, const char *event, int cpu)
 {
 	int fd = event_open(pmu, event, cpu, -1);
 
-	perf_enable(fd);
-	sleep_us(100);
-	perf_disable(fd);
+	perf_run_us(fd, 100);
 	return perf_value(fd) * 1000 / box_truth(cpu, SYN_ENABLED, pmu);
 }
 
@@ -150,20 +140,9 @@ static void each_kind(int package, const char *options)
 	}
 }
 
-static void each_kind_first(void)
-{
-	each_kind(0, ",freeze=1");
-}
-
-static void each_kind_second(void)
-{
-	each_kind(1, ",freeze=1");
-}
-
-static void each_kind_unfrozen(void)
-{
-	each_kind(1, "");
-}
+KTAP_CALL(each_kind_first, each_kind(0, ",freeze=1"))
+KTAP_CALL(each_kind_second, each_kind(1, ",freeze=1"))
+KTAP_CALL(each_kind_unfrozen, each_kind(1, ""))
 
 /* ---- periods ---- */
 
@@ -426,20 +405,18 @@ static void long_period(void)
 	perf_enable(r->fd);
 	for (i = 0; i < 3; i++) {
 		/* What came after the overflow before this shortens the part. */
-		left = (1ull << 48) - msr_read(cpu, 0xd11);
+		left = (1ull << 48) - msr_read(cpu, C0_CTR_0);
 		ktap_check(left <= part[i] && left > part[i] - (1ull << 30), "part %d: %#llx", i,
 			   left);
 		ring_drain(r, NULL, NULL);
 		ktap_check(!r->samples, "%llu samples before part %d", r->samples, i);
-		msr_write(cpu, 0xd11, (1ull << 48) - 1000);
-		perf_enable(gate);
-		sleep_us(500);
-		perf_disable(gate);
+		msr_write(cpu, C0_CTR_0, (1ull << 48) - 1000);
+		perf_run_us(gate, 500);
 	}
 	ring_drain(r, NULL, NULL);
 	ktap_check(r->samples == 1, "%llu samples", r->samples);
-	ktap_check(silicon_truth(cpu, SYN_OVERFLOWS, 0xd11) == 3, "%llu overflows",
-		   silicon_truth(cpu, SYN_OVERFLOWS, 0xd11));
+	ktap_check(silicon_truth(cpu, SYN_OVERFLOWS, C0_CTR_0) == 3, "%llu overflows",
+		   silicon_truth(cpu, SYN_OVERFLOWS, C0_CTR_0));
 	perf_disable(r->fd);
 	ktap_check(!lost_count());
 }
@@ -650,9 +627,7 @@ static void period_change(void)
 	perf_disable(r->fd);
 	/* Also while it is stopped. */
 	ktap_require(!ioctl(r->fd, PERF_EVENT_IOC_PERIOD, &periods[1]), "%s", strerror(errno));
-	perf_enable(r->fd);
-	sleep_us(2000);
-	perf_disable(r->fd);
+	perf_run_us(r->fd, 2000);
 	ring_drain(r, last_period, &last);
 	ktap_check(last == periods[1]);
 	/* With each new period while it runs, and each end. */
@@ -714,9 +689,9 @@ static void where_and_when(void)
 SILICON_MAIN({ "each kind of box, package 0, with freeze", each_kind_first },
 	     { "each kind of box, package 1, with freeze", each_kind_second },
 	     { "each kind of box, without freeze", each_kind_unfrozen },
-	     { "many periods", many_periods },
+	     { "samples are exact at many periods", many_periods },
 	     { "periods too small to serve", tiny_periods },
-	     { "a throttled group", throttled_group },
+	     { "a throttled group starts again", throttled_group },
 	     { "a group throttled as its leader overflows", throttled_with_leader },
 	     { "a throttled group whose leader has a frequency", throttled_by_frequency },
 	     { "a period longer than a counter", long_period },
@@ -725,7 +700,7 @@ SILICON_MAIN({ "each kind of box, package 0, with freeze", each_kind_first },
 	     { "other events come and go", coming_and_going },
 	     { "more events than counters", multiplexed },
 	     { "no room in the ring buffer", no_room },
-	     { "a frequency", frequency },
-	     { "REFRESH", refresh },
-	     { "PERIOD", period_change },
+	     { "the period follows the rate at a frequency", frequency },
+	     { "REFRESH stops after so many samples", refresh },
+	     { "PERIOD changes the period of a running event", period_change },
 	     { "IP, process, callchain, time", where_and_when })

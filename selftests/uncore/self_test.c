@@ -6,14 +6,13 @@
  * CPU 0 serves package 0, CPU 2 package 1. The NMI watchdog is off, so that all NMIs are ours.
  *
  * VM: --sockets 2 --cores 2 --icount --append nmi_watchdog=0
- * TIER: once debug
+ * TEST: 6.1 debug
  */
 #include "foreign.h"
 #include "hotplug.h"
 #include "kmsg.h"
 #include "sampling.h"
 #include "storm.h"
-
 
 /* From now on no uncore PMI arrives, though nothing shows it. */
 #define ALL_LOST	(1ull << 40)
@@ -212,9 +211,7 @@ static void with_taken(const char *boxes, const char *pmu, const char *event)
 	if (fd >= 0) {
 		open_events[num_open_events++] = fd;
 		event_ring(fd, attr.sample_type, 64);
-		perf_enable(fd);
-		sleep_us(5000);
-		perf_disable(fd);
+		perf_run_us(fd, 5000);
 		rings_drain();
 		ktap_check(rings[0].samples >= 10, "%s: %llu samples", what, rings[0].samples);
 		check_caps_pmi(what, "yes");

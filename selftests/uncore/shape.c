@@ -8,7 +8,7 @@
 #include "silicon.h"
 
 #define PMU	"xeon7500_cbox_6"
-#define CTR	0xd71	/* the first counter of that box: alone, an event gets it */
+#define CTR	C6_CTR_0	/* the first counter of that box: alone, an event gets it */
 #define CODE	0x1e	/* occupancy_maf, at most 16 per cycle */
 
 /* Text and tables of the guide: in that of the S-Box both comparisons are the other way round. */
@@ -60,27 +60,30 @@ static u64 expected(u64 from, u64 to, unsigned int thresh, bool inv, bool edge)
 	return sum;
 }
 
-static void check(const char *options, unsigned int thresh, bool inv, bool edge)
+/* The event gets the first counter of its box, @ctr. */
+static void check_event(int cpu, const char *pmu, const char *event, unsigned int ctr,
+			unsigned int thresh, bool inv, bool edge)
 {
-	u64 want, from, to;
-	struct perf_count count;
-	char event[64];
-	int cpu, fd;
+	int fd = event_open(pmu, event, cpu, -1);
+	u64 want, from, to, count;
 
-	event_close_all();
-	cpu = package_cpu(1);
-	snprintf(event, sizeof(event), "occupancy_maf%s", options);
-	fd = event_open(PMU, event, cpu, -1);
-	perf_enable(fd);
-	sleep_us(2000);
-	perf_disable(fd);
-	count = perf_count(fd);
-	from = silicon_truth(cpu, SYN_OPENED, CTR);
-	to = silicon_truth(cpu, SYN_CLOSED, CTR);
+	perf_run_us(fd, 2000);
+	count = perf_count(fd).value;
+	from = silicon_truth(cpu, SYN_OPENED, ctr);
+	to = silicon_truth(cpu, SYN_CLOSED, ctr);
 	ktap_require(from && to > from, "no window");
 	want = expected(from, to, thresh, inv, edge);
-	ktap_check(count.value == want, "%s, cycles %llu to %llu: %llu, expected %llu", event, from,
-		   to, count.value, want);
+	ktap_check(count == want, "%s, cycles %llu to %llu: %llu, expected %llu", event, from, to,
+		   count, want);
+}
+
+static void check(const char *options, unsigned int thresh, bool inv, bool edge)
+{
+	char event[80];
+
+	event_close_all();
+	snprintf(event, sizeof(event), "occupancy_maf%s", options);
+	check_event(package_cpu(1), PMU, event, CTR, thresh, inv, edge);
 }
 
 static void check_all(unsigned int phase, unsigned int active, unsigned int inc)
@@ -106,25 +109,10 @@ static void check_all(unsigned int phase, unsigned int active, unsigned int inc)
 	msr_write(package_cpu(1), SYN_TRAFFIC_RESET, 1);
 }
 
-static void sparse(void)
-{
-	check_all(5, 3, 9);
-}
-
-static void dense(void)
-{
-	check_all(60, 61, 16);
-}
-
-static void never(void)
-{
-	check_all(0, 0, 1);
-}
-
-static void always(void)
-{
-	check_all(0, PERIOD, 13);
-}
+KTAP_CALL(sparse, check_all(5, 3, 9))
+KTAP_CALL(dense, check_all(60, 61, 16))
+KTAP_CALL(never, check_all(0, 0, 1))
+KTAP_CALL(always, check_all(0, PERIOD, 13))
 
 /* edge alone counts how often an event of one bit begins. */
 static void edge_of_one_bit(void)
@@ -134,10 +122,10 @@ static void edge_of_one_bit(void)
 		unsigned int box, inst, code, ctr;
 	} on[] = {
 		{ PMU, "trans_maf,edge", SYN_BOX_C, 6, 0x1f, CTR },
-		{ "xeon7500_ubox", "ipis_sent,edge", SYN_BOX_U, 0, 0xf9, 0xc11 },
-		{ "xeon7500_wbox", "prochot,edge", SYN_BOX_W, 0, 0x02, 0xc91 },
+		{ "xeon7500_ubox", "ipis_sent,edge", SYN_BOX_U, 0, 0xf9, U_CTR },
+		{ "xeon7500_wbox", "prochot,edge", SYN_BOX_W, 0, 0x02, W_CTR_0 },
 		/* Of those that add up, one is an event of one bit. */
-		{ "xeon7500_sbox_0", "egress_starved.ad_cw,edge", SYN_BOX_S, 0, 0x43, 0xc51 },
+		{ "xeon7500_sbox_0", "egress_starved.ad_cw,edge", SYN_BOX_S, 0, 0x43, S0_CTR0 },
 		{ "xeon7500_cbox_6", "starved_egress.iv,edge", SYN_BOX_C, 6, 0x0b, CTR },
 	};
 	static const struct {
@@ -147,27 +135,15 @@ static void edge_of_one_bit(void)
 		{ "xeon7500_cbox_6", "starved_egress.ad_sb,edge" },
 		{ "xeon7500_cbox_6", "occupancy_maf,edge" },
 	};
-	u64 want, from, to;
-	struct perf_count count;
+	int cpu = package_cpu(0), fd;
 	unsigned int i;
-	int cpu, fd;
 
-	cpu = package_cpu(0);
 	for (i = 0; i < ARRAY_SIZE(on); i++) {
 		silicon_start();
 		set_pattern(cpu, 7, 20, 1);
 		silicon_traffic(cpu, SYN_SEL(on[i].box, on[i].inst, on[i].code, SYN_ANY),
 				SYN_PATTERN(6, 7, 20, 1));
-		fd = event_open(on[i].pmu, on[i].event, cpu, -1);
-		perf_enable(fd);
-		sleep_us(2000);
-		perf_disable(fd);
-		count = perf_count(fd);
-		from = silicon_truth(cpu, SYN_OPENED, on[i].ctr);
-		to = silicon_truth(cpu, SYN_CLOSED, on[i].ctr);
-		want = expected(from, to, 0, false, true);
-		ktap_check(count.value == want && want, "%s: %llu, expected %llu", on[i].event,
-			   count.value, want);
+		check_event(cpu, on[i].pmu, on[i].event, on[i].ctr, 0, false, true);
 		msr_write(cpu, SYN_TRAFFIC_RESET, 1);
 	}
 	for (i = 0; i < ARRAY_SIZE(refused); i++) {
@@ -185,14 +161,13 @@ static void by_table(void)
 		const char *pmu, *event;
 		unsigned int box, code, ctr, reading;
 	} of[] = {
-		[C_TABLE] = { "xeon7500_cbox_0", "occupancy_maf", SYN_BOX_C, CODE, 0xd11,
+		[C_TABLE] = { "xeon7500_cbox_0", "occupancy_maf", SYN_BOX_C, CODE, C0_CTR_0,
 			      RD_C_INVERT },
-		[S_TABLE] = { "xeon7500_sbox_0", "req_tbl_occupancy.local", SYN_BOX_S, 0x31, 0xc51,
-			      RD_S_INVERT },
+		[S_TABLE] = { "xeon7500_sbox_0", "req_tbl_occupancy.local", SYN_BOX_S, 0x31,
+			      S0_CTR0, RD_S_INVERT },
 	};
 	static const char *const options[] = { ",thresh=5", ",thresh=5,inv", ",thresh=5,inv,edge" };
-	int cpu = package_cpu(0), fd;
-	u64 want, from, to;
+	int cpu = package_cpu(0);
 	unsigned int i;
 
 	for (sense = C_TABLE; sense <= S_TABLE; sense++) {
@@ -205,15 +180,7 @@ static void by_table(void)
 			silicon_traffic(cpu, SYN_SEL(of[sense].box, 0, of[sense].code, SYN_ANY),
 					SYN_PATTERN(6, 7, 20, 6));
 			snprintf(event, sizeof(event), "%s%s", of[sense].event, options[i]);
-			fd = event_open(of[sense].pmu, event, cpu, -1);
-			perf_enable(fd);
-			sleep_us(2000);
-			perf_disable(fd);
-			from = silicon_truth(cpu, SYN_OPENED, of[sense].ctr);
-			to = silicon_truth(cpu, SYN_CLOSED, of[sense].ctr);
-			want = expected(from, to, 5, i > 0, i > 1);
-			ktap_check(perf_count(fd).value == want && want, "%s: %llu, expected %llu",
-				   event, perf_count(fd).value, want);
+			check_event(cpu, of[sense].pmu, event, of[sense].ctr, 5, i > 0, i > 1);
 			msr_write(cpu, SYN_TRAFFIC_RESET, 1);
 			msr_write(0, SYN_READING(of[sense].reading), 0);
 		}

@@ -14,8 +14,8 @@
  * PART: adversaries
  * VM: --sockets 2 --cores 2
  * BOOT: own
- * TIER: newest
- * LONG: each
+ * TEST: 6.1 6.12 newest debug
+ * SOAK: 6.1 6.12 newest
  */
 #include <signal.h>
 #include <sys/mman.h>
@@ -42,14 +42,7 @@ static const struct {
 	{ "xeon7500_cbox_7", "trans_maf" },
 	{ "xeon7500_ubox", "woken" },
 	{ "xeon7500_wbox", "uncore_clock" },
-	{ "xeon7500_sbox_0", "to_r_ndr_msgq_occupancy" },
-	{ "xeon7500_sbox_1", "to_r_snp_msgq_cycles_ne" },
-	{ "xeon7500_bbox_0", "msgs_in_non_snoop" },
-	{ "xeon7500_bbox_1", "imt_inserts_all" },
-	{ "xeon7500_mbox_0", "mbox_cycles" },
-	{ "xeon7500_mbox_1", "bbox_cmds.reads" },
-	{ "xeon7500_rbox_0", "flits_sent,port=1" },
-	{ "xeon7500_rbox_1", "flits_sent,port=2" },
+	EACH_SBMR_BOX
 };
 
 #define EACH		(int)ARRAY_SIZE(each)
@@ -244,15 +237,8 @@ static void failed_offline(bool open)
 	set_online(2, true);
 }
 
-static void failed_offline_open(void)
-{
-	failed_offline(true);
-}
-
-static void failed_offline_closed(void)
-{
-	failed_offline(false);
-}
+KTAP_CALL(failed_offline_open, failed_offline(true))
+KTAP_CALL(failed_offline_closed, failed_offline(false))
 
 /* ---- a CPU with many events goes offline ---- */
 
@@ -613,9 +599,7 @@ static void counts_on(int package)
 	u64 count, truth;
 
 	silicon_clear();
-	perf_enable(fd);
-	sleep_us(2000);
-	perf_disable(fd);
+	perf_run_us(fd, 2000);
 	count = perf_count(fd).value;
 	truth = box_truth(cpu, SYN_EVENTS, "xeon7500_cbox_0");
 	ktap_check(count && count == truth, "package %d: %llu, truth %llu", package, count, truth);

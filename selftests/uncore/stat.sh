@@ -3,12 +3,10 @@
 #
 # The real perf: names, merging, sockets, scale and unit.
 #
-# KERNELS: 6.1 6.12 newest
-# PERF: both
-# TIER: newest once
+# TEST: 6.1 newest
+# SOAK: 6.1 6.1:newest newest newest:6.1
 # VM: --sockets 2 --cores 2
 # PUT: programs/silicon.c
-# LONG: once
 . "$(dirname "$0")/ktap.sh"
 PATH=$PATH:$(dirname "$0")
 why=$(silicon violations) || ktap_skip_all "$why"

@@ -183,10 +183,7 @@ static void storm(u64 period, unsigned int limit, const char *options, bool one_
 }
 
 /* The handler cannot keep up, and always has a next one before it. */
-static void shortest(void)
-{
-	storm(SHORTEST, 100000, "", false);
-}
+KTAP_CALL(shortest, storm(SHORTEST, 100000, "", false))
 
 /* It can for a moment. */
 static void short_periods(void)
@@ -305,9 +302,7 @@ static void beside_sampling(void)
 	clock = event_open("xeon7500_mbox_1", "mbox_cycles", 0, -1);
 	storm_cboxes();
 	perf_enable(clock);
-	perf_enable(leader);
-	sleep_us(STORM_US);
-	perf_disable(leader);
+	perf_run_us(leader, STORM_US);
 	perf_disable(clock);
 	rings_drain();
 	truth = perf_value(clock);
@@ -411,15 +406,11 @@ static void disabled_while_waiting(void)
 	storm_traffic(0);
 	attr.sample_period = SHORTEST;
 	fd = event_open_attr(&attr, 0, -1);
-	perf_enable(fd);
-	sleep_us(25000);
-	perf_disable(fd);
+	perf_run_us(fd, 25000);
 	a = perf_count(fd);
 	ktap_check(a.running * 2 < a.enabled, "ran for %llu of %llu ns", a.running, a.enabled);
 	ktap_require(!ioctl(fd, PERF_EVENT_IOC_PERIOD, &period), "%s", strerror(errno));
-	perf_enable(fd);
-	sleep_us(10000);
-	perf_disable(fd);
+	perf_run_us(fd, 10000);
 	b = perf_count(fd);
 	ktap_check(b.running - a.running == b.enabled - a.enabled, "then for %llu of %llu ns",
 		   b.running - a.running, b.enabled - a.enabled);

@@ -14,7 +14,7 @@
  *
  * PART: adversaries
  * VM: --sockets 2 --cores 2
- * LONG: each
+ * SOAK: 6.1 6.12 newest
  */
 #include "hotplug.h"
 #include "kmsg.h"
@@ -67,13 +67,7 @@ static u64 core_samples;
 /* As perf record -c does it, every 50 us of a busy CPU. */
 static void core_open(int cpu)
 {
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_HARDWARE,
-		.config = PERF_COUNT_HW_CPU_CYCLES,
-		.size = sizeof(attr),
-		.sample_period = 100003,
-		.sample_type = SAMPLE_BASE,
-	};
+	struct perf_event_attr attr = cycles_attr(100003, SAMPLE_BASE);
 
 	if (with_core)
 		event_ring(event_open_attr(&attr, cpu, -1), attr.sample_type, 8);
@@ -234,25 +228,10 @@ static void come_and_go(const char *options, bool core)
 	finish("CPUs");
 }
 
-static void cpus(void)
-{
-	come_and_go(",freeze=1", true);
-}
-
-static void cpus_unfrozen(void)
-{
-	come_and_go("", true);
-}
-
-static void cpus_alone(void)
-{
-	come_and_go(",freeze=1", false);
-}
-
-static void cpus_alone_unfrozen(void)
-{
-	come_and_go("", false);
-}
+KTAP_CALL(cpus, come_and_go(",freeze=1", true))
+KTAP_CALL(cpus_unfrozen, come_and_go("", true))
+KTAP_CALL(cpus_alone, come_and_go(",freeze=1", false))
+KTAP_CALL(cpus_alone_unfrozen, come_and_go("", false))
 
 /* ---- a whole package ---- */
 
@@ -295,15 +274,8 @@ static void whole_package(const char *options)
 	finish("package");
 }
 
-static void package(void)
-{
-	whole_package(",freeze=1");
-}
-
-static void package_unfrozen(void)
-{
-	whole_package("");
-}
+KTAP_CALL(package, whole_package(",freeze=1"))
+KTAP_CALL(package_unfrozen, whole_package(""))
 
 /* ---- xeon7500_package/lost/ itself ---- */
 

@@ -5,11 +5,10 @@
  * as many different ones as the hardware has room for run at once. What they hold is
  * unknown once the package was idle.
  *
- * TIER: quick once debug
+ * TEST: 6.1 debug
  * VM: --sockets 2 --cores 2
  */
-#include "traffic.h"
-
+#include "silicon.h"
 
 static int cpu;
 
@@ -23,7 +22,7 @@ static void start(void)
 
 static int open_one(const char *pmu, const char *event, int group)
 {
-	struct perf_event_attr attr = attr_of(pmu, event);
+	struct perf_event_attr attr = event_attr(pmu, event);
 
 	attr.disabled = group < 0;
 	return event_open_attr(&attr, cpu, group);
@@ -31,7 +30,7 @@ static int open_one(const char *pmu, const char *event, int group)
 
 static void check_refused(const char *pmu, const char *event, int group)
 {
-	struct perf_event_attr attr = attr_of(pmu, event);
+	struct perf_event_attr attr = event_attr(pmu, event);
 	int fd;
 
 	attr.disabled = 0;
@@ -107,6 +106,21 @@ static const struct pair {
 	{ "rbox_1", "local_arb_bid,port=0", "global_arb_bid,port=0", true },
 	{ "rbox_1", "drs.anyresp,port=2", "ndr.anycmp,port=2", true },
 	{ "rbox_1", "drs.anyresp,port=2", "drs.anyresp,port=2", true },
+	/* other fields of one register */
+	{ "bbox_0", "addr_in_match,match_addr=0x1,mask_addr=0x1",
+	  "opcode_in_match,match_opc_in=0x1,mask_opc_in=0x1", true },
+	{ "bbox_1", "msg_in_match,match_msg_in=0x3,mask_msg_in=0xf",
+	  "msg_addr_in_match,match_msg_in=0x3,mask_msg_in=0xf,match_addr=0x1,mask_addr=0x1", true },
+	{ "mbox_0", "smi_crc_err", "bbox_cmds.writes", true },
+	{ "mbox_0", "bbox_cmds.writes", "bbox_rsp.retry", true },
+	{ "mbox_0", "fvc_ev3.mem_ecc_err", "fvc_ev3.poison_txn", true },
+	{ "mbox_1", "frm_type.nop", "cycles_sched_mode.wrprio", true },
+	{ "mbox_1", "dram_cmd.ras.rdprio", "frm_type.wdat", true },
+	{ "mbox_1", "dram_cmd.ras", "retries.fvid,pld_fvid=3", true },
+	{ "mbox_1", "therm_trp_up.all.gt_lo", "therm_trp_dn.all.gt_mid_rise", true },
+	{ "mbox_1", "pgt_page_ev.cls2opn", "cycles_pgt_state.open", true },
+	{ "rbox_0", "starving", "target_available.vn1.vlg", true },
+	{ "rbox_0", "retryq_ne,port=3", "outputq_ne,port=3", true },
 };
 
 static void for_each_pair(bool fit, void (*check)(const char *pmu, const char *a, const char *b))
@@ -125,19 +139,13 @@ static void for_each_pair(bool fit, void (*check)(const char *pmu, const char *a
 	}
 }
 
-static void check_together(const char *pmu, const char *a, const char *b)
+/* Neither has waited, and together they have what there was. */
+static void check_all_the_time(const char *pmu, const char *a, const char *b, const int fd[2],
+			       struct perf_count count[2])
 {
-	struct perf_count count[2];
 	u64 truth;
-	int fd[2], i;
+	int i;
 
-	event_close_all();
-	silicon_clear();
-	fd[0] = open_one(pmu, a, -1);
-	fd[1] = open_one(pmu, b, fd[0]);
-	perf_enable(fd[0]);
-	sleep_us(100);
-	perf_disable(fd[0]);
 	for (i = 0; i < 2; i++) {
 		count[i] = perf_count(fd[i]);
 		ktap_check(count[i].running && count[i].running == count[i].enabled,
@@ -148,15 +156,45 @@ static void check_together(const char *pmu, const char *a, const char *b)
 	ktap_check(count[0].value + count[1].value == truth,
 		   "%s/%s/ and %s: %llu and %llu, truth %llu", pmu, a, b, count[0].value,
 		   count[1].value, truth);
+}
+
+/* The second comes and goes while the first runs, and comes back. */
+static void check_beside(const char *pmu, const char *a, const char *b)
+{
+	struct perf_count count[2];
+	int fd[2], i;
+
+	event_close_all();
+	silicon_clear();
+	fd[0] = open_one(pmu, a, -1);
+	fd[1] = open_one(pmu, b, -1);
+	perf_enable(fd[0]);
+	for (i = 0; i < 2; i++) {
+		sleep_us(200);
+		perf_run_us(fd[1], 200);
+	}
+	perf_disable(fd[0]);
+	check_all_the_time(pmu, a, b, fd, count);
+}
+
+static void check_together(const char *pmu, const char *a, const char *b)
+{
+	struct perf_count count[2];
+	int fd[2];
+
+	event_close_all();
+	silicon_clear();
+	fd[0] = open_one(pmu, a, -1);
+	fd[1] = open_one(pmu, b, fd[0]);
+	perf_run_us(fd[0], 100);
+	check_all_the_time(pmu, a, b, fd, count);
 	if (!strcmp(a, b))
 		ktap_check(count[0].value == count[1].value, "%s/%s/ twice: %llu and %llu", pmu, a,
 			   count[0].value, count[1].value);
 }
 
-static void pairs_that_fit(void)
-{
-	for_each_pair(true, check_together);
-}
+KTAP_CALL(pairs_that_fit, for_each_pair(true, check_together))
+KTAP_CALL(pairs_beside, for_each_pair(true, check_beside))
 
 static void check_apart(const char *pmu, const char *a, const char *b)
 {
@@ -170,10 +208,7 @@ static void check_apart(const char *pmu, const char *a, const char *b)
 		   silicon_accesses());
 }
 
-static void pairs_refused(void)
-{
-	for_each_pair(false, check_apart);
-}
+KTAP_CALL(pairs_refused, for_each_pair(false, check_apart))
 
 static u64 now_ns(void)
 {
@@ -219,10 +254,7 @@ static void check_turns(const char *pmu, const char *a, const char *b)
 		   count[1].value, truth);
 }
 
-static void pairs_in_turns(void)
-{
-	for_each_pair(false, check_turns);
-}
+KTAP_CALL(pairs_in_turns, for_each_pair(false, check_turns))
 
 /* Reads happen in every cycle, writes never: who counts what? */
 static void turns_do_not_mix(void)
@@ -331,9 +363,7 @@ static void four_fvc(void)
 	check_refused(pmu, "bbox_cmds.reads", fd[0]);
 	check_refused(pmu, "event=0x0d,fvc_evnt=4", fd[0]);
 	fd[4] = open_one(pmu, "event=0x0d,fvc_evnt=2", fd[0]);
-	perf_enable(fd[0]);
-	sleep_us(100);
-	perf_disable(fd[0]);
+	perf_run_us(fd[0], 100);
 	ktap_check(perf_count(fd[2]).value == perf_count(fd[4]).value && perf_count(fd[4]).value,
 		   "%llu and %llu", perf_count(fd[2]).value, perf_count(fd[4]).value);
 }
@@ -519,21 +549,23 @@ static void sharing_costs_nothing(void)
 /* Something in every sub-register, as another user may have left it. */
 static const struct { uint16_t msr; u64 val; } junk[] = {
 	/* B: MATCH, MASK */
-	{ 0xe45, 0x123 }, { 0xe46, 0xfff }, { 0xe4d, 0x0555500000000055 },
-	{ 0xe4e, 0x0fff00000000ffff },
+	{ B0_MATCH, 0x123 }, { B0_MASK, 0xfff }, { B1_MATCH, 0x0555500000000055 },
+	{ B1_MASK, 0x0fff00000000ffff },
 	/* S: the masks, then the switch */
-	{ 0xe49, 0x4567 }, { 0xe4a, 0x7e }, { 0xe48, 0 },
-	{ 0xe59, 0x89ab }, { 0xe5a, 0x81 }, { 0xe58, 1ULL << 63 },
+	{ S0_MATCH, 0x4567 }, { S0_MASK, 0x7e }, { S0_MM_CFG, 0 }, { S1_MATCH, 0x89ab },
+	{ S1_MASK, 0x81 }, { S1_MM_CFG, 1ULL << 63 },
 	/* M: DSP to FVC, match set */
-	{ 0xca5, 0x100 }, { 0xca6, 0x3a2 }, { 0xca7, 0x67 }, { 0xca8, 0x128 },
-	{ 0xca9, 0x41 }, { 0xcaa, 0x1203 }, { 0xcab, 0x123456 },
-	{ 0xe55, 0x1240 }, { 0xe56, 0xff }, { 0xe54, 1ULL << 63 },
-	{ 0xe5d, 0x3c0 }, { 0xe5e, 0xf0 }, { 0xe5c, 0 },
+	{ M0_DSP, 0x100 }, { M0_ISS, 0x3a2 }, { M0_MAP, 0x67 }, { M0_MSC_THR, 0x128 },
+	{ M0_PGT, 0x41 }, { M0_PLD, 0x1203 }, { M0_ZDP_CTL_FVC, 0x123456 },
+	{ M0_ADDR_MATCH, 0x1240 }, { M0_ADDR_MASK, 0xff }, { M0_MM_CFG, 1ULL << 63 },
+	{ M1_ADDR_MATCH, 0x3c0 }, { M1_ADDR_MASK, 0xf0 }, { M1_MM_CFG, 0 },
 	/* R: IPERF, QLX, match sets of a port on each side */
-	{ 0xe04, 0x80000000 }, { 0xe24, 0x04000000 }, { 0xe0c, 0x1213 },
-	{ 0xe61, 0x1c00 }, { 0xe62, 0x1e00 }, { 0xe60, 0x210000 },
-	{ 0xe71, 0x0400 }, { 0xe72, 0x1e00 }, { 0xe70, 1ULL << 63 },
-	{ 0xe0b, 0x10000000 }, { 0xe2f, 0x3 },
+	{ R_PORT0_IPERF_CFG0, 0x80000000 }, { R_PORT0_IPERF_CFG1, 0x04000000 },
+	{ R_PORT0_QLX_CFG, 0x1213 }, { R_PORT0_XBR_SET1_MATCH, 0x1c00 },
+	{ R_PORT0_XBR_SET1_MASK, 0x1e00 }, { R_PORT0_XBR_SET1_MM_CFG, 0x210000 },
+	{ R_PORT0_XBR_SET2_MATCH, 0x0400 }, { R_PORT0_XBR_SET2_MASK, 0x1e00 },
+	{ R_PORT0_XBR_SET2_MM_CFG, 1ULL << 63 }, { R_PORT7_IPERF_CFG0, 0x10000000 },
+	{ R_PORT7_QLX_CFG, 0x3 },
 };
 
 static const struct { const char *pmu, *event; } uses[] = {
@@ -635,6 +667,7 @@ static void written_anew(void)
 }
 
 SILICON_MAIN({ "settings that fit run together", pairs_that_fit },
+	     { "one of them comes and goes while the other runs", pairs_beside },
 	     { "settings that exclude each other are refused in a group", pairs_refused },
 	     { "outside of a group they take turns", pairs_in_turns },
 	     { "turns do not mix", turns_do_not_mix },

@@ -5,19 +5,18 @@
  *
  * On a debug kernel no call ends within the period of an overflow.
  *
- * KERNELS: 6.1 6.12 newest
+ * TEST: 6.1 6.12
+ * SOAK: 6.1 newest
  * VM: --sockets 2 --cores 2 --icount --append nmi_watchdog=0
- * LONG: once
  */
 #include "hotplug.h"
 #include "sampling.h"
 #include "sweep.h"
 
-
 #define PMU	"xeon7500_cbox_0"
 #define EVENT	"occupancy_maf"
 #define OTHER	"llc_hits.m"
-#define CTR	0xd11
+#define CTR	C0_CTR_0
 #define WRAP	(1ull << 48)
 
 /* How late the interrupt is in some of the sweeps. */
@@ -222,9 +221,7 @@ static void find_rate(void)
 {
 	int fd = event_open(PMU, EVENT, runner_cpu, -1);
 
-	perf_enable(fd);
-	sleep_us(100);
-	perf_disable(fd);
+	perf_run_us(fd, 100);
 	per_1000 = perf_value(fd) * 1000 / box_truth(runner_cpu, SYN_ENABLED, PMU);
 	event_close_all();
 }
@@ -324,21 +321,11 @@ static void siblings_open(void)
 	event_open(PMU, EVENT, runner_cpu, runner);
 }
 
-static void call_reset(void)
-{
-	ioctl(runner, PERF_EVENT_IOC_RESET, 0);
-}
+KTAP_CALL(call_reset, ioctl(runner, PERF_EVENT_IOC_RESET, 0))
 
 /* This is stop and start. */
-static void call_period(void)
-{
-	ioctl(runner, PERF_EVENT_IOC_PERIOD, &runner_period);
-}
-
-static void call_disable(void)
-{
-	ioctl(runner, PERF_EVENT_IOC_DISABLE, 0);
-}
+KTAP_CALL(call_period, ioctl(runner, PERF_EVENT_IOC_PERIOD, &runner_period))
+KTAP_CALL(call_disable, ioctl(runner, PERF_EVENT_IOC_DISABLE, 0))
 
 /* perf counts samples down from here. */
 static void limit_far_away(void)
@@ -346,10 +333,7 @@ static void limit_far_away(void)
 	ktap_require(!ioctl(runner, PERF_EVENT_IOC_REFRESH, 1000000000), "%s", strerror(errno));
 }
 
-static void call_enable(void)
-{
-	ioctl(runner, PERF_EVENT_IOC_ENABLE, 0);
-}
+KTAP_CALL(call_enable, ioctl(runner, PERF_EVENT_IOC_ENABLE, 0))
 
 /* With a whole period before it. */
 static void start_again(void)
@@ -358,10 +342,7 @@ static void start_again(void)
 	call_enable();
 }
 
-static void call_close(void)
-{
-	close(runner);
-}
+KTAP_CALL(call_close, close(runner))
 
 static void open_again(void)
 {
@@ -371,25 +352,10 @@ static void open_again(void)
 
 /* ---- a neighbour ---- */
 
-static void neighbour_open(void)
-{
-	neighbour = event_open(PMU, OTHER, runner_cpu, -1);
-}
-
-static void neighbour_enable(void)
-{
-	ioctl(neighbour, PERF_EVENT_IOC_ENABLE, 0);
-}
-
-static void neighbour_disable(void)
-{
-	ioctl(neighbour, PERF_EVENT_IOC_DISABLE, 0);
-}
-
-static void neighbour_close(void)
-{
-	close(neighbour);
-}
+KTAP_CALL(neighbour_open, neighbour = event_open(PMU, OTHER, runner_cpu, -1))
+KTAP_CALL(neighbour_enable, ioctl(neighbour, PERF_EVENT_IOC_ENABLE, 0))
+KTAP_CALL(neighbour_disable, ioctl(neighbour, PERF_EVENT_IOC_DISABLE, 0))
+KTAP_CALL(neighbour_close, close(neighbour))
 
 static struct perf_event_attr neighbour_attr;
 
@@ -399,10 +365,7 @@ static void neighbour_attr_make(void)
 	neighbour_attr.disabled = 0;
 }
 
-static void neighbour_open_enabled(void)
-{
-	neighbour = perf_open(&neighbour_attr, runner_cpu, -1);
-}
+KTAP_CALL(neighbour_open_enabled, neighbour = perf_open(&neighbour_attr, runner_cpu, -1))
 
 static void neighbour_retire(void)
 {

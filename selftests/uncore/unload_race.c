@@ -6,8 +6,8 @@
  *
  * PART: adversaries
  * VM: --sockets 2 --cores 2
- * KERNELS: 6.1 6.12 newest
- * LONG: each
+ * TEST: 6.1 6.12
+ * SOAK: 6.1 6.12 newest
  */
 #include <signal.h>
 #include <sys/mman.h>

@@ -62,9 +62,7 @@ static void any_cpu_counts(void)
 		fd = try_open("xeon7500_cbox_3", "llc_misses.all", cpu);
 		if (fd < 0)
 			continue;
-		perf_enable(fd);
-		sleep_us(3000);
-		perf_disable(fd);
+		perf_run_us(fd, 3000);
 		count = perf_count(fd).value;
 		truth = box_truth(cpu, SYN_EVENTS, "xeon7500_cbox_3");
 		ktap_check(count && count == truth, "CPU %d: %llu, truth of its package %llu", cpu,
@@ -90,9 +88,7 @@ static void any_cpu_in_a_group(void)
 	fd = perf_open(&attr, 3, leader);
 	ktap_require(fd >= 0, "on the CPU of the leader: %s", strerror(-fd));
 	open_events[num_open_events++] = fd;
-	perf_enable(leader);
-	sleep_us(3000);
-	perf_disable(leader);
+	perf_run_us(leader, 3000);
 	ktap_check(perf_count(leader).value && perf_count(leader).value == perf_count(fd).value,
 		   "%llu and %llu", perf_count(leader).value, perf_count(fd).value);
 }
@@ -111,9 +107,7 @@ static void any_cpu_samples(void)
 		return;
 	open_events[num_open_events++] = fd;
 	event_ring(fd, attr.sample_type, 8);
-	perf_enable(fd);
-	sleep_us(20000);
-	perf_disable(fd);
+	perf_run_us(fd, 20000);
 	check_books_taken("on CPU 6", 1);
 	ktap_check(rings[0].samples, "no sample");
 }
@@ -260,9 +254,7 @@ static void pmi_off(void)
 	err = opens(event_attr("xeon7500_cbox_0", "llc_misses.all,freeze=1"));
 	ktap_check(err == -EOPNOTSUPP, "freeze: %d", err);
 	fd = event_open("xeon7500_cbox_0", "llc_misses.all", 0, -1);
-	perf_enable(fd);
-	sleep_us(3000);
-	perf_disable(fd);
+	perf_run_us(fd, 3000);
 	ktap_check(perf_count(fd).value &&
 		   perf_count(fd).value == box_truth(0, SYN_EVENTS, "xeon7500_cbox_0"),
 		   "%llu", perf_count(fd).value);
@@ -330,9 +322,7 @@ static void package_pmu(void)
 		fd = try_open(PACKAGE, names[i], 5);
 		if (fd < 0)
 			continue;
-		perf_enable(fd);
-		sleep_us(1000);
-		perf_disable(fd);
+		perf_run_us(fd, 1000);
 		ns = perf_count(fd).value;
 		ktap_check(i ? !ns : ns >= 1000000, "%s: %llu", names[i], ns);
 		event_close_all();

@@ -6,11 +6,10 @@
  * Names and encodings of both models are compared with the spec in vm/conformance.py.
  *
  * VM: --machine westmereex --sockets 2 --cores 2 --icount --append nmi_watchdog=0
- * TIER: once debug
+ * TEST: 6.1 debug
  */
-#include "each_event.h"
-#include "foreign.h"
 #include "session.h"
+#include "foreign.h"
 
 #define CBOXES	10
 
@@ -22,10 +21,7 @@ static const char *cbox(int n)
 	return pmu[n];
 }
 
-static void each_event(void)
-{
-	ktap_check(count_each_event() > 2500);
-}
+KTAP_CALL(each_event, ktap_check(count_each_event() > 2500))
 
 /* ---- which C-Boxes there are ---- */
 
@@ -40,9 +36,8 @@ static bool is_there(int n)
 /* Counts one event on all C-Boxes of all packages: the sum of what perf sees is the truth. */
 static void check_sum(const char *what)
 {
-	static const uint16_t first[CBOXES] = {
-		0xd11, 0xd91, 0xd51, 0xdd1, 0xd31, 0xdb1, 0xd71, 0xdf1, 0xf51, 0xfd1
-	};
+	static const uint16_t first[CBOXES] = { C0_CTR_0, C1_CTR_0, C2_CTR_0, C3_CTR_0, C4_CTR_0,
+						C5_CTR_0, C6_CTR_0, C7_CTR_0, C8_CTR_0, C9_CTR_0 };
 	int cpus[SILICON_MAX_PACKAGES], fd[2 * CBOXES], num = 0, n, i, p;
 	u64 sum = 0, truth = 0;
 
@@ -166,20 +161,19 @@ static const struct {
 	unsigned int msr;
 	uint32_t bits, val;
 } fields[] = {
-	{ "bbox_cmds.writes,fvc_fvid=0x3f", 0xcab, 0x71ff, 5 << 12 | 1 << 6 | 0x3f },
-	{ "bbox_rsp.retry,fvc_fvid=0x20", 0xcab, 0x7e3f, 6 << 12 | 1 << 9 | 0x20 },
-	{ "fvc_ev3.bbox_cmds.sprwr", 0xcab, 7 << 21 | 7 << 6, 5 << 21 | 7 << 6 },
-	{ "bcmd_schedq_occupancy.all,map_fvid=0x3f", 0xca7, 0x3ff, 8 << 6 | 0x3f },
-	{ "dram_misc.retries_fvid,pld_fvid=0x3f", 0xcaa, 7 << 16 | 0xfe, 0xfe },
-	{ "dram_misc.zqcal", 0xcaa, 0xff << 16, 0x1e << 19 | 1 << 16 },
-	{ "dram_misc.non_nop_trkl", 0xcaa, 7 << 16, 4 << 16 },
-	{ "retries.all", 0xcaa, 7 << 16 | 1 << 7, 0 },
-	{ "iss_sched.frame_beat", 0xca6, 1 << 10, 1 << 10 },
-	{ "sched_mode_changes", 0xca6, 1 << 10, 0 },
-	{ "page_empty", 0xca9, 1 << 11, 1 << 11 },
-	{ "pgt_page_ev2.auto_cls", 0xca9, 1 << 11, 0 },
+	{ "bbox_cmds.writes,fvc_fvid=0x3f", M0_ZDP_CTL_FVC, 0x71ff, 5 << 12 | 1 << 6 | 0x3f },
+	{ "bbox_rsp.retry,fvc_fvid=0x20", M0_ZDP_CTL_FVC, 0x7e3f, 6 << 12 | 1 << 9 | 0x20 },
+	{ "fvc_ev3.bbox_cmds.sprwr", M0_ZDP_CTL_FVC, 7 << 21 | 7 << 6, 5 << 21 | 7 << 6 },
+	{ "bcmd_schedq_occupancy.all,map_fvid=0x3f", M0_MAP, 0x3ff, 8 << 6 | 0x3f },
+	{ "dram_misc.retries_fvid,pld_fvid=0x3f", M0_PLD, 7 << 16 | 0xfe, 0xfe },
+	{ "dram_misc.zqcal", M0_PLD, 0xff << 16, 0x1e << 19 | 1 << 16 },
+	{ "dram_misc.non_nop_trkl", M0_PLD, 7 << 16, 4 << 16 },
+	{ "retries.all", M0_PLD, 7 << 16 | 1 << 7, 0 },
+	{ "iss_sched.frame_beat", M0_ISS, 1 << 10, 1 << 10 },
+	{ "sched_mode_changes", M0_ISS, 1 << 10, 0 },
+	{ "page_empty", M0_PGT, 1 << 11, 1 << 11 },
+	{ "pgt_page_ev2.auto_cls", M0_PGT, 1 << 11, 0 },
 };
-
 
 static void mbox_fields(void)
 {
@@ -204,7 +198,7 @@ static void mbox_fields(void)
 
 static int open_beside(const char *a, const char *b)
 {
-	struct perf_event_attr attr = attr_of("xeon7500_mbox_0", b);
+	struct perf_event_attr attr = event_attr("xeon7500_mbox_0", b);
 	int leader = event_open("xeon7500_mbox_0", a, package_cpu(0), -1);
 	int fd = perf_open(&attr, package_cpu(0), leader);
 

@@ -8,15 +8,15 @@
  * No wrap of an event that only counts asks for an interrupt.
  *
  * VM: --sockets 2 --cores 2 --icount --append nmi_watchdog=0
- * TIER: once debug
- * LONG: once
+ * TEST: 6.1 debug
+ * SOAK: 6.1 newest
  */
 #include "foreign.h"
 #include "hotplug.h"
 #include "silicon.h"
 
 #define PMU	"xeon7500_cbox_3"
-#define CTR	0xdd1
+#define CTR	C3_CTR_0
 #define WRAP	(1ull << 48)
 
 /* 2^48 / (24 * 2.266 GHz), and some. */

@@ -6,8 +6,7 @@
 # loaded; tests of it that apply to what a change does run on the kernel with that change. The first
 # build takes half an hour, each change two minutes.
 #
-# KERNELS: newest
-# TIER: soak
+# TEST: none
 #
 # shellcheck disable=SC2016 # what is in single quotes is for the guest's shell
 # shellcheck disable=SC2317 # the tests are called by name

@@ -3,6 +3,6 @@
 #
 # Mainline's uncore driver with our changes beside ours: what they mend is no difference any more.
 #
-# KERNELS: 6.1 6.12 newest
-# TIER: soak
+# TEST: none
+# SOAK: 6.1 6.12 newest
 exec "$(dirname "$0")/../vm/differential.py" --patched

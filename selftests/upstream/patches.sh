@@ -4,8 +4,8 @@
 # Our changes to Linux fit the source of each kernel, one by one and together, and come out as
 # patches that the kernel's own checkpatch, git am and patch accept.
 #
-# KERNELS: 6.1 6.12 newest
-# TIER: soak
+# TEST: none
+# SOAK: 6.1 6.12 newest
 #
 # shellcheck disable=SC2317 # the tests are called by name
 set -u

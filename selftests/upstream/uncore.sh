@@ -4,8 +4,8 @@
 # The faults of mainline's uncore driver: each is there without our changes, and gone with its
 # own alone and with all of them. What is loaded is built of Debian's source.
 #
-# KERNELS: 6.1 6.12 newest
-# TIER: soak
+# TEST: none
+# SOAK: 6.1 6.12 newest
 #
 # shellcheck disable=SC2016 # what is in single quotes is for the guest's shell
 # shellcheck disable=SC2317 # the tests are called by name

@@ -4,8 +4,8 @@
 # What needs packages waits while another program holds a lock of apt or dpkg, and says so; not for
 # ever, and not for what does not end.
 #
-# KERNELS: 6.1
-# TIER: soak
+# TEST: none
+# SOAK: 6.1
 #
 # shellcheck disable=SC2317 # the tests are called by name
 set -u

@@ -15,9 +15,8 @@ Where the spec settles nothing, or only infers, somebody has made a choice that 
 and this test share. That proves nothing; such choices are the READINGS. They are printed
 with what rests on each, and one that nothing rests on any more is an error.
 
-KERNELS: 6.1 6.12 newest
-TIER: quick once
-LONG: once
+TEST: 6.1
+SOAK: 6.1 newest
 """
 import collections
 import copy

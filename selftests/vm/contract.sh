@@ -7,9 +7,8 @@
 # Boots take seconds, so each one serves several tests. Where one kernel is enough they take
 # turns.
 #
-# KERNELS: 6.1 6.12 newest
-# TIER: newest once
-# LONG: once
+# TEST: 6.1 newest
+# SOAK: 6.1 newest
 #
 # shellcheck disable=SC2016 # what is in single quotes is for the guest's shell
 # shellcheck disable=SC2317 # the tests are called by name

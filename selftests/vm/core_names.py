@@ -7,9 +7,8 @@ this test reads only the JSON.
 On each kernel one model of each machine, by turns, since the driver's names do not
 depend on which; in soak all.
 
-KERNELS: 6.1 6.12 newest
-TIER: once
-LONG: once
+TEST: 6.1
+SOAK: 6.1 newest
 """
 import json
 import os

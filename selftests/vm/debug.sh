@@ -4,7 +4,8 @@
 # The debug kernel sees the mistakes it is there for, tools/vm/run hears of them,
 # and a healthy module passes.
 #
-# KERNELS: debug
+# TEST: debug
+# SOAK: none
 #
 # shellcheck disable=SC2317 # the tests are called by name
 set -u

@@ -11,8 +11,7 @@ occur any more.
 With --patched it is mainline's driver with the changes of Documentation/upstream. What they mend,
 named in MENDED, is then no difference any more.
 
-KERNELS: 6.1 6.12 newest
-TIER: once
+TEST: 6.1
 """
 import os
 import re

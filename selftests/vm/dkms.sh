@@ -4,8 +4,7 @@
 # What apt runs when a kernel is installed: with the dkms of Debian 12 and of Debian 13 the modules
 # are built for a kernel that they are for, and for any other apt goes on and nothing changes.
 #
-# KERNELS: newest
-# TIER: soak
+# TEST: none
 #
 # shellcheck disable=SC2317 # the tests are called by name
 set -u

@@ -21,9 +21,8 @@ A ```c block compiles by itself, or stands in the file that it names: ```c drive
 That commands which do not work fail is tried as well: WRONG. make soak has all of it with each
 perf, and on newest.
 
-KERNELS: 6.1 6.12 newest
-TIER: once
-LONG: once
+TEST: 6.1
+SOAK: 6.1 newest
 """
 import glob
 import os

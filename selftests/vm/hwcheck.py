@@ -9,9 +9,8 @@ announces, and the silicon is the machine of its report. Killed at any moment an
 a CPU that goes meanwhile, it leaves all registers as they were. Elsewhere, and beside another
 owner, it does nothing.
 
-KERNELS: 6.1 6.12 newest
-TIER: once
-LONG: once
+TEST: 6.1
+SOAK: 6.1 newest
 """
 import importlib.machinery
 import importlib.util

@@ -10,8 +10,8 @@ when the window began or ended is the only thing that may be missing from what a
 its inserts say of each other; the stay that they tell has to be the same each time. What is
 counted elsewhere than in the box itself is not what the box counts, in most of them.
 
-TIER: once
-LONG: once
+TEST: 6.1
+SOAK: 6.1 newest
 """
 import json
 import os

@@ -4,8 +4,8 @@
 # make deb, make install and make uninstall. In make soak, also: the packages in a fresh Debian 12
 # and a fresh Debian 13, upgrades of the kernel, the modules in the virtual machine, removal.
 #
-# KERNELS: 6.1
-# LONG: once
+# TEST: 6.1
+# SOAK: 6.1
 set -uo pipefail
 . "$(dirname "$0")/../lib/vm.sh"
 

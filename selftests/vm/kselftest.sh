@@ -5,7 +5,7 @@
 # /dev/cpu/*/msr nobody can ask it, as on real hardware: what needs it is skipped, and what
 # does not need it runs.
 #
-# LONG: once
+# SOAK: 6.1 newest
 #
 # shellcheck disable=SC2317 # the tests are called by name
 set -u

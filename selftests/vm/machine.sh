@@ -5,7 +5,8 @@
 # clock (MSR CEH), and the rate of the time stamp counter, which the kernel measures when
 # instructions are counted.
 #
-# KERNELS: 6.1
+# TEST: 6.1
+# SOAK: none
 set -uo pipefail
 . "$(dirname "$0")/../lib/vm.sh"
 

@@ -5,8 +5,8 @@
 # a picture; on 1 and 2 packages, and in make soak on 4 and 8, the picture is well-formed and
 # has all links.
 #
-# KERNELS: 6.1
-# LONG: once
+# TEST: 6.1
+# SOAK: 6.1
 set -uo pipefail
 . "$(dirname "$0")/../lib/vm.sh"
 

@@ -3,8 +3,8 @@
 #
 # The modules compile without a word for every Debian kernel whose headers can be had.
 #
-# KERNELS: 6.1
-# TIER: soak
+# TEST: none
+# SOAK: 6.1
 set -u
 . "$(dirname "$0")/../lib/vm.sh"
 

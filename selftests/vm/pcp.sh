@@ -5,8 +5,8 @@
 # planted; C-Boxes that a Xeon 7500 does not have are no metrics of it. It is a process, as with
 # pmcd: from a dbpmda that had loaded it, its code went at the end while its thread still ran.
 #
-# KERNELS: 6.1
-# TIER: soak
+# TEST: none
+# SOAK: 6.1
 set -uo pipefail
 . "$(dirname "$0")/../lib/vm.sh"
 . "$(dirname "$0")/../lib/debian.sh"

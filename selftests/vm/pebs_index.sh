@@ -4,8 +4,8 @@
 # The PEBS index of a Goldmont out of bounds: what the kernel alone makes of it, and
 # that intel_core_ext spares it. The first kills the machine, so each has its own.
 #
-# KERNELS: 6.1 6.12 newest
-# LONG: each
+# TEST: 6.1 6.12
+# SOAK: 6.1 6.12 newest
 #
 # shellcheck disable=SC2016 # what is in single quotes is for the guest's shell
 # shellcheck disable=SC2317 # the tests are called by name

@@ -4,8 +4,8 @@
 # A perf of Debian's source with our patch: it passes its own tests of events and metrics,
 # perf list describes the events, and perf stat -M computes what perf metrics does.
 #
-# KERNELS: 6.1
-# TIER: soak
+# TEST: none
+# SOAK: 6.1
 set -uo pipefail
 . "$(dirname "$0")/../lib/vm.sh"
 

@@ -6,7 +6,8 @@
 # dashboard has data from what the service counts by default, Prometheus evaluates the alerts, and
 # the service is one that systemd reads.
 #
-# KERNELS: 6.1
+# TEST: 6.1
+# SOAK: none
 set -uo pipefail
 . "$(dirname "$0")/../lib/vm.sh"
 . "$(dirname "$0")/../lib/prometheus.sh"

@@ -6,7 +6,8 @@
 # here as for a kernel without CONFIG_INIT_STACK_ALL_ZERO. The cases are in
 # selftests/guest/sample_regs/guest.c.
 #
-# KERNELS: 6.1
+# TEST: 6.1
+# SOAK: none
 set -uo pipefail
 . "$(dirname "$0")/../lib/vm.sh"
 

@@ -5,8 +5,8 @@
 # is the first process of a container there. It writes the file of node_exporter as the user
 # prometheus; how exposed it is; and what it says where the kernel does not let it count.
 #
-# KERNELS: 6.1
-# TIER: soak
+# TEST: none
+# SOAK: 6.1
 set -uo pipefail
 . "$(dirname "$0")/../lib/vm.sh"
 

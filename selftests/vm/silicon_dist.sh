@@ -4,8 +4,8 @@
 # The archive of the virtual silicon: it is made, unpacked elsewhere, and there does what
 # Documentation/test-your-program.md says of it, with neither this tree nor the cache in sight.
 #
-# KERNELS: 6.1
-# TIER: once
+# TEST: 6.1
+# SOAK: none
 #
 # shellcheck disable=SC2317 # the tests are called by name
 set -u

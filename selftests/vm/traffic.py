@@ -5,8 +5,8 @@
 Whole lines are read in each 4,096 cycles of the uncore clock, so a rate is right to half a line
 of each box. FLITS_SENT is taken for all flits, as the metrics do.
 
-KERNELS: 6.1
-TIER: once
+TEST: 6.1
+SOAK: none
 """
 import json
 import os

@@ -4,8 +4,8 @@
 # The installed udev rule: on a Xeon 7500 and E7 xeon7500_uncore is loaded in place of intel_uncore,
 # and on another CPU everything is as without the rule, modprobe.d included.
 #
-# KERNELS: 6.1
-# TIER: once
+# TEST: 6.1
+# SOAK: none
 #
 # shellcheck disable=SC2016,SC2317 # for the guest's shell; called by name
 set -uo pipefail

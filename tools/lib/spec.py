@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The hardware facts of spec/xeon7500, for tools and tests.
+"""The hardware facts of spec/, for tools and tests; those of the Xeons, if nothing else is said.
 
 use_model() fills REGS, EVENTS, NUM and WANTED with what is true of one model.
 """
@@ -8,7 +8,7 @@ import os
 import re
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
-SPEC = os.path.join(TOP, 'spec', 'xeon7500')
+SPEC = os.path.join(TOP, 'spec')
 
 # Machines: the model in the spec, the identifier in sysfs.
 MODELS = {'xeon7500': ('nhm-ex', 'nehalem-ex'), 'westmereex': ('wsm-ex', 'westmere-ex')}
@@ -20,8 +20,8 @@ KINDS = {'ubox': 'U', 'cbox': 'C', 'sbox': 'S', 'bbox': 'B', 'mbox': 'M', 'rbox'
 RENAMED = {('M', 'CYCLES'): 'mbox_cycles'}
 
 
-def load(name):
-    with open(os.path.join(SPEC, name), encoding='utf-8') as f:
+def load(name, cpu='xeon7500'):
+    with open(os.path.join(SPEC, cpu, name), encoding='utf-8') as f:
         return json.load(f)
 
 

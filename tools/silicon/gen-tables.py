@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Turn the hardware facts (spec/) into C tables for the model.
 
-    gen-tables.py SPEC-DIR OUTPUT-DIR
+    gen-tables.py OUTPUT-DIR
 
 spec-tables.inc has the uncore: for each model of the spec, one row per register with its
 access class and the kind of every bit, one row per event with its unit mask bits, limits
@@ -11,10 +11,12 @@ address and no event code but those of these rows. core-events.inc has the event
 PMUs and what each counts ("counts" in core_events.json), core-tables.inc the offcore registers
 of Goldmont and Silvermont.
 """
-import json
 import os
 import re
 import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), '..', 'lib'))
+from spec import events_of, field_mask, load, of_model
 
 # Models of the spec, and what their tables are called
 MODELS = {'nhm-ex': 'nehalem_ex', 'wsm-ex': 'westmere_ex'}
@@ -63,25 +65,6 @@ ROLES = [
 ]
 
 
-def load(spec, name):
-    with open(os.path.join(spec, name), encoding='utf-8') as f:
-        return json.load(f)
-
-
-def of_model(rows, model):
-    """Those that the model has, as they are on it."""
-    for row in rows:
-        if model in row.get('models', [model]):
-            yield {**row, **row.get('by_model', {}).get(model, {})}
-
-
-def bits(text):
-    """'15:8' -> mask"""
-    hi, _, lo = text.partition(':')
-    hi, lo = int(hi), int(lo or hi)
-    return ((1 << (hi - lo + 1)) - 1) << lo
-
-
 def role(reg_type):
     for pattern, name in ROLES:
         m = re.search(pattern, reg_type)
@@ -97,7 +80,7 @@ def field_masks(fields, reg_type, width):
         kind = KINDS[f['kind']]
         if f['kind'] == 'unknown' and reg_type in UNKNOWN_IS_ZERO:
             kind = 'rsv'
-        masks[kind] |= bits(where)
+        masks[kind] |= field_mask(where)
     inside = (1 << width) - 1
     for k in masks:
         masks[k] &= inside
@@ -109,14 +92,14 @@ def field_masks(fields, reg_type, width):
     return masks
 
 
-def registers(spec, model):
+def registers(model):
     layouts = {}
-    for f in load(spec, 'fields.json') + load(spec, 'fields_mw.json'):
+    for f in load('fields.json') + load('fields_mw.json'):
         if f.get('model', model) == model:
             layouts[re.sub(r'_\{0-\d\}', '', f['reg'])] = f['fields']
     # The R overflow control is one register type under two names in the guide.
     rows = []
-    for r in of_model(load(spec, 'registers.json') + load(spec, 'registers_mw.json'), model):
+    for r in of_model(load('registers.json') + load('registers_mw.json'), model):
         reg_type = r.get('type') or r['name']
         layout = layouts[re.sub(r'_\d$', '', reg_type)]
         masks = field_masks(of_model(layout, model), reg_type, r['width'])
@@ -269,22 +252,17 @@ def dram_rows(events):
     return [', '.join(f'{c:#x}' for c in sorted(codes - {0}))]
 
 
-def box_events(spec, box):
-    doc = load(spec, f'events_{box.lower()}.json')
-    return doc['events'] if isinstance(doc, dict) else doc
-
-
-def events(spec, model):
+def events(model):
     rows = []
     for box in 'UCBSW':
-        rows += event_rows(box, of_model(box_events(spec, box), model))
-    return rows + m_rows(of_model(box_events(spec, 'M'), model))
+        rows += event_rows(box, events_of(box, model))
+    return rows + m_rows(events_of('M', model))
 
 
-def every_event(spec):
+def every_event():
     """As it is on each model."""
     return [e for box in 'UCBSWM' for model in MODELS
-            for e in of_model(box_events(spec, box), model)]
+            for e in events_of(box, model)]
 
 
 def counts(text):
@@ -303,27 +281,27 @@ def counts(text):
     return f'SRC_{source}, ' + (f'BR_MISP({value})' if kind == 'mispredicted' else value)
 
 
-def core_rows(spec):
+def core_rows(cpu):
     rows = []
-    for e in load(spec, 'core_events.json')['events']:
+    for e in load('core_events.json', cpu)['events']:
         if 'fixed_counter' in e or 'edge' in e:
             continue
         # An Atom has one event for all its offcore registers, told apart by the unit mask.
         selects = [(e['umask'], e['counts'])]
         if e['counts'] == 'offcore':
             selects = [(r['umask'], f'offcore {n}')
-                       for n, r in enumerate(load(spec, 'offcore.json')['registers'])]
+                       for n, r in enumerate(load('offcore.json', cpu)['registers'])]
         rows += [f'{{ {e["code"]}, {umask}, {counts(text)}, {str(e["precise"]).lower()} }},'
                  for umask, text in selects]
     return rows + ['{ }']
 
 
-def offcore(spec, macro):
-    registers = load(spec, 'offcore.json')['registers']
+def offcore(cpu):
+    registers = load('offcore.json', cpu)['registers']
     writable = [int(r['writable_mask'], 0) for r in registers]
     # What can be written, and asks for nothing.
     no_request = [w & 0xffff & ~int(r['request_mask'], 0) for w, r in zip(writable, registers)]
-    return [f'#define {macro}_{name} {{ {", ".join(f"{n:#x}ull" for n in masks)} }}\n'
+    return [f'#define {cpu.upper()}_{name} {{ {", ".join(f"{n:#x}ull" for n in masks)} }}\n'
             for name, masks in (('OFFCORE', writable), ('NO_REQUEST', no_request))]
 
 
@@ -338,22 +316,21 @@ def write(out, name, declarations):
 
 
 def main():
-    specs, out = sys.argv[1:]
-    spec = os.path.join(specs, 'xeon7500')
-    packets = packet_rows(load(spec, 'packet_matching.json'))
+    out, = sys.argv[1:]
+    packets = packet_rows(load('packet_matching.json'))
     tables = []
     for model, name in MODELS.items():
-        tables += [(f'static const struct reg_info {name}_regs[] =', registers(spec, model)),
-                   (f'static const struct event_info {name}_events[] =', events(spec, model))]
+        tables += [(f'static const struct reg_info {name}_regs[] =', registers(model)),
+                   (f'static const struct event_info {name}_events[] =', events(model))]
     tables += [('const struct opcode_info opcode_table[] =', packets),
-               ('const uint8_t dram_cmd_table[] =', dram_rows(load(spec, 'events_m.json')))]
+               ('const uint8_t dram_cmd_table[] =', dram_rows(load('events_m.json')))]
     write(out, 'spec-tables.inc', tables)
-    write(out, 'spec-tags.inc', [('enum', tags(every_event(spec)))])
+    write(out, 'spec-tags.inc', [('enum', tags(every_event()))])
     write(out, 'core-events.inc', [(f'static const struct row {name}[] =',
-                                    core_rows(os.path.join(specs, name))) for name in CORES])
+                                    core_rows(name)) for name in CORES])
     with open(os.path.join(out, 'core-tables.inc'), 'w', encoding='utf-8') as f:
         for name in ('goldmont', 'silvermont'):
-            f.writelines(offcore(os.path.join(specs, name), name.upper()))
+            f.writelines(offcore(name))
 
 
 main()

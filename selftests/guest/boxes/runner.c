@@ -31,9 +31,8 @@ static void run_row(const char *name, const struct event *events, int num)
 	int fd[MAX_EVENTS], i;
 
 	for (i = 0; i < num; i++) {
-		struct perf_event_attr attr = perf_attr(events[i].pmu, 0);
+		struct perf_event_attr attr = event_attr(events[i].pmu, events[i].terms);
 
-		attr_add_terms(&attr, events[i].pmu, events[i].terms);
 		fd[i] = perf_open(&attr, cpu, -1);
 		ktap_require(fd[i] >= 0, "%s/%s/: %s", events[i].pmu, events[i].terms,
 			     strerror(-fd[i]));

@@ -18,38 +18,6 @@
 
 static int cpu;
 
-static void add_word(struct perf_event_attr *attr, const char *term)
-{
-	u64 val = strtoull(strchr(term, '=') + 1, NULL, 0);
-
-	if (!strncmp(term, "config1=", 8))
-		attr->config1 |= val;
-	else if (!strncmp(term, "config2=", 8))
-		attr->config2 |= val;
-	else
-		attr->config |= val;
-}
-
-static struct perf_event_attr terms_attr(const char *pmu, const char *terms)
-{
-	struct perf_event_attr attr = perf_attr(pmu, 0);
-	char copy[256], path[300], alias[256], *term, *save;
-
-	snprintf(copy, sizeof(copy), "%s", terms);
-	for (term = strtok_r(copy, ",", &save); term; term = strtok_r(NULL, ",", &save)) {
-		snprintf(path, sizeof(path), SYSFS_PMU "/%s/events/%s", pmu, term);
-		if (!strncmp(term, "config", 6) && strchr(term, '=')) {
-			add_word(&attr, term);
-		} else if (!strchr(term, '=') && !access(path, R_OK)) {
-			sysfs_read(pmu, "events", term, alias, sizeof(alias));
-			attr_add_terms(&attr, pmu, alias);
-		} else {
-			attr_add_terms(&attr, pmu, term);
-		}
-	}
-	return attr;
-}
-
 static void print_registers(char *regs)
 {
 	char *reg, *save;
@@ -87,7 +55,7 @@ static void run_row(char *field[MAX_FIELDS])
 		printf("\n");
 		return;
 	}
-	attr = terms_attr(field[1], field[2]);
+	attr = event_attr(field[1], field[2]);
 	msr_write(cpu, SYN_TRAFFIC_MIX, !field[6][0]);
 	msr_write(cpu, SYN_CLEAR, 1);
 	fd = perf_open(&attr, cpu, -1);

@@ -45,12 +45,12 @@ static int cpu_of[PACKAGES_MAX], packages;
 
 static bool moves(uint32_t msr)
 {
-	return msr == 0xca4 || msr == 0xce4;	/* time stamps of the M-Box */
+	return msr == M0_TIMESTAMP_UNIT || msr == M1_TIMESTAMP_UNIT;
 }
 
 static uint32_t address(unsigned int i)
 {
-	return i <= LAST - FIRST ? FIRST + i : 0x394 + i - (LAST - FIRST + 1);
+	return i <= LAST - FIRST ? FIRST + i : W_FIXED_CTR + i - (LAST - FIRST + 1);
 }
 
 static u64 value(unsigned int i, int cpu)
@@ -114,17 +114,17 @@ static void run_anywhere(void)
 /* Remains of somebody who has gone: nothing is enabled. */
 static void litter(int cpu)
 {
-	msr_write(cpu, 0xc00, 3 << 1);
-	msr_write(cpu, 0xd00 + CTR(0), 0x123456789);
-	msr_write(cpu, 0xd00 + CTL(0), 0x14);
-	msr_write(cpu, 0xdc0 + CTR(3), 77);
-	msr_write(cpu, 0xc80 + CTR(0), 0x2000000);
-	msr_write(cpu, 0xc80 + CTR(1), 0x3000001);
-	msr_write(cpu, 0xe45, 0x1234);
-	msr_write(cpu, 0xe49, 0x99);
-	msr_write(cpu, 0xe48, 1ull << 63);
-	msr_write(cpu, 0xe04, 0x200);
-	msr_write(cpu, 0xc20, 3);
+	msr_write(cpu, U_GLOBAL_CTL, 3 << 1);
+	msr_write(cpu, C0_CTR_0, 0x123456789);
+	msr_write(cpu, C0_EVT_SEL_0, 0x14);
+	msr_write(cpu, C3_CTR_3, 77);
+	msr_write(cpu, W_CTR_0, 0x2000000);
+	msr_write(cpu, W_CTR_1, 0x3000001);
+	msr_write(cpu, B0_MATCH, 0x1234);
+	msr_write(cpu, S0_MATCH, 0x99);
+	msr_write(cpu, S0_MM_CFG, 1ull << 63);
+	msr_write(cpu, R_PORT0_IPERF_CFG0, 0x200);
+	msr_write(cpu, B0_GLOBAL_CTL, 3);
 }
 
 static void set_readings(char *text)

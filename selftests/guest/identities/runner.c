@@ -27,13 +27,11 @@ static void run_row(int package, unsigned int us, char *rest)
 
 		ktap_require(event && num < MAX_EVENTS, "%s", word);
 		*event++ = 0;
-		attr = attr_of(word, event);
+		attr = event_attr(word, event);
 		fd[num] = event_open_attr(&attr, cpu, -1);
 		perf_enable(fd[num++]);
 	}
-	perf_enable(gate);
-	sleep_us(us);
-	perf_disable(gate);
+	perf_run_us(gate, us);
 	cycles = perf_count(clock);
 	printf("row %llu", cycles.value);
 	for (int i = 0; i < num; i++) {

@@ -14,7 +14,6 @@
 
 #include "foreign.h"
 
-
 /* Long enough that the rate of an event is the same in two windows. */
 #define WINDOW_US	300
 
@@ -161,7 +160,6 @@ static void flatten(char *to, const char *name)
 		*to++ = *name == '.' ? '_' : toupper(*name);
 	*to = 0;
 }
-
 
 /* The driver counts the ports of an R-Box from 0; LIKWID's port 8 is port 7. */
 static int port_of(const char *name)
@@ -407,7 +405,7 @@ static double count_hits(u64 *truth)
 	group = perfmon_addEventSet(text);
 	ktap_require(group >= 0 && !perfmon_setupCounters(group) && !perfmon_startCounters() &&
 		     !perfmon_stopCounters(), "%s", text);
-	*truth = silicon_truth(0, SYN_EVENTS, 0xd11);
+	*truth = silicon_truth(0, SYN_EVENTS, C0_CTR_0);
 	return perfmon_getLastResult(group, 0, 0);
 }
 
@@ -422,7 +420,7 @@ static void left_over(void)
 	double value;
 
 	likwid_init();
-	msr_write(0, 0xd11, left);
+	msr_write(0, C0_CTR_0, left);
 	value = count_hits(&truth);
 	ktap_check(truth && value == truth + (machine == WSM ? left : 0), "%.0f, truth %llu", value,
 		   truth);
@@ -480,9 +478,7 @@ static void same_events(void)
 					   strerror(-fd));
 			continue;
 		}
-		perf_enable(fd);
-		sleep_us(WINDOW_US);
-		perf_disable(fd);
+		perf_run_us(fd, WINDOW_US);
 		value = perf_count(fd).value;
 		clocks = box_truth(0, SYN_ENABLED, e->pmu);
 		close(fd);

@@ -103,7 +103,7 @@ static void count(struct rates *r, const char *tool)
 		/* The clock itself tells, if nobody disturbs it. */
 		if (!tool) {
 			from[p] = 0;
-			to[p] = silicon_truth(2 * p, SYN_ENABLED, 0x394);
+			to[p] = silicon_truth(2 * p, SYN_ENABLED, W_FIXED_CTR);
 		}
 		for (i = 0; i < EVENTS; i++) {
 			perf_disable(fd[p][i]);

@@ -10,7 +10,6 @@
 
 #define OURS		"xeon7500_uncore"
 #define WITNESS		"/sys/module/witness/parameters"
-#define U_GLOBAL_CTL	0xc00
 #define DEBUGCTL	0x1d9
 #define UNCORE_PMI	(1ull << 13)
 
@@ -168,12 +167,12 @@ static void suspend(void)
 
 	begin();
 	rings_drain();
-	windows = silicon_truth(0, SYN_WINDOWS, 0x394);
+	windows = silicon_truth(0, SYN_WINDOWS, W_FIXED_CTR);
 	ktap_require(put("/sys/power/state", state), "%s: %s", state, strerror(errno));
 	ktap_note("%s: U_GLOBAL_CTL %#llx, IA32_DEBUGCTL %#llx", state, seen("global_ctl"),
 		  seen("debugctl"));
 	ktap_check(!seen("global_ctl") && !(seen("debugctl") & UNCORE_PMI), "not asleep");
-	ktap_check(silicon_truth(0, SYN_WINDOWS, 0x394) > windows, "it has not stopped");
+	ktap_check(silicon_truth(0, SYN_WINDOWS, W_FIXED_CTR) > windows, "it has not stopped");
 	/* Awake again. */
 	r = &rings[0];
 	ring_drain(r, NULL, NULL);
@@ -190,5 +189,5 @@ static void suspend(void)
 	kmsg_no_unknown_nmi();
 }
 
-SILICON_MAIN({ "restart", restart },
-	     { "suspend", suspend })
+SILICON_MAIN({ "nothing counts when the system restarts", restart },
+	     { "nothing counts while the system sleeps", suspend })

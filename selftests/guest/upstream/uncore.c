@@ -13,18 +13,15 @@
 
 static int one_open(const char *pmu, const char *terms, int group)
 {
-	struct perf_event_attr attr = perf_attr(pmu, 0);
+	struct perf_event_attr attr = event_attr(pmu, terms);
 
-	attr_add_terms(&attr, pmu, terms);
 	attr.disabled = group < 0;
 	return event_open_attr(&attr, 0, group);
 }
 
 static uint64_t count_for(int fd, unsigned int us)
 {
-	perf_enable(fd);
-	sleep_us(us);
-	perf_disable(fd);
+	perf_run_us(fd, us);
 	return perf_count(fd).value;
 }
 
@@ -47,7 +44,7 @@ static bool is_counted(const char *pmu, const char *ours, const char *terms)
 
 static bool fixed_ctr_bits(void)
 {
-	msr_write(0, 0x394, WRAP - 1000);
+	msr_write(0, W_FIXED_CTR, WRAP - 1000);
 	return is_counted("uncore_wbox", "xeon7500_wbox", "event=0xff");
 }
 
@@ -71,7 +68,7 @@ static bool en_all(void)
 	uint64_t violations;
 	bool right;
 
-	msr_write(0, 0xc00, 1u << 31 | 1u << 29);
+	msr_write(0, U_GLOBAL_CTL, 1u << 31 | 1u << 29);
 	right = is_counted("uncore_cbox_0", "xeon7500_cbox_0", "event=0x14,umask=0x7");
 	violations = msr_read(0, SYN_VIOLATION(SYN_V_RST_ALL));
 	printf(", while it is reset %llu times", (unsigned long long)violations);
@@ -86,7 +83,7 @@ static bool wrap(void)
 	uint64_t got;
 
 	for (i = 0; i < 6; i++)
-		msr_write(0, 0xcb1 + 2 * i, WRAP - 5);
+		msr_write(0, M0_CNT_0 + 2 * i, WRAP - 5);
 	sysfs_read("uncore_mbox_0", "events", "bbox_cmds_read", terms, sizeof(terms));
 	snprintf(goes_on, sizeof(goes_on), "%s%s", terms,
 		 strstr(terms, "wrap_mode") ? "" : ",wrap_mode=1");
@@ -133,7 +130,7 @@ static bool fvc(void)
 		snprintf(all, sizeof(all), "inc_sel=0xd,wrap_mode=1,%s", terms[i]);
 		perf_enable(one_open("uncore_mbox_0", all, -1));
 	}
-	return equal(msr_read(0, 0xcab) >> 21 & 7, 0);
+	return equal(msr_read(0, M0_ZDP_CTL_FVC) >> 21 & 7, 0);
 }
 
 static void reset(void)
