@@ -12,7 +12,8 @@
  *
  * PART: adversaries
  * VM: --sockets 1 --cores 2
- * TIER: soak
+ * TEST: none
+ * SOAK: 6.1 debug
  */
 #include "foreign.h"
 #include "sampling.h"

@@ -14,8 +14,8 @@
  *
  * PART: adversaries
  * VM: --sockets 2 --cores 2
- * TIER: once debug
- * LONG: once
+ * TEST: 6.1 debug
+ * SOAK: none
  */
 #define _GNU_SOURCE
 #include <ftw.h>

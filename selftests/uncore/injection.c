@@ -10,7 +10,8 @@
  * PART: adversaries
  * VM: --sockets 2 --cores 2
  * BOOT: own
- * TIER: soak
+ * TEST: none
+ * SOAK: 6.1 debug
  */
 #include "foreign.h"
 #include "hotplug.h"

@@ -25,7 +25,8 @@
  * PART: adversaries
  * VM: --sockets 2 --cores 2
  * BOOT: own
- * TIER: soak
+ * TEST: none
+ * SOAK: 6.1 debug
  */
 #define _GNU_SOURCE
 #include <ftw.h>

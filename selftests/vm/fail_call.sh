@@ -4,7 +4,8 @@
 # Each call out of the uncore driver that can fail while it is loaded fails in turn, by a kprobe.
 # The case is in selftests/guest/fail_call/guest.c.
 #
-# TIER: soak
+# TEST: none
+# SOAK: 6.1 6.12 newest
 set -uo pipefail
 . "$(dirname "$0")/../lib/vm.sh"
 

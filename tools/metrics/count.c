@@ -487,7 +487,8 @@ static void take(struct run *run)
 		shut(&run->perf.fd);
 	if (fds[2].revents & ~POLLIN || (fds[2].revents && screen_keys(session)))
 		stop_perf(run);
-	if (run->perf.pid && run->tells <= now()) {
+	/* Not while perf speaks: it may be us who are late. */
+	if (run->perf.pid && !num && run->tells <= now()) {
 		run->tells = INFINITY;
 		warn("perf stat has not ended yet; Ctrl-C ends it");
 	}

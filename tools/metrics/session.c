@@ -257,6 +257,7 @@ static int options_read(struct options *options, int argc, char **argv)
 			;
 		if (i == NUM_OPTIONS)
 			return fail(STATUS_USAGE, option == ':' ? "%s wants a value" :
+				    optopt >= 256 ? "%s takes no value" :
 				    "there is no option %s, see perf metrics --help",
 				    optopt >= 256 ? format("--%s", table[optopt - 256].name) :
 				    optopt ? format("-%c", optopt) : argv[optind - 1]);
