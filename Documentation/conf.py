@@ -24,7 +24,7 @@ def add_toctrees(_, docname, source):
         parts = re.split(r'^(?=## )', source[0], flags=re.M)
         source[0] = ''.join(
             f'{part}\n```{{toctree}}\n:hidden:\n:caption: {part[3:].splitlines()[0]}\n'
-            + '\n'.join(re.findall(r'\]\(([^):#]+)\.md\)', part)) + '\n```\n\n'
+            + '\n'.join(f'{title} <{page}>' for title, page in re.findall(r'\[([^]]+)\]\(([^):#]+)\.md\)', part)) + '\n```\n\n'
             if part.startswith('## ') else part for part in parts)
 
 

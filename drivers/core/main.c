@@ -16,7 +16,7 @@
  * data_src=1	Atoms: samples say what their event implies about the access
  * ds_guard=1	Goldmont: repairs a PEBS index out of bounds
  *
- * See goldmont.md, silvermont.md and sandybridge.md in Documentation.
+ * See intel_core_ext.md in Documentation, and the pages that it names.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

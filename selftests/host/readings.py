@@ -74,8 +74,8 @@ def wrong_data(rows):
 
 
 def doubts(page):
-    """The items below "## Doubts", or the paragraph if there are none."""
-    for section in re.findall(r'^## Doubts\n(.*?)(?=^## |\Z)', page, re.M | re.S):
+    """The items below "## Open questions", or the paragraph if there are none."""
+    for section in re.findall(r'^## Open questions\n(.*?)(?=^## |\Z)', page, re.M | re.S):
         # A block of commands in between belongs to the item; what comes behind does not.
         items = re.split(r'^- ', section, flags=re.M)[1:]
         yield from items or [section]
@@ -183,7 +183,7 @@ tells('the check of the data', wrong_data([{**rows[0], 'driver': {
 pages = [p for p in sorted(glob.glob(f'{TOP}/Documentation/*.md')) if not p.endswith('/readings.md')]
 ktap.result('every doubt in Documentation has a reading',
             [f'{os.path.basename(p)}: {w}' for p in pages for w in wrong_page(text_of(p), known)])
-tells('the check of pages', wrong_page('## Doubts\n\n- *This.* Not known.\n', known), 'one without')
+tells('the check of pages', wrong_page('## Open questions\n\n- *This.* Not known.\n', known), 'one without')
 tells('the check of pages', wrong_page('see [that](readings.md#that)', known), 'one not in the data')
 
 ktap.result('what spec/ calls open has a reading',
