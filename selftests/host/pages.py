@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Links of the pages lead somewhere, each page is in the table of contents, pictures are current.
+"""Links of the pages lead somewhere, each page is in the table of contents, pictures are current, and
+the messages in troubleshooting.md are those of the programs.
 
 A link is to a file, and to a heading in it if it has a #. Documentation/index.md is the table of
 contents. Each check is tried on something wrong as well.
@@ -64,6 +65,18 @@ def old_picture(source, style, picture):
         yield 'not made from its source: make -C Documentation/pictures'
 
 
+def not_said(page, sources):
+    """Messages that troubleshooting.md quotes and no program has. N and numbers are any."""
+    quoted = re.findall(r'(?:`status`|kernel log says)[^|"]*"([^"]+)"', page)
+    table = page.partition('## What the driver says')[2].partition('\n## ')[0]
+    for row in re.findall(r'^\| (.*?) \|', table, re.M):
+        quoted += [] if row.startswith('message') else row.split('; ')
+    for text in quoted:
+        form = re.escape(text.strip()).replace(r'\.\.\.', '.*')
+        if not re.search(re.sub(r'\bN\b|\b\d+\b', lambda found: f'(%d|{found.group()})', form), sources):
+            yield f'no program says "{text}"'
+
+
 def tells(name, found):
     """A check that must find something."""
     ktap.result(f'{name} is found', [] if list(found) else ['nothing is found'])
@@ -88,6 +101,10 @@ ktap.result('pages that other files name are there', [
     and not path.endswith('/pages.py')
     for name in NAMED.findall(open(os.path.join(TOP, path), encoding='utf-8', errors='replace').read())
     for wrong in dead(path, f'[x]({os.path.relpath(name, os.path.dirname(path) or ".")})')])
+said = re.sub(r'"\s*\n\s*"', '', '\n'.join(text_of(path) for path in files if re.match(r'(drivers|tools/metrics)/.*\.c$', path)))
+ktap.result('the messages in troubleshooting.md are those of the programs',
+            not_said(text_of('Documentation/troubleshooting.md'), said))
+tells('a message that no program has', not_said('the kernel log says "no such message"', said))
 css = text_of('Documentation/pictures/style.css')
 ktap.result('every picture is made from its source', [
     f'{path}: {wrong}' for path in files if path.endswith('.dot')
