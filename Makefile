@@ -17,6 +17,7 @@
 #	make bench		MSR accesses and instructions, beside mainline
 #	make hwcheck		asks a real machine; and its module, for the running kernel (or KDIR=...)
 #	make silicon-dist	the virtual silicon as an archive, for programs of others
+#	make html		the documentation as a site, in build/html
 #	make export		what Grafana, PCP and others read, from the metric files
 #	make deb		Debian packages, in build/deb
 #	make install		modules for the running kernel (or KDIR=...), and perf-metrics
@@ -96,6 +97,9 @@ hwcheck:
 silicon-dist:
 	tools/silicon/dist
 
+html:
+	tools/html
+
 export:
 	$(need) cc metrics python3
 	$(MAKE) -s -C tools/metrics export
@@ -158,5 +162,5 @@ clean:
 	rm -rf build
 	-[ ! -e $(KDIR)/Makefile ] || $(MAKE) -C $(KDIR) M=$(CURDIR) clean
 
-.PHONY: all modules demo shell test-quick test test-debug soak soak-newest check hwcheck silicon-dist export bench \
+.PHONY: all modules demo shell test-quick test test-debug soak soak-newest check hwcheck silicon-dist html export bench \
 	install-rules install-man install-metrics install dkms-source dkms-install uninstall deb help clean

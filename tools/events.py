@@ -31,7 +31,7 @@ def description(name, want):
     """Of the event and, behind it, of the unit mask."""
     event, sub = want.event, want.umask
     parts = [OWN.get(name) or plain(event.get('desc')), plain(sub.get('desc')) if sub else '']
-    return ': '.join(dict.fromkeys(p for p in parts if p)) or '(the guide does not describe it)'
+    return ': '.join(dict.fromkeys(p for p in parts if p)) or '(the guide has no description)'
 
 
 def encoding(want):
@@ -59,10 +59,14 @@ def names(model):
 def page():
     first, second = (names(model) for model, _ in spec.MODELS.values())
     print('# Events\n')
-    print('Made from `spec/` by `tools/events.py`. What the events are for and how their fields work')
-    print('is on the page of each box. Scale: perf multiplies by it. A name with `?` is one whose')
-    print('encoding the sources leave in doubt. E7: on Xeon E7 only; 7500: not on Xeon E7. Code: that of')
-    print('the guide, and the unit mask; counters: those that have it, if not all do.')
+    print('<!-- Made from spec/ by tools/events.py. -->\n')
+    print('Every named event of every box. The page of a box explains its fields.\n')
+    print('| column or mark | meaning |\n|---|---|')
+    print('| code | the event code of the guide, then the unit mask |')
+    print('| counters | the counters that can count it; empty: all of the box |')
+    print('| scale | perf multiplies the count by it |')
+    print('| `?` | no second source confirms the encoding |')
+    print('| (E7), (7500) | only on Xeon E7, only on Xeon 7500 |')
     for kind, what in PAGES.items():
         every = {**second[kind], **first[kind]}
         print(f'\n## xeon7500_{kind}\n\n{what[0].upper() + what[1:]}, [{kind}]({kind}.md): '

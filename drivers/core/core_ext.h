@@ -34,7 +34,7 @@ struct core_ext_field {
 	unsigned int hi;
 };
 
-/* Here, so that whoever wants one of them has two numbers and no table. */
+/* In the header, so that the compiler can fold the shifts into constants. */
 static const struct core_ext_field core_ext_fields[CORE_EXT_NUM_FIELDS] = {
 	[CORE_EXT_LDLAT] = { "ldlat", 0, 15 },
 	[CORE_EXT_OCR_REQ] = { "ocr_req", 0, 15 },
@@ -120,8 +120,8 @@ struct core_ext_offcore {
  * @always: bit n: there are events of every request with response n
  * @offcore: the two offcore registers
  * @precise: selects of the precise events without a name, closed by 0
- * @precise_from: the lowest precise_ip whose promise only @events and @precise can keep. 0: all
- *	events keep it, there is no @precise, and the kernel has the data source
+ * @precise_from: from this precise_ip on, only events in @events and @precise are accepted. 0: all
+ *	events are, there is no @precise, and the kernel has the data source
  * @no_address: a record has no address of the access
  * @pdir: event select of the event whose precise use tolerates no other
  *	programmable counter in the core, 0 if there is none
@@ -173,7 +173,7 @@ static inline bool core_ext_is_offcore(const struct core_ext_model *model,
 	return code == (u8)model->offcore[0].select || code == (u8)model->offcore[1].select;
 }
 
-/* The core PMU has accepted an event, we have not. */
+/* Undo the event_init of the core PMU for an event that is refused here. */
 static inline int core_ext_undo_init(struct perf_event *event, int err)
 {
 	if (event->destroy)
@@ -187,7 +187,7 @@ int core_ext_discovery_start(struct device *dev, const struct core_ext_model *mo
 void core_ext_discovery_stop(struct device *dev);
 
 /*
- * A function of the core PMU is replaced by ours. What was there must be known before ours can be
+ * Replace a function of the core PMU by ours. The original must be saved before ours can be
  * called.
  */
 #define core_ext_hook(_slot, _found, _ours)				\

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Data source: the PEBS record of an Atom has none, but the event that was sampled says something
- * about the access: a load from the L2, for example. Samples of an event that asks for
- * PERF_SAMPLE_DATA_SRC get just that; what the event does not say stays N/A.
+ * about the access: a load from the L2, for example. A sample with PERF_SAMPLE_DATA_SRC gets just
+ * that; all other parts of the source stay N/A.
  *
  * The record has no latency and no transaction either. The kernel takes weight and transaction
  * of a sample from the field where other CPUs have them, so both are cleared. Silvermont's
@@ -25,7 +25,7 @@
 #define NOT_PER_ACCESS	(ARCH_PERFMON_EVENTSEL_EDGE | ARCH_PERFMON_EVENTSEL_INV | \
 			 ARCH_PERFMON_EVENTSEL_CMASK)
 
-/* What is made of the address of the access. */
+/* Sample fields that come from the address of the access. */
 #define ADDR_TYPE	(PERF_SAMPLE_ADDR | PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_DATA_PAGE_SIZE)
 
 static const struct core_ext_model *data_src_model;
@@ -34,7 +34,7 @@ static const struct core_ext_model *data_src_model;
 static perf_overflow_handler_t data_src_output[2];
 
 /**
- * struct data_src_event - what has been put aside of an event
+ * struct data_src_event - what is saved for an event
  * @source: of its samples, 0 if the event says nothing
  * @destroy: the core PMU's own destroy
  */
@@ -75,7 +75,7 @@ static u64 data_src_of(const struct perf_event *event)
 static void data_src_overflow(struct perf_event *event, struct perf_sample_data *data,
 			      struct pt_regs *regs)
 {
-	/* An inherited event has taken over its parent's handler, and nothing else. */
+	/* An inherited event has its parent's handler, and nothing else of it. */
 	const struct data_src_event *own = (event->parent ?: event)->pmu_private;
 
 	if (own->source) {
@@ -113,7 +113,7 @@ static int data_src_attach(struct perf_event *event)
 	own = kmalloc(sizeof(*own), GFP_KERNEL);
 	if (!own)
 		return -ENOMEM;
-	/* We are about to go: the event does without. */
+	/* The module is about to be unloaded: the event gets no source. */
 	if (!try_module_get(THIS_MODULE)) {
 		kfree(own);
 		return 0;
@@ -126,7 +126,7 @@ static int data_src_attach(struct perf_event *event)
 	return 0;
 }
 
-/* Do the samples show a field of the record that means nothing here? */
+/* Do the samples show a field of the record that is reserved here? */
 static bool data_src_wanted(const struct perf_event *event)
 {
 	u64 type = event->attr.sample_type;

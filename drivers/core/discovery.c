@@ -3,9 +3,9 @@
  * Discovery: format and events attributes merged into the device of the core PMU,
  * so that perf finds them where it looks for the kernel's own.
  *
- * A name that the kernel has already stays the kernel's. If that is one of the
- * fields of config1, the events that are spelt with it are left out as well: the
- * kernel may mean other bits by it.
+ * Where the kernel already has a name, the kernel's stays. If that is a field of
+ * config1, the events that use it are left out, too: the kernel's field may have
+ * other bits.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

@@ -52,7 +52,7 @@ static void ds_guard_say(struct irq_work *work)
 
 static DEFINE_IRQ_WORK(ds_guard_report, ds_guard_say);
 
-/* A counter of a PEBS event that has overflowed and been left so; @val: how far it is. */
+/* A PEBS counter that has overflowed and was not reloaded; @val: its value. */
 static bool ds_guard_stuck(int idx, u64 enabled, u64 *val)
 {
 	u64 select;
@@ -61,8 +61,8 @@ static bool ds_guard_stuck(int idx, u64 enabled, u64 *val)
 	if (!(select & ARCH_PERFMON_EVENTSEL_ENABLE))
 		return false;
 	/*
-	 * The kernel may have turned PEBS off just before we came. It gives PEBS
-	 * events no interrupt of their own, by which they are still known.
+	 * The kernel may have turned PEBS off just before. PEBS events have no interrupt of
+	 * their own enabled, which still identifies them.
 	 */
 	if (!(enabled & BIT_ULL(idx)) && select & ARCH_PERFMON_EVENTSEL_INT)
 		return false;
@@ -100,7 +100,7 @@ static void ds_guard_put_right(struct debug_store *ds, u64 enabled)
 			wrmsrq(ds_guard.counter_msr + idx,
 			       ds_guard_reload(ds->pebs_event_reset[idx], val));
 	}
-	/* Once is enough: the count says how often. */
+	/* Log it once; ds_repairs has the count. */
 	if (atomic_long_inc_return(&core_ext_ds_repairs) == 1)
 		irq_work_queue(&ds_guard_report);
 }
@@ -110,7 +110,7 @@ static noinline void ds_guard_repair(struct debug_store *ds)
 {
 	u64 area, enabled, running;
 
-	/* While the kernel sets the buffer up or takes it down it is not in use. */
+	/* The kernel is setting the buffer up or releasing it: it is not in use. */
 	rdmsrq(MSR_IA32_DS_AREA, area);
 	if (area != (unsigned long)ds)
 		return;
@@ -132,7 +132,7 @@ static int ds_guard_nmi(unsigned int type, struct pt_regs *regs)
 
 	if (ds_guard_out_of_bounds(ds))
 		ds_guard_repair(ds);
-	/* Whose interrupt it was is for the kernel to say. */
+	/* The kernel decides whose interrupt it was. */
 	return NMI_DONE;
 }
 

@@ -12,11 +12,11 @@
  *
  * always	names: fields and events of the PMU "cpu" (perf list)
  * enforce=1	refuses what the hardware would count as zero or cannot do precisely, and
- *		keeps everything else off a core while PDIR runs (Sandy Bridge)
- * data_src=1	Atoms: samples say what their event implies about the access
+ *		keeps other counters of a core off while PDIR runs (Sandy Bridge)
+ * data_src=1	Atoms: samples show what their event implies about the access
  * ds_guard=1	Goldmont: repairs a PEBS index out of bounds
  *
- * See goldmont.md, silvermont.md and sandybridge.md in Documentation.
+ * See intel_core_ext.md in Documentation, and the pages that it names.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -138,7 +138,7 @@ static noinline int core_ext_concerned_init(struct perf_event *event)
 	return err;
 }
 
-/* Most events do not concern the module: beyond two counts this is all that they cost. */
+/* Most events do not concern the module: they only cost this check and two counts. */
 static bool core_ext_concerns(const struct perf_event *event)
 {
 	return event->attr.precise_ip ||
@@ -196,7 +196,7 @@ static void core_ext_unhook_core(void)
 	core_ext_unhook(&core_ext_core->event_init, core_ext_found_init, core_ext_event_init);
 	do {
 		for (;;) {
-			/* In this order, so that no call inside is taken for one that has ended */
+			/* Read in this order, so that no call inside counts as ended */
 			ended = core_ext_sum(&core_ext_ended);
 			begun = core_ext_sum(&core_ext_begun);
 			if (begun == ended)

@@ -6,15 +6,15 @@
  * So an event that would run beside PDIR, or PDIR that would run beside an event, is refused
  * at add. perf then multiplexes them. The priority is perf's own, for both threads of a core:
  *
- *	pinned		cannot wait: perf would give the event up for good. It never waits and
- *			nothing waits for it. If it runs beside PDIR, this is counted.
+ *	pinned		never rotated: perf would put an event that waits into an error
+ *			state. If it runs beside PDIR, pdir_disturbed counts it.
  *	CPU-wide	waits only for CPU-wide events
  *	task		waits for both
  *
  * On one CPU perf adds the events by this priority. Between the threads of a core, an event of a
  * higher priority asks the other thread to schedule its events again, which then wait for it. So
- * does an event of the same priority, once those of the other thread have had a turn. perf often
- * takes CPU-wide events off just to add them again, so tasks of the other thread wait a while.
+ * does an event of the same priority, after those of the other thread have run for an interval.
+ * perf often removes CPU-wide events just to add them again, so tasks of the other thread wait.
  *
  * Each CPU notes its own events before it looks at the other thread's, so of two CPUs that add
  * events at the same time at least one sees the other.
@@ -49,7 +49,7 @@ enum pdir_kind {
 	PDIR_NUM_KINDS = PDIR_FIXED + PDIR_NUM_FIXED
 };
 
-/* What is asked for, and when in the upper bits. A request expires after an interval. */
+/* The requested priority, and the time in the upper bits. A request expires after an interval. */
 #define PDIR_ASK_KIND	BIT_ULL(0)	/* set: PDIR_EVENT */
 #define PDIR_ASK_ORDER	BIT_ULL(1)
 #define PDIR_ASK_BITS	2
@@ -212,7 +212,7 @@ static bool pdir_waits(struct pdir_cpu *c, enum pdir_order order, enum pdir_kind
 		if (runs < 0 && asked < (int)order)
 			return false;
 		c->waits = true;
-		/* perf's timers tick at the same time on all CPUs: so a turn is an interval. */
+		/* perf's timers tick at the same time on all CPUs: each thread gets an interval. */
 		had_turn = time_after64(now, READ_ONCE(other->since) + pdir_interval() / 2);
 		if (asked < (int)order && runs < (int)order + had_turn)
 			pdir_ask(c, order, kind, now, cpu);
@@ -229,7 +229,7 @@ static void pdir_again(void *unused)
 	u64 ask = c->ask;
 
 	pdir.resched(pdir.core);
-	/* Answered, unless it has been asked again just now. */
+	/* The request is done, unless a new one has just come. */
 	if (c->ask == ask)
 		WRITE_ONCE(c->ask, 0);
 	for_each_cpu(cpu, topology_sibling_cpumask(self)) {
@@ -240,7 +240,7 @@ static void pdir_again(void *unused)
 	}
 }
 
-/* Has an event come to run beside PDIR? Only if one of the two is pinned. */
+/* Does an event run beside PDIR? Only pinned events can cause this. */
 static bool pdir_disturbs(enum pdir_order order, enum pdir_kind kind)
 {
 	int first = order == PDIR_PINNED ? 0 : PDIR_PINNED;
@@ -289,7 +289,7 @@ static int pdir_add(struct perf_event *event, int flags)
 	bool may_wait = noted && order < PDIR_PINNED;
 	int err;
 
-	/* What has to wait anyway is not noted, so that the other thread never waits for it. */
+	/* Do not note an event that has to wait anyway: the other thread would wait for it. */
 	if (may_wait && (pdir_conflict(c, kind) >= 0 || pdir_waits(c, order, kind)))
 		return -EAGAIN;
 	if (WARN_ON_ONCE(c->num == ARRAY_SIZE(c->event)))
@@ -298,7 +298,7 @@ static int pdir_add(struct perf_event *event, int flags)
 	c->noted[c->num++] = noted;
 	if (noted)
 		WRITE_ONCE(*noted, *noted + 1);
-	/* Ours is noted before the other thread's are read. Pairs with itself over there. */
+	/* Note ours before reading the other thread's. Pairs with itself on the other thread. */
 	smp_mb();
 	err = may_wait && pdir_waits(c, order, kind) ? -EAGAIN : pdir.add(event, flags);
 	if (err) {
@@ -384,7 +384,7 @@ int core_ext_pdir_start(struct pmu *core, const struct core_ext_model *model)
 	/* del first: it must see whatever add has noted. */
 	core_ext_hook(&core->del, &pdir.del, pdir_del);
 	core_ext_hook(&core->add, &pdir.add, pdir_add);
-	/* The events that are on already are added again, now through us. */
+	/* Events that are already on a counter are added again, now through our function. */
 	on_each_cpu(pdir_resched_here, NULL, 1);
 	return 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Rules: requests that the hardware takes and answers with zeros, or with less
- * than was promised.
+ * Rules: refuse requests that the hardware accepts but counts as zero, or with less
+ * precision than promised.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -13,7 +13,7 @@
  * @err: errno
  * @why: the reason
  *
- * It is said where dynamic debug has been asked for, and not for all: anybody may try often.
+ * The reason is logged if dynamic debug is on, at a limited rate: any user may try often.
  *
  * Return: the errno.
  */
@@ -85,7 +85,7 @@ static u64 core_ext_offcore_val(const struct core_ext_model *model, const struct
 	return 0;
 }
 
-/* One is the time that requests take, the other how many there were: of other types? */
+/* Is one the sum of latencies, and the other a count of requests of other types? */
 static bool core_ext_no_quotient(const struct core_ext_model *model, u64 a, u64 b)
 {
 	u64 outstanding = model->offcore[0].outstanding;
@@ -123,7 +123,7 @@ int core_ext_check_latency(const struct core_ext_model *model, struct perf_event
 		"offcore: requests in flight and requests of other types in one group"));
 }
 
-/* With nothing but rings in the select: INV, ANY, EDGE and CMASK turn reduced skid off. */
+/* Only USR and OS may be set beside event and umask: INV, ANY, EDGE, CMASK disable reduced skid. */
 #define SELECT_ALL	(X86_RAW_EVENT_MASK | ARCH_PERFMON_EVENTSEL_ANY)
 
 /**

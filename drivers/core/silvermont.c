@@ -9,7 +9,7 @@
 #include "core_ext.h"
 #include "source.h"
 
-/* The precise memory events. Nothing is there for perf mem: no record has an address. */
+/* The precise memory events. perf mem cannot work: no record has an address. */
 static const struct core_ext_event silvermont_events[] = {
 	{ "mem_uops_retired.l2_hit_loads",	0x0204, LOAD | HIT(L2) | FROM(L2) },
 	{ "mem_uops_retired.l2_miss_loads",	0x0404, LOAD | MISS(L2) },
@@ -94,8 +94,8 @@ static const struct core_ext_request silvermont_requests[] = {
 
 /*
  * Section 18.6.2 wants a supplier and a snoop, or any response. But L2_HIT is the only supplier,
- * and the snoops are of L2 misses: nothing of what Intel has published would count. So one of
- * them is taken to do, which is what 18.7.2 says of Goldmont's same tables.
+ * and the snoops are of L2 misses: no selection in Intel's list would count. So one of
+ * them is enough here, as 18.7.2 says of the same tables on Goldmont.
  */
 #define SILVERMONT_OFFCORE(_select, _outstanding) {	\
 	.select = _select,				\

@@ -19,7 +19,7 @@
  */
 #define HITM_OTHER_CORE	(HIT(L3) | FROM(ANY_CACHE) | \
 			 PERF_MEM_S(REMOTE, REMOTE) | PERF_MEM_S(HOPS, 0) | PERF_MEM_S(SNOOP, HITM))
-/* The data TLB stands behind the micro-TLB, so it is the second level. */
+/* The data TLB is behind the micro-TLB, so it is the second level. */
 #define DTLB_MISS	(PERF_MEM_S(TLB, MISS) | PERF_MEM_S(TLB, L2))
 
 #endif /* CORE_EXT_SOURCE_H */

@@ -15,13 +15,13 @@
  *	match_opc_out	and its opcode
  *	mask_...	for each: the bits that have to match
  *
- * Uncore Programming Guide, section 2.4. It does not tell the sense of a mask bit;
- * as in the R-Box, 1 is taken to mean: compare. See Documentation/bbox.md.
+ * Uncore Programming Guide, section 2.4. It does not give the sense of a mask bit;
+ * the driver assumes 1: compare, as in the R-Box. See Documentation/bbox.md.
  */
 #include "types.h"
 #include "xeon7500/bbox.h"
 
-/* What a match event looks at: a field of MATCH and of MASK, and a slot. */
+/* What a match event compares: a field of MATCH and of MASK, and a slot. */
 enum {
 	BBOX_ADDR,
 	BBOX_MSG_IN,
@@ -38,7 +38,7 @@ enum {
 	BBOX_MASK = BBOX_MATCH + BBOX_NUM_PARTS,
 };
 
-/* MATCH and MASK have the same layout; an event looks at its parts only. */
+/* MATCH and MASK have the same layout; an event compares only its parts. */
 #define BBOX_MATCH_ROW(part, lo, hi, name)					\
 	[BBOX_MATCH + BBOX_##part] = { name, 1, lo, hi,				\
 		UNCORE_SLOT(BBOX_##part, 0, B_MATCH_##part), .within = BBOX_MASK + BBOX_##part }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The counters of one box of one package: which event has which counter, and what the
- * hardware is told of it. With the package locked.
+ * The counters of one box of one package: which event has which counter, and its registers. With
+ * the package locked.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -11,10 +11,10 @@
 #include "uncore.h"
 #include "xeon7500/ubox.h"
 
-/* A value the W-Box erratum does not speak of, within 48 bits. */
+/* A value without W-Box erratum, within 48 bits. */
 #define UNCORE_PROBE_PATTERN	0x5aa5a55a5aa5ULL
 
-/* What can follow what, see uncore.h. */
+/* The transitions, see uncore.h. */
 const u8 uncore_counter_next[UNCORE_NUM_STATES] = {
 	[UNCORE_FREE]		= BIT(UNCORE_NEW),
 	[UNCORE_NEW]		= BIT(UNCORE_RUNNING) | BIT(UNCORE_STOPPED) | BIT(UNCORE_FREE),
@@ -35,7 +35,7 @@ static u32 uncore_box_bits(const struct uncore_box *box, u32 counters)
 	return bits;
 }
 
-/** uncore_box_counters() - the counters that STATUS bits stand for */
+/** uncore_box_counters() - the counters of STATUS bits */
 u32 uncore_box_counters(const struct uncore_box *box, u64 bits)
 {
 	u32 counters = 0;
@@ -88,8 +88,8 @@ u32 uncore_box_running(const struct uncore_box *box)
  * uncore_box_wanted() - which counters are to be enabled now?
  * @box: the box
  *
- * Those that are to run, unless a moment of their own keeps them from it; and while the
- * package moves or sleeps, none whose overflow interrupts.
+ * Those that are to run and are not held, due or waiting; and while the package moves or sleeps,
+ * none whose overflow interrupts.
  *
  * Return: these, bit n for counter n.
  */
@@ -192,7 +192,7 @@ int uncore_box_add(struct uncore_box *box, struct perf_event *event)
 	return 0;
 }
 
-/** uncore_box_go_on() - some of the events of a box do not wait for the watch any more */
+/** uncore_box_go_on() - some of the events of a box no longer wait for the watch */
 void uncore_box_go_on(struct uncore_box *box, u32 counters)
 {
 	int idx;
@@ -219,7 +219,7 @@ void uncore_box_release(struct uncore_box *box, struct uncore_counter *c)
  * @box: the box
  * @program: also program the counters that are new
  *
- * Return: the counters that are to be looked at for the last time.
+ * Return: the counters to read for the last time.
  */
 u32 uncore_box_prepare(struct uncore_box *box, bool program)
 {
@@ -241,7 +241,7 @@ u32 uncore_box_prepare(struct uncore_box *box, bool program)
 	return left;
 }
 
-/* Has someone else changed the control register of a counter? */
+/* Has another program changed the control register of a counter? */
 static void uncore_counter_check(struct uncore_box *box, struct uncore_counter *c)
 {
 	u64 ctl;
@@ -251,7 +251,7 @@ static void uncore_counter_check(struct uncore_box *box, struct uncore_counter *
 		uncore_conflict(box, uncore_ctl_msr(box, c));
 }
 
-/** uncore_box_answers() - does GLOBAL_CTL hold what was written to it? No access but reads */
+/** uncore_box_answers() - does GLOBAL_CTL hold what was written to it? Only reads */
 bool uncore_box_answers(const struct uncore_box *box)
 {
 	u64 ctl;
@@ -281,7 +281,7 @@ static void uncore_box_lost(struct uncore_box *box)
 }
 
 /**
- * uncore_box_check() - is what counts still as we have set it, and there at all?
+ * uncore_box_check() - do the registers of all counters that count still hold what was written?
  * @box: the box
  */
 void uncore_box_check(struct uncore_box *box)
@@ -302,9 +302,9 @@ void uncore_box_check(struct uncore_box *box)
  * uncore_box_finish() - second half of a commit: last counts of the events that have left
  * @box: the box
  * @left: their counters, which do not count
- * @check: whether someone else has been at their registers, too
+ * @check: also check whether another program has changed their registers
  *
- * Leaves the registers of these counters clean. The counters are to be released then.
+ * Leaves the registers of these counters clean. Release the counters afterwards.
  */
 void uncore_box_finish(struct uncore_box *box, u32 left, bool check)
 {

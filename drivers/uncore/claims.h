@@ -2,9 +2,9 @@
 /*
  * Who may use which counter and which shared sub-register of a box.
  *
- * Several events of a box can depend on one sub-register field (a *slot*). Two
- * events that want the same value share it; a different value needs another slot
- * of the same kind or has to wait. Plain data and pure functions: the same code
+ * Several events of a box can depend on one field of a shared register (a *slot*). Two
+ * events that need the same value share it; a different value needs another slot
+ * of the same kind, or the events are multiplexed. Plain data and pure functions: the same code
  * validates groups on an empty box and runs in the host's unit tests.
  */
 #ifndef UNCORE_CLAIMS_H
@@ -20,8 +20,8 @@
  * struct uncore_req - one slot an event needs
  * @first: first slot that can serve
  * @num: how many slots from @first on can; they are interchangeable
- * @chosen: the slot that was taken, counted from @first; before, the one to
- *          prefer. An event that comes back likes the slot it had.
+ * @chosen: the slot that was taken, counted from @first; before, the preferred one: an event
+ *          that is added again prefers its last slot
  * @val: the wanted contents; unused words are 0
  */
 struct uncore_req {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a user's event asks of the hardware, see types.h.
+ * From a user's event to the registers it needs, see types.h.
  *
- * What the manual gives no meaning is refused: codes and sub-events it does not have,
- * values without a meaning, and fields that the event does not look at. The count would
- * not be what was asked for.
+ * Refuse what has no meaning in the manual: unknown codes and sub-events, values without a
+ * meaning, and fields that the event does not use. The count would not be the requested one.
  */
 #include <linux/bitops.h>
 
@@ -71,7 +70,7 @@ static bool uncore_fields_known(const struct uncore_box_type *type, unsigned int
 	return !(rest[0] | rest[1] | rest[2] | perf_attr_config_rest(attr));
 }
 
-/* The counters the user leaves the choice of. */
+/* The counters that the user allows. */
 static u32 uncore_counters_asked(const struct uncore_box_type *type,
 				 const struct perf_event_attr *attr)
 {
@@ -115,7 +114,7 @@ static int uncore_check_umask(const struct perf_event *event, const struct uncor
 	if (known && !umask)
 		return uncore_refuse(event, -EINVAL, "%s needs a umask", desc->name);
 	if (desc->one_umask && hweight32(umask) > 1)
-		return uncore_refuse(event, -EINVAL, "%s wants one bit of umask", desc->name);
+		return uncore_refuse(event, -EINVAL, "%s needs one bit of umask", desc->name);
 	return 0;
 }
 
@@ -124,7 +123,7 @@ static bool uncore_value_in(u64 values, u64 val)
 	return !values || values & BIT_ULL(min_t(u64, val, 63));
 }
 
-/* Does the event look at this field, given the others? */
+/* Does the event use this field, given the others? */
 static bool uncore_field_taken(const struct uncore_box_type *type,
 			       const struct uncore_event_desc *desc,
 			       const struct uncore_field *f, const struct perf_event_attr *attr)
@@ -165,7 +164,7 @@ static int uncore_check_value(const struct perf_event *event, const struct uncor
 		return uncore_refuse(event, -EINVAL, "%s can add more than 1, %s needs %s",
 				     desc->name, f->name, type->fields[f->if_adds].name);
 	if (f->within && val & ~uncore_field_get(mask, &event->attr))
-		return uncore_refuse(event, -EINVAL, "%s has bits that %s leaves out", f->name,
+		return uncore_refuse(event, -EINVAL, "%s has bits that are not in %s", f->name,
 				     mask->name);
 	if (f->to == UNCORE_TO_UMASK)
 		return uncore_check_umask(event, desc, val);
@@ -173,7 +172,7 @@ static int uncore_check_value(const struct perf_event *event, const struct uncor
 }
 
 /**
- * uncore_config_req() - what the config wants of a slot
+ * uncore_config_req() - the value that the config needs in a slot
  * @cfg: the config
  * @type: kind of box
  * @slot: the slot, or the first of those that are alike
@@ -190,7 +189,7 @@ struct uncore_req *uncore_config_req(struct uncore_config *cfg, const struct unc
 		if (claim->req[i].first == slot)
 			return &claim->req[i];
 	}
-	/* No event of the tables needs as many. */
+	/* No event of the tables needs so many. */
 	if (WARN_ON_ONCE(i == UNCORE_MAX_REQS))
 		return &claim->req[0];
 	claim->req[i].first = slot;
@@ -259,7 +258,7 @@ static int uncore_decode_fields(const struct perf_event *event, const struct unc
 }
 
 /**
- * uncore_decode() - what an event asks of the hardware
+ * uncore_decode() - find the registers and values that an event needs
  * @event: the user's event
  * @type: kind of box
  * @instance: number within its kind
@@ -299,7 +298,7 @@ int uncore_decode(const struct perf_event *event, const struct uncore_box_type *
 }
 
 /**
- * uncore_event_inferred() - does an event rest on what nobody confirms?
+ * uncore_event_inferred() - does an event depend on something that no second source confirms?
  * @type: kind of box
  * @desc: the event, by any of its names
  */

@@ -2,10 +2,9 @@
 /*
  * What an event has counted, how long, and where its next period begins.
  *
- * What a counter has gained is the difference of two reads modulo 2^48; the timer of the
- * package sees to it that no counter passes half of that between two of them. A larger
- * difference is no count: someone else has written the register. It is dropped, reported,
- * and told in caps/foreign_writes.
+ * The count is the difference of two reads modulo 2^48. The timer of the package reads often
+ * enough that no counter gains half of that in between. A larger difference means that another
+ * program has written the register: drop it, report it, and count it in caps/foreign_writes.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -19,14 +18,14 @@
 #define UNCORE_NO_START	BIT_ULL(63)
 
 /**
- * uncore_conflict() - tell that someone else has written a register of ours
+ * uncore_conflict() - report that another program has written a register of ours
  * @box: the box it belongs to
  * @msr: the register
  */
 void uncore_conflict(struct uncore_box *box, unsigned int msr)
 {
 	atomic64_inc(&uncore_box_package(box)->totals.conflicts);
-	pr_warn_once("someone else writes register %#x while it counts; counts are not right\n",
+	pr_warn_once("another program has changed register %#x; discard later counts\n",
 		     msr);
 }
 
@@ -44,14 +43,14 @@ static __always_inline u64 uncore_read_counter(const struct perf_event *event, u
 	return count & UNCORE_COUNTER_MASK;
 }
 
-/* Returns whether it is done; if not, another update or a restart was quicker. */
+/* Returns false if another update or a restart came in between. */
 static __always_inline bool uncore_event_try_update(struct perf_event *event, bool sure)
 {
 	struct uncore_event *ue = to_uncore_event(event);
 	s64 prev = atomic64_read(&ue->prev);
 	u64 now, gained;
 
-	/* It does not count, and was updated when it ceased to. */
+	/* It does not count, and was updated when it stopped. */
 	if (prev & UNCORE_NO_START)
 		return true;
 	now = uncore_read_counter(event, prev & UNCORE_COUNTER_MASK);
@@ -83,7 +82,7 @@ static noinline void uncore_event_update_again(struct perf_event *event)
 }
 
 /**
- * uncore_event_update() - add to an event what its counter has gained
+ * uncore_event_update() - add the gain of its counter to an event
  * @event: the event
  *
  * One RDMSR. Safe against itself in any context on any CPU of the package.
@@ -98,19 +97,19 @@ void uncore_event_update(struct perf_event *event)
  * uncore_event_no_start() - an event has no counter, or none with a start value
  * @event: the event; it has been updated
  *
- * From now on updates change nothing, also such that have begun.
+ * From now on updates have no effect, also those that have already begun.
  */
 void uncore_event_no_start(struct perf_event *event)
 {
 	atomic64_or(UNCORE_NO_START, &to_uncore_event(event)->prev);
 }
 
-/* How long an event has been held back by anyone, in all, when perf last read its clock, ns. */
+/* The total time in which an event was held back, when perf last read its clock, ns. */
 static u64 uncore_event_held(struct perf_event *event)
 {
 	const struct uncore_event *ue = to_uncore_event(event);
 	u64 stamp = perf_event_ctx_stamp(event);
-	/* As long as the package is held the other two stand. */
+	/* While the package is held, the other two are stopped. */
 	u64 held = uncore_stopwatch_ns(READ_ONCE(uncore_box_package(ue->box)->held), stamp);
 
 	return held + uncore_stopwatch_ns(READ_ONCE(ue->box->gone), stamp - held) +
@@ -124,11 +123,11 @@ void uncore_event_count_time(struct perf_event *event)
 }
 
 /**
- * uncore_event_correct_time() - time in which an event was held back is no running time
- * @event: the event; perf holds the lock of its context, and takes it for running
+ * uncore_event_correct_time() - subtract the time in which an event was held back
+ * @event: the event; perf holds the lock of its context, and regards it as running
  *
- * perf shows running < enabled then, and scales the count. Nothing is taken away before perf
- * has given it: a stopwatch may have stopped after perf has last read its clock.
+ * perf then shows running < enabled, and scales the count. Subtract no more than perf has added:
+ * a stopwatch may have stopped after perf has last read its clock.
  */
 void uncore_event_correct_time(struct perf_event *event)
 {
@@ -203,10 +202,10 @@ void uncore_event_set_period(struct perf_event *event)
 }
 
 /**
- * uncore_event_commit_period() - let hw.period_left tell all
+ * uncore_event_commit_period() - bring hw.period_left up to date
  * @event: the event; its counter does not count
  *
- * For perf, which may set it while the event is stopped.
+ * perf may change it while the event is stopped.
  */
 void uncore_event_commit_period(struct perf_event *event)
 {

@@ -274,7 +274,7 @@ static int uncore_register_all(void)
 		present |= pkg->present;
 	/* A virtual machine can have the CPU alone. */
 	if (!present) {
-		pr_info("no uncore\n");
+		pr_info("this CPU has no uncore registers, as in a virtual machine\n");
 		return -ENODEV;
 	}
 	if (!(present & BIT(UNCORE_UBOX))) {

@@ -6,9 +6,9 @@
  *	perf stat -a -e xeon7500_mbox/dram_cmd.cas_rd_opn/ sleep 1
  *	perf stat -a -e xeon7500_mbox/dram_cmd.all,match_addr=0x48d000,mask_addr=0xffff000/ sleep 1
  *
- * What an event counts in detail is set in sub-registers that all counters share. Two
- * events that need different settings of one take turns; different parts of one
- * register do not get in each other's way.
+ * Sub-registers that all counters share select the details of an event. Two events that need
+ * different values of one field are multiplexed; events that use different fields of one
+ * register run together.
  *
  *	event		what to count: inc_sel, or 0x20 + set_flag_sel for the cycles
  *			spent in a state
@@ -16,8 +16,8 @@
  * The other fields, their values and the events that take them are in
  * Documentation/mbox.md.
  *
- * Uncore Programming Guide, section 2.7. Much of it could not be read; what is
- * inferred is listed in Documentation/mbox.md.
+ * Uncore Programming Guide, section 2.7. Our text of the guide lacks much of it;
+ * Documentation/mbox.md lists what is inferred.
  */
 #include <linux/bitfield.h>
 
@@ -25,7 +25,7 @@
 #include "uncore.h"
 #include "xeon7500/mbox.h"
 
-/* DSP to ZDP_CTL_FVC stand in a row, then the address match set. */
+/* DSP to ZDP_CTL_FVC are adjacent, then comes the address match set. */
 #define MBOX_REG(r)	(M_MSR_PMU_##r - M_MSR_PMU_DSP)
 #define MBOX_REG_MM	(MBOX_REG(ZDP_CTL_FVC) + 1)
 
@@ -187,8 +187,8 @@ static int mbox_finish(const struct perf_event *event, const struct uncore_event
 	if (desc->code == MBOX_EV_THERM_TRP_DN)
 		uncore_config_req(cfg, &mbox_type, MBOX_SLOT_THR_UP)->first = MBOX_SLOT_THR_DN;
 	/*
-	 * The match set filters whatever PLD selects, so each such event has a say in it,
-	 * if only that it is to be off.
+	 * The match set filters everything that PLD selects, so each such event claims it,
+	 * also an event that needs it off.
 	 */
 	if (mbox_get(event, MBOX_MASK_ADDR))
 		uncore_config_req(cfg, &mbox_type, MBOX_SLOT_MM)->val[0] = M_MM_CFG_EN;

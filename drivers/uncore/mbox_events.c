@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events of the M-Box by name. What a name stands for is written as perf would take it:
+ * Events of the M-Box by name. The terms of a name are in perf's syntax:
  *
  *	perf stat -a -e xeon7500_mbox/dram_cmd.ras.wrprio/ sleep 1
  *	perf stat -a -e xeon7500_mbox/event=0xa,pld_cmd=2,pld_mode_qual=1,pld_sched_mode=2/ sleep 1
@@ -139,12 +139,12 @@ const struct uncore_event_desc mbox_events[] = {
 			{ "fvid", .terms = "pld_sel2=0,pld_rtry_sngl_fvid=1" }),
 	  UNCORE_WESTMERE_ONLY },
 	{ "ma_par_err",		0x0c },
-	/* Interchangeable, so we take whichever is free ... */
+	/* Interchangeable: the driver uses a free one ... */
 	{ "fvc_ev0",		MBOX_EV_FVC + 0, mbox_fvc, .filters = MBOX_F_FVC },
 	{ "fvc_ev1",		MBOX_EV_FVC + 1, mbox_fvc, .filters = MBOX_F_FVC },
 	{ "fvc_ev2",		MBOX_EV_FVC + 2, mbox_fvc, .filters = MBOX_F_FVC },
 	{ "fvc_ev3",		MBOX_EV_FVC + 3, mbox_fvc, .filters = MBOX_F_FVC },
-	/* ... and nobody has to know the number */
+	/* ... and users need not know its number */
 	{ "smi_crc_err",	MBOX_EV_FVC, .terms = "fvc_evnt=0" },
 	{ "mem_ecc_err",	MBOX_EV_FVC, .terms = "fvc_evnt=1" },
 	{ "poison_txn",		MBOX_EV_FVC, .terms = "fvc_evnt=2" },

@@ -23,7 +23,7 @@ const struct uncore_model uncore_westmere_ex = {
 	.identifier	= "westmere-ex",
 	.bit		= UNCORE_WESTMERE_EX,
 	.boxes		= GENMASK(UNCORE_NUM_BOXES - 1, 0),
-	/* Where ten C-Boxes report is in no source: any of them to any side. */
+	/* No source says where ten C-Boxes report: check all of them for each side. */
 	.sides		= { SIDE_0 | GENMASK(UNCORE_CBOX + 9, UNCORE_CBOX),
 			    SIDE_0 << 1 | GENMASK(UNCORE_CBOX + 9, UNCORE_CBOX) },
 };

@@ -2,11 +2,11 @@
 /*
  * Packages: U_GLOBAL_CTL above the boxes, and the CPU that serves it.
  *
- * U_GLOBAL_CTL concerns every counter of the package, so it has one writer, this file.
- * en_all goes on with the first counter that is to run and off with the last.
+ * U_GLOBAL_CTL concerns every counter of the package, so only this file writes it. en_all is set
+ * with the first counter that is to run, and cleared with the last.
  *
- * An idle package is clean, and between two sessions its registers are unknown: others may
- * use them. While events count, their registers are checked once a second, and the counters
+ * An idle package is clean, and its registers are unknown afterwards: other programs may use
+ * them. While events count, their registers are checked once a second, and the counters
  * read long before one can pass 2^48 unseen.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -49,7 +49,7 @@ int uncore_package_call(struct uncore_package *pkg, smp_call_func_t func, void *
 	return -ENODEV;
 }
 
-/* The only place that decides it. Which counters of a box count is uncore_box_wanted(). */
+/* The only place that decides this. uncore_box_wanted() decides it for counters of a box. */
 static bool uncore_package_is_held(const struct uncore_package *pkg)
 {
 	const struct uncore_hold *hold = &pkg->hold;
@@ -58,7 +58,7 @@ static bool uncore_package_is_held(const struct uncore_package *pkg)
 	       hold->testing || (hold->moving && hold->gates);
 }
 
-/** uncore_package_runs() - is en_all to be on? With a counter to run, unless it is held back */
+/** uncore_package_runs() - is en_all to be 1? With a counter to run, unless it is held back */
 bool uncore_package_runs(const struct uncore_package *pkg)
 {
 	return pkg->active && !uncore_package_is_held(pkg);
@@ -92,18 +92,18 @@ static void uncore_package_set_ctl(struct uncore_package *pkg, u32 ctl)
 	uncore_stopwatch_run(&pkg->held, uncore_package_is_held(pkg), now, NULL);
 }
 
-/** uncore_package_write_ctl() - write U_GLOBAL_CTL as it is to be, whatever it was */
+/** uncore_package_write_ctl() - write U_GLOBAL_CTL, also if it has not changed */
 void uncore_package_write_ctl(struct uncore_package *pkg)
 {
 	uncore_package_set_ctl(pkg, uncore_package_wanted_ctl(pkg));
 }
 
 /**
- * uncore_package_apply() - let the hardware do what counters of some boxes are to do
+ * uncore_package_apply() - start and stop the counters of some boxes as wanted now
  * @pkg: the package
  * @boxes: these, bit n for box n
  *
- * What stops the whole package goes first, what starts it last: all counters at once.
+ * Stop the whole package first, and start it last, so that all counters do so at once.
  */
 void uncore_package_apply(struct uncore_package *pkg, unsigned long boxes)
 {
@@ -174,8 +174,7 @@ void uncore_package_del(struct uncore_package *pkg, struct perf_event *event)
  * @box: the box
  * @program: also what was added
  *
- * Return: the counters whose events have left. These have their last counts and are to be
- * released.
+ * Return: the counters whose events have left. These have their last counts; release them.
  */
 u32 uncore_package_commit(struct uncore_package *pkg, struct uncore_box *box, bool program)
 {
@@ -217,7 +216,7 @@ void uncore_package_release(struct uncore_package *pkg, struct uncore_box *box, 
 		uncore_event_commit_period(box->counter[idx].event);
 		uncore_package_forget(pkg, &box->counter[idx]);
 	}
-	/* Without the last event that freezes: it may be frozen, and its NMI have got lost. */
+	/* The last event that freezes has gone: the package may be frozen, and its NMI be lost. */
 	uncore_package_apply(pkg, 0);
 	if (!pkg->active)
 		uncore_package_idle(pkg);
@@ -248,7 +247,7 @@ void uncore_package_update(struct uncore_package *pkg)
 }
 
 /**
- * uncore_package_tick() - is what counts still as we have set it? Once a second
+ * uncore_package_tick() - check the registers of all counters that count, once a second
  * @pkg: the package, which counts
  */
 void uncore_package_tick(struct uncore_package *pkg)

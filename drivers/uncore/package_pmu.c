@@ -1,29 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * xeon7500_package: what no counter of the hardware counts, for a whole package.
+ * xeon7500_package: events of a whole package that the driver counts itself.
  *
  * gate: holds the package back, so that counters of any boxes start and stop together.
- * While a gate of the package exists and not every one of them is enabled, en_all is off:
- * counters can be armed in any order and at leisure. Enabling the last gate starts all of
- * them with one write, disabling the first stops them with one. perf stat enables and
+ * While a gate of the package exists that is not enabled, en_all is 0, and events can be enabled
+ * in any order. Enabling the last gate starts all counters with one write, disabling the first
+ * gate stops them with one write. perf stat enables and
  * disables events in the order of its command line, so one gate at each end does both:
  *
  *	perf stat -a -e xeon7500_package/gate/,xeon7500_cbox/llc_misses.all/,\
  *		xeon7500_wbox/uncore_clock/,xeon7500_package/gate/ sleep 1
  *
- * The count of a gate is how long it was open, ns. A gate holds back everybody who
- * counts on the package; it is gone when its file descriptor is, and when the package
- * loses its last CPU. When the package changes its CPU, everything stops and starts
- * together; but perf enables the events it moves, and so opens closed gates. What a gate
- * holds back does not run: perf shows running < enabled. To open one needs CAP_PERFMON,
- * unless the module parameter unprivileged_hold says otherwise.
+ * The count of a gate is the time in which it was open, ns. A gate holds back all users of the
+ * package, until its file descriptor is closed or the package loses its last CPU. When another CPU
+ * takes over the package, all counters stop and start together; but perf enables the events it
+ * moves, and so opens closed gates. The time shows as running < enabled. A gate needs CAP_PERFMON,
+ * unless the module parameter unprivileged_hold is set.
  *
- * frozen: how long the package was stopped because an overflow was being handled, ns,
- * from when the handler has locked the package. What passed between the overflow and that
- * is not in it.
+ * frozen: how long the package was stopped because an overflow was being handled, ns, from the
+ * moment when the handler has locked the package. The time between the overflow and that moment
+ * is not included.
  *
- * lost: overflows of sampling events that gave no sample, because perf was just taking
- * away an event with a limit (REFRESH).
+ * lost: overflows of sampling events that gave no sample, because perf was removing an event with
+ * a limit (REFRESH) at the same moment.
  *
  *	perf stat -a -e xeon7500_package/frozen/,xeon7500_package/lost/ sleep 1
  */
@@ -40,7 +39,7 @@ enum {
 	UNCORE_LOST	= 3,
 };
 
-/* An event is decoded into its package, and of a gate the generation it was made in. */
+/* The package of an event, and for a gate the generation in which it was made. */
 struct uncore_package_event {
 	struct uncore_package *pkg;
 	unsigned int generation;
@@ -89,7 +88,7 @@ static void uncore_gates_apply(void *info)
 	uncore_unlock(pkg);
 }
 
-/* Whatever en_all was: in an idle package someone else may have set it. */
+/* Also if en_all has not changed: in an idle package another program may have set it. */
 static void uncore_gates_close(void *info)
 {
 	struct uncore_package *pkg = info;
@@ -124,7 +123,7 @@ static void uncore_gate_count(struct uncore_package_event *pe, int gates, int op
  * uncore_gates_forget() - the package has lost its last CPU
  * @pkg: the package
  *
- * perf never opens a gate again that it has to close now.
+ * perf never opens again a gate that it has to close now.
  */
 void uncore_gates_forget(struct uncore_package *pkg)
 {
@@ -147,7 +146,7 @@ static void uncore_package_event_start(struct perf_event *event, int flags)
 		return;
 	local64_set(&event->hw.prev_count, uncore_package_value(event));
 	pe->counts = true;
-	/* The hardware learns of it when the batch ends, for perf takes all away if one comes. */
+	/* Written when the batch ends: perf removes all events whenever one comes. */
 	if (event->attr.config == UNCORE_GATE)
 		uncore_gate_count(pe, 0, 1);
 }
@@ -218,7 +217,7 @@ static int uncore_package_event_make(struct perf_event *event)
 	pkg = uncore_package_of(event->cpu);
 	cpu = pkg ? READ_ONCE(pkg->cpu) : -1;
 	if (cpu < 0)
-		return uncore_refuse(event, -ENODEV, "CPU %d has no package of ours", event->cpu);
+		return uncore_refuse(event, -ENODEV, "CPU %d: its package has no PMU", event->cpu);
 	event->cpu = cpu;
 
 	pe = kzalloc(sizeof(*pe), GFP_KERNEL);
@@ -235,7 +234,7 @@ static int uncore_package_event_make(struct perf_event *event)
 	event->destroy = uncore_package_event_destroy;
 	if (attr->config == UNCORE_GATE) {
 		uncore_gate_count(pe, 1, 0);
-		/* Without a CPU nothing runs, and en_all is off anyway. */
+		/* Without a CPU no counter runs, and en_all is already 0. */
 		uncore_package_call(pkg, uncore_gates_close, pkg);
 	}
 	return 0;

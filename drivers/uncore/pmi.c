@@ -3,19 +3,21 @@
  * Overflows, from the NMI to the sample.
  *
  * counter -> box STATUS -> S SUMMARY -> U GLOBAL_STATUS -> PMI (Uncore Programming Guide,
- * section 2.1). IA32_DEBUGCTL bit 13 lets the PMI in, U_GLOBAL_CTL says to which cores it
- * goes, and the local APIC makes an NMI of it. The handler goes back, but for S SUMMARY.
+ * section 2.1). U_GLOBAL_CTL selects the cores that get the PMI, IA32_DEBUGCTL bit 13 enables
+ * it on a CPU, and the local APIC delivers it as an NMI. The handler follows the bits from U
+ * GLOBAL_STATUS to the counter, without S SUMMARY.
  *
- * Whether an event has a sample to give is in its count, not in a STATUS bit: these only
- * say where to look. So nothing is lost when an NMI comes early, late, twice or not at all.
+ * Whether a sample is pending follows from the count of the event. The STATUS bits only say
+ * where to look. So no sample is lost if an NMI is early, late, doubled or missing.
  *
  * With the package locked the handler stops the counters that have overflowed (or finds the
  * whole package frozen) and marks them as due. perf gets each sample with the package
- * unlocked, while the counter still stands still, so that perf may stop any event. What
- * else becomes due meanwhile is left to the one who is delivering already.
+ * unlocked, while the counter is still stopped, so that perf may stop any event. Samples that
+ * become due meanwhile are left to the caller that is already delivering.
  *
- * An NMI that interrupts the one who has the lock only says so, and the overflow is handled
- * before interrupts are on again. A timer, the watch, looks every 10 ms for what is left.
+ * An NMI that interrupts the owner of the lock only sets pmi.pending, and uncore_unlock()
+ * handles the overflow before interrupts are on again. A timer, the watch, runs every 10 ms and
+ * handles what is left.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -39,7 +41,7 @@
 
 /* How long a lost PMI can keep a sampling session silent, or the package frozen */
 #define UNCORE_WATCH_NS		(10 * NSEC_PER_MSEC)
-/* Between two looks at the registers of what counts */
+/* Between two checks of the registers that are counting */
 #define UNCORE_TICK_NS		NSEC_PER_SEC
 /*
  * What NMIs may take of that. Beyond it, a counter that overflows waits for the watch. The
@@ -58,7 +60,7 @@
  */
 #define UNCORE_LATE_NS		(100 * NSEC_PER_MSEC)
 #define UNCORE_MAX_CLAIMS	128U
-/* Any NMI that comes so soon after the handler has run is taken for one of its overflows. */
+/* Claim any NMI that comes so soon after the handler: it is for one of its overflows. */
 #define UNCORE_AGAIN_NS		(20 * NSEC_PER_USEC)
 
 /*
@@ -70,7 +72,7 @@ static typeof(perf_event_overflow) *uncore_overflow;
 /* The package whose lock this CPU has or is about to take, outside of an NMI */
 static DEFINE_PER_CPU(struct uncore_package *, uncore_inside);
 
-/* ---- the way of the PMI ---- */
+/* ---- delivery of the PMI ---- */
 
 /* The local APIC has masked the entry with the interrupt. */
 static void uncore_pmi_unmask(void)
@@ -83,7 +85,7 @@ static void uncore_pmi_unmask(void)
  * @pkg: its package, locked
  * @on: which
  *
- * To be repeated: KVM restores an older value after each exit of a guest.
+ * Repeat it: KVM restores an older value after each exit of a guest.
  *
  * Return: whether they are let through, and can be kept out.
  */
@@ -123,15 +125,15 @@ void uncore_clear_global_status(u32 status)
 	wrmsrq(U_MSR_PMON_GLOBAL_OVF_CTL, status & ~U_GLOBAL_OV_U);
 }
 
-/* ---- NMIs that come when there is nothing left to handle ---- */
+/* ---- spurious NMIs: their overflow was already handled, or they are not ours ---- */
 
 /**
- * uncore_pmi_expect() - overflows are handled without their NMIs, which may yet come
+ * uncore_pmi_expect() - overflows were handled before their NMIs arrived
  * @pkg: the package, locked
  * @num: how many
  *
- * As many are claimed, and not for long. Without the number, all that come to a package that
- * samples would be claimed, also those of others.
+ * Claim at most @num spurious NMIs, within UNCORE_LATE_NS. Without this limit the handler would
+ * claim all NMIs of a package that samples, also those of others.
  */
 void uncore_pmi_expect(struct uncore_package *pkg, unsigned int num)
 {
@@ -144,7 +146,7 @@ void uncore_pmi_expect(struct uncore_package *pkg, unsigned int num)
 	pmi->claim_until = now + UNCORE_LATE_NS;
 }
 
-/* Never claims an NMI that the chipset reports. */
+/* No overflow is pending. Never claim an NMI that the chipset reports. */
 static int uncore_nmi_spurious(struct uncore_package *pkg)
 {
 	struct uncore_pmi *pmi = &pkg->pmi;
@@ -168,8 +170,8 @@ static int uncore_nmi_spurious(struct uncore_package *pkg)
  * uncore_lock() - lock a package; interrupts are off
  * @pkg: the package
  *
- * In an NMI this is for callbacks of perf, which perf calls there while it gets a sample
- * from us: then nothing that the NMI has interrupted holds the lock.
+ * In an NMI this is for the callbacks that perf calls while it gets a sample from us. The code
+ * that the NMI has interrupted does not hold the lock then.
  */
 void uncore_lock(struct uncore_package *pkg)
 	__acquires(&pkg->lock)
@@ -180,8 +182,8 @@ void uncore_lock(struct uncore_package *pkg)
 		return;
 	}
 	/*
-	 * In the queue, for a trylock fails as long as others wait. Lockdep need not know: a lock
-	 * that this CPU has or waits for is not taken here.
+	 * Wait in the queue: a trylock fails as long as others wait. Lockdep is left out: this path
+	 * is never taken while this CPU holds the lock or waits for it.
 	 */
 	arch_spin_lock(&pkg->lock.raw_lock);
 	__acquire(&pkg->lock);
@@ -205,8 +207,8 @@ static bool uncore_just_unlock(struct uncore_package *pkg)
 /* ---- samples ---- */
 
 /*
- * What a sample belongs to: what was interrupted. Where that is not known it belongs to perf, with
- * no more registers than that; perf finds the callers in user space.
+ * The registers of a sample: those of the interrupted code. If that is not known, the sample shows
+ * perf_event_overflow(); perf finds the callers in user space.
  */
 static struct pt_regs *uncore_sample_regs(struct pt_regs *regs, struct pt_regs *room)
 {
@@ -238,7 +240,7 @@ static void uncore_deliver_sample(struct uncore_package *pkg, struct uncore_box 
 
 	if (c->state != UNCORE_LEFT)
 		uncore_event_set_period(event);
-	/* It is too late for perf to stop an event that leaves, and spoils the next start. */
+	/* perf can no longer stop an event that is leaving: the stop would hit its next start. */
 	if (c->state >= UNCORE_LEAVING && atomic_read(&event->event_limit)) {
 		atomic64_inc(&pkg->totals.lost);
 	} else {
@@ -262,7 +264,7 @@ static void uncore_deliver_sample(struct uncore_package *pkg, struct uncore_box 
 	}
 }
 
-/* Give the samples that are due in a box; its counters may count again. */
+/* Give the samples that are due in a box. Then its counters may count again. */
 static void uncore_deliver(struct uncore_package *pkg, struct uncore_box *box, struct pt_regs *regs)
 	__must_hold(&pkg->lock)
 {
@@ -290,7 +292,7 @@ static void uncore_event_wait(struct uncore_box *box, const struct pmu *pmu,
 			     &uncore_box_package(box)->held);
 }
 
-/* What is due waits for the watch, with its whole group, so that the counts stay together. */
+/* Stop an event that is due, and its group, until the watch runs, so that counts stay together. */
 static void uncore_wait(struct uncore_box *box)
 {
 	struct perf_event *event, *sibling;
@@ -307,8 +309,8 @@ static void uncore_wait(struct uncore_box *box)
 /* ---- from U_GLOBAL_STATUS to the counters ---- */
 
 /*
- * Has perf all of a group on its counters? If it is just taking them off or putting them back,
- * one by one, it would put old counts of the others into a sample.
+ * Are all events of the group on their counters? While perf removes or adds them one by one, a
+ * sample would have old counts of the other events.
  */
 static bool uncore_group_is_whole(const struct perf_event *event)
 {
@@ -323,7 +325,7 @@ static bool uncore_group_is_whole(const struct perf_event *event)
 	return true;
 }
 
-/* Counters of a box have overflowed. Returns for how many there has been a PMI. */
+/* Handle the overflows of a box. Returns how many of them have caused a PMI. */
 static unsigned int uncore_walk_box(struct uncore_package *pkg, struct uncore_box *box, u64 status)
 {
 	u32 counters = uncore_box_counters(box, status), stop = 0;
@@ -341,7 +343,7 @@ static unsigned int uncore_walk_box(struct uncore_package *pkg, struct uncore_bo
 		if (c->state == UNCORE_RUNNING && uncore_group_is_whole(c->event))
 			stop |= BIT(idx);
 		else if (c->state == UNCORE_RUNNING || c->state == UNCORE_LEAVING)
-			uncore_event_update(c->event);	/* The commit sees to it. */
+			uncore_event_update(c->event);	/* The commit gives the sample. */
 	}
 	stop &= ~box->due;
 	box->due |= stop;
@@ -353,7 +355,7 @@ static unsigned int uncore_walk_box(struct uncore_package *pkg, struct uncore_bo
 		uncore_event_update(event);
 		if (uncore_event_overdue(event))
 			continue;
-		/* A part of a period that is too long for the counter, or told already */
+		/* Part of a period that is too long for the counter, or already sampled */
 		uncore_event_set_period(event);
 		box->due &= ~BIT(idx);
 	}
@@ -363,12 +365,12 @@ static unsigned int uncore_walk_box(struct uncore_package *pkg, struct uncore_bo
 
 /**
  * struct uncore_walk - one run of the handler
- * @in_nmi: it is the NMI of an overflow, with a bound on its accesses
- * @all: also what is beyond the share of the time that NMIs may take
- * @any: there was something to handle
- * @pmis: for how many overflows there has been a PMI
- * @accesses: of registers, about
- * @regs: what is interrupted
+ * @in_nmi: in an NMI, so with a limit on accesses
+ * @all: handle everything, also if NMIs have used up their share of the time
+ * @any: found something to handle
+ * @pmis: overflows that have caused a PMI
+ * @accesses: approximate number of register accesses
+ * @regs: registers of the interrupted code
  */
 struct uncore_walk {
 	bool in_nmi;
@@ -379,16 +381,16 @@ struct uncore_walk {
 	struct pt_regs *regs;
 };
 
-/* What is beyond the share of the time that NMIs may take is left to the watch. */
+/* Have NMIs used up their share of the time? Then the watch handles the rest. */
 static bool uncore_walk_late(const struct uncore_package *pkg, const struct uncore_walk *walk)
 {
 	return !walk->all && pkg->pmi.busy_ns > UNCORE_BUSY_NS;
 }
 
 /*
- * U_GLOBAL_STATUS tells the side, the STATUS of its boxes which of them. S SUMMARY in between
- * would save little, and of Westmere-EX no source has its bits. What other boxes have to say
- * was left by someone else.
+ * U_GLOBAL_STATUS has the side, and the STATUS of its boxes the counters. Reading S SUMMARY would
+ * save little, and no source has its bits for Westmere-EX. Another program has left the overflow
+ * bits of boxes that are not in use.
  */
 static void uncore_walk_package(struct uncore_package *pkg, u32 status, unsigned long among,
 				struct uncore_walk *walk)
@@ -427,7 +429,7 @@ static void uncore_walk_package(struct uncore_package *pkg, u32 status, unsigned
 	}
 }
 
-/* Is the package frozen? If so, nothing counts before the next write of U_GLOBAL_CTL. */
+/* Is the package frozen? Then no counter counts before the next write of U_GLOBAL_CTL. */
 static bool uncore_is_frozen(const struct uncore_package *pkg)
 {
 	u64 ctl;
@@ -439,8 +441,8 @@ static bool uncore_is_frozen(const struct uncore_package *pkg)
 }
 
 /*
- * @frozen: the hardware has done it, some time before the NMI got here, but not before en_all was
- * last written. It may have done it within that write.
+ * @frozen: the hardware has frozen the package, some time before the NMI arrived, but not before
+ * en_all was last written. It may have frozen it within that write.
  */
 static void uncore_freeze(struct uncore_package *pkg, bool frozen)
 {
@@ -478,15 +480,15 @@ static bool uncore_handle_pass(struct uncore_package *pkg, struct uncore_walk *w
 }
 
 /*
- * Handle what has overflowed. In a package that runs, a further overflow may come at any
- * time: LVTPC and the U level are cleared before the boxes, and looked at again after them,
- * so that none goes unnoticed whether the U level latches or follows what is below. In a
- * frozen one nothing follows. CTL is read before STATUS, so that the overflow that has
- * frozen the package is handled before the package is let go.
+ * Handle all overflows. While the package is running, a further overflow may come at any time.
+ * So clear LVTPC and the U level before the boxes, and read the U level again after them. Then no
+ * overflow is missed, whether the U level latches or follows the boxes. In a frozen package there
+ * are no further overflows. Read CTL before STATUS, so that the overflow that froze the package is
+ * handled before it is unfrozen.
  *
- * Nested, in a callback of perf while a sample is delivered, it only finds what is due.
+ * A nested call, from a callback of perf while a sample is delivered, only finds what is due.
  *
- * Returns for how many overflows there has been a PMI, or -1 if there was nothing to handle.
+ * Returns how many overflows have caused a PMI, or -1 if there was nothing to handle.
  */
 static int uncore_handle(struct uncore_package *pkg, struct uncore_walk *walk)
 	__must_hold(&pkg->lock)
@@ -504,7 +506,7 @@ static int uncore_handle(struct uncore_package *pkg, struct uncore_walk *walk)
 		pass++;
 	if (!walk->any)
 		return -1;
-	/* Each has brought an NMI of its own; one is this, or is expected already. */
+	/* Each has an NMI of its own: one is this NMI, or is already expected. */
 	if (walk->pmis > 1)
 		uncore_pmi_expect(pkg, walk->pmis - 1);
 	if (pmi->delivering)
@@ -514,7 +516,7 @@ static int uncore_handle(struct uncore_package *pkg, struct uncore_walk *walk)
 	thaw = pkg->hold.frozen;
 	if (thaw) {
 		pkg->hold.frozen = false;
-		/* What it holds is not known, but that en_all is off. */
+		/* Only en_all is known to be 0. */
 		pkg->global_ctl = (u32)~U_GLOBAL_CTL_EN_ALL;
 	}
 	if (thaw || pkg->due)
@@ -529,7 +531,7 @@ static int uncore_handle(struct uncore_package *pkg, struct uncore_walk *walk)
 /* ---- the end of the lock ---- */
 
 /**
- * uncore_unlock() - unlock a package, and handle what an NMI could not meanwhile
+ * uncore_unlock() - unlock a package, and handle overflows whose NMI found it locked
  * @pkg: the package
  */
 void uncore_unlock(struct uncore_package *pkg)
@@ -543,7 +545,7 @@ void uncore_unlock(struct uncore_package *pkg)
 
 /* ---- the NMI ---- */
 
-/* It has interrupted the one who has the lock or waits for it. */
+/* The NMI has interrupted code that has the lock or waits for it. */
 static int uncore_nmi_inside(struct uncore_package *pkg)
 {
 	if (!uncore_global_status())
@@ -555,8 +557,8 @@ static int uncore_nmi_inside(struct uncore_package *pkg)
 }
 
 /*
- * The CPU does not serve the package, or has just ceased to. If someone else lets PMIs in
- * there, claim this NMI and keep them out.
+ * This CPU does not serve the package, or not any more. If another program has set DEBUGCTL bit 13
+ * here, claim this NMI and clear the bit.
  */
 static int uncore_nmi_elsewhere(struct uncore_package *pkg)
 {
@@ -571,7 +573,7 @@ static int uncore_nmi_elsewhere(struct uncore_package *pkg)
 	return NMI_HANDLED;
 }
 
-/* All NMIs of all CPUs pass here. Unless the watch runs they cost no access. */
+/* Called for all NMIs of all CPUs. Without the watch it makes no register access. */
 static int uncore_nmi(unsigned int cmd, struct pt_regs *regs)
 {
 	struct uncore_walk walk = { .in_nmi = true, .regs = regs };
@@ -584,7 +586,7 @@ static int uncore_nmi(unsigned int cmd, struct pt_regs *regs)
 		return uncore_nmi_elsewhere(pkg);
 	if (this_cpu_read(uncore_inside) == pkg)
 		return uncore_nmi_inside(pkg);
-	/* Another CPU may have it for some accesses, to read a group. */
+	/* Another CPU may hold the lock for some accesses, to read a group. */
 	arch_spin_lock(&pkg->lock.raw_lock);
 	__acquire(&pkg->lock);
 	pmis = uncore_handle(pkg, &walk);
@@ -617,7 +619,7 @@ static enum hrtimer_restart uncore_watch(struct hrtimer *timer)
 	bool again = false;
 
 	uncore_lock(pkg);
-	/* The timer of a dead CPU goes on elsewhere, maybe on another package. */
+	/* The timer of a dead CPU continues on another CPU, maybe of another package. */
 	if (pkg->cpu == smp_processor_id()) {
 		if (pkg->pmi.armed)
 			uncore_watch_pmis(pkg);
@@ -636,7 +638,7 @@ static enum hrtimer_restart uncore_watch(struct hrtimer *timer)
  * uncore_watch_arm() - PMIs may come from now on
  * @pkg: the package of this CPU, locked
  *
- * The watch ends it when none is wanted and none can be late any more.
+ * The watch clears it when no PMI is wanted and none can be late any more.
  */
 void uncore_watch_arm(struct uncore_package *pkg)
 {
@@ -666,12 +668,12 @@ void uncore_watch_start(struct uncore_package *pkg)
 		hrtimer_start(&pkg->timer, UNCORE_TICK_NS, HRTIMER_MODE_REL_PINNED_HARD);
 }
 
-/* ---- for those above ---- */
+/* ---- for the files above ---- */
 
 /**
- * uncore_pmi_overdue() - give the samples of overflows that were seen without an NMI
+ * uncore_pmi_overdue() - give the pending samples of overflows that had no NMI
  * @pkg: the package, locked; unlocked for a moment if there are any
- * @box: the box; those of its events that have left have their last counts
+ * @box: the box; events that are already off their counters have their last counts
  */
 void uncore_pmi_overdue(struct uncore_package *pkg, struct uncore_box *box)
 {
@@ -690,7 +692,7 @@ void uncore_pmi_overdue(struct uncore_package *pkg, struct uncore_box *box)
 	if (!due)
 		return;
 	box->due |= due;
-	/* What is read with the samples is of this moment. */
+	/* All counts of the samples are of this moment. */
 	if (pkg->global_ctl & U_GLOBAL_CTL_FRZ_ALL && !pkg->hold.frozen)
 		uncore_freeze(pkg, uncore_is_frozen(pkg));
 	else
@@ -722,10 +724,10 @@ void uncore_pmi_commit(struct uncore_package *pkg, struct uncore_box *box, bool 
 }
 
 /**
- * uncore_pmi_quiesce() - let nothing interrupt any more
+ * uncore_pmi_quiesce() - stop all counters that interrupt
  * @pkg: the package, locked; hold.moving or hold.asleep is set
  *
- * What has overflowed is handled. Counters whose events do not interrupt go on.
+ * Handles all overflows. Counters whose events do not interrupt continue.
  */
 void uncore_pmi_quiesce(struct uncore_package *pkg)
 {

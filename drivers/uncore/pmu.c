@@ -38,33 +38,33 @@ void uncore_pmu_init(void)
 	perf_allow_kernel_prepare();
 }
 
-/* ---- what an event is refused for, beyond what its config says ---- */
+/* ---- reasons to refuse an event, beside its config ---- */
 
 /**
- * uncore_check_attr() - what no uncore PMU can do
+ * uncore_check_attr() - refuse what no uncore PMU can do
  * @event: the event
  *
  * Return: 0; -EOPNOTSUPP for what needs a core, -EINVAL for an event of a task, -EACCES for an
- * event of user space where the user may count nothing else.
+ * event of user space if the user may not count the kernel.
  */
 int uncore_check_attr(struct perf_event *event)
 {
 	const struct perf_event_attr *attr = &event->attr;
 
 	if (attr->precise_ip || has_branch_stack(event))
-		return uncore_refuse(event, -EOPNOTSUPP, "no core, no precise IP or branches");
+		return uncore_refuse(event, -EOPNOTSUPP, "no precise IP and no branch stack");
 	if (event->cpu < 0 || event->attach_state & PERF_ATTACH_TASK)
 		return uncore_refuse(event, -EINVAL, "counts for a package, not for a task");
 	/*
-	 * Where a user may not count the kernel, perf tries again without it. This attempt must
-	 * end with the permission as well, not with "not supported".
+	 * If a user may not count the kernel, perf tries again with exclude_kernel. That attempt
+	 * must fail with the permission, too, not with "not supported".
 	 */
 	if (attr->exclude_user || attr->exclude_kernel || attr->exclude_hv || attr->exclude_idle)
 		return uncore_refuse(event, perf_allow_kernel(&event->attr) ?: -EOPNOTSUPP,
-				     "cannot tell who caused an event");
-	/* perf sets exclude_guest unasked; only -EINVAL makes it try again without. */
+				     "cannot count user and kernel separately");
+	/* perf sets exclude_guest by default; only -EINVAL makes it try again without. */
 	if (attr->exclude_host || attr->exclude_guest)
-		return uncore_refuse(event, -EINVAL, "cannot tell host from guest");
+		return uncore_refuse(event, -EINVAL, "cannot count host and guest separately");
 	return 0;
 }
 
@@ -72,8 +72,7 @@ static int uncore_check_period(struct perf_event *event, u64 period)
 {
 	if (event->attr.freq || period >= UNCORE_MIN_PERIOD)
 		return 0;
-	return uncore_refuse(event, -EINVAL, "a counter passes a period below %d unseen",
-			     UNCORE_MIN_PERIOD);
+	return uncore_refuse(event, -EINVAL, "a period below %d is too short", UNCORE_MIN_PERIOD);
 }
 
 /* Put a member of a group on the box that uncore_check_group() makes up. */
@@ -122,7 +121,7 @@ static int uncore_check_interrupts(struct perf_event *event, struct uncore_packa
 	if (err == -EBUSY)
 		return uncore_refuse(event, -EBUSY, "no free counter for the self-test of PMIs");
 	if (err == -ENODEV)
-		return uncore_refuse(event, -ENODEV, "CPU %d has gone", event->cpu);
+		return uncore_refuse(event, -ENODEV, "CPU %d is offline", event->cpu);
 	if (err)
 		return uncore_refuse(event, -EOPNOTSUPP, "overflows do not interrupt");
 	return 0;
@@ -213,7 +212,7 @@ static int uncore_event_make(struct perf_event *event)
 				     event->cpu);
 	if (READ_ONCE(pkg->box[id].gone))
 		return uncore_refuse(event, -ENODEV, "the box no longer answers");
-	/* Any CPU stands for its package; any CPU of it can read. */
+	/* Any CPU selects its package, and any CPU of the package can read. */
 	event->cpu = cpu;
 	event->event_caps |= PERF_EV_CAP_READ_ACTIVE_PKG;
 
@@ -242,7 +241,7 @@ static int uncore_event_init(struct perf_event *event)
 	return err;
 }
 
-/* ---- what follows perf calls with interrupts off ---- */
+/* ---- perf calls the following with interrupts off ---- */
 
 /* perf tries again later, whatever the reason. */
 static int uncore_event_add(struct perf_event *event, int flags)
@@ -256,7 +255,7 @@ static int uncore_event_add(struct perf_event *event, int flags)
 	uncore_lock(pkg);
 	err = uncore_package_add(pkg, event);
 	if (err == -EAGAIN) {
-		/* What is about to leave may make room; what has come still starts as one. */
+		/* Commit what is leaving, to make room. What is new still starts together. */
 		uncore_pmi_commit(pkg, to_uncore_event(event)->box, false);
 		err = uncore_package_add(pkg, event);
 	}
@@ -330,9 +329,9 @@ static u32 uncore_running_counter(const struct perf_event *event, const struct p
 }
 
 /*
- * A group that is read at once is read at one moment: its counters stand from the first
- * read to the end of the transaction, for two more writes. In an NMI there may be no
- * waiting for the lock; its group is that of a sample, or is not stopped.
+ * A group that is read at once has counts of one moment: its counters are stopped from the first
+ * read to the end of the transaction, with two more writes. An NMI may not wait for the lock: its
+ * group belongs to a sample and is already stopped, or it is not stopped.
  */
 static noinline void uncore_hold_group(const struct perf_event *event)
 {
@@ -353,7 +352,7 @@ static noinline void uncore_hold_group(const struct perf_event *event)
 	uncore_unlock(pkg);
 }
 
-/* On any CPU of the package, in any context; so the event may just be coming or leaving. */
+/* On any CPU of the package, in any context, also while the event is added or removed. */
 static void uncore_event_read(struct perf_event *event)
 {
 	const struct uncore_package *pkg = uncore_event_package(event);
@@ -368,7 +367,7 @@ static void uncore_event_read(struct perf_event *event)
 	uncore_event_update(event);
 }
 
-/* The opening half of a batch: counters go on until uncore_pmu_enable(). */
+/* The begin of a batch: counters continue until uncore_pmu_enable(). */
 static void uncore_pmu_disable(struct pmu *pmu)
 {
 }
@@ -389,7 +388,7 @@ static void uncore_pmu_enable(struct pmu *pmu)
 	uncore_unlock(pkg);
 }
 
-/* perf adds groups between pmu_disable() and pmu_enable() only, so that those need nothing. */
+/* perf adds groups only between pmu_disable() and pmu_enable(), so those need no code here. */
 static void uncore_start_txn(struct pmu *pmu, unsigned int flags)
 {
 	this_cpu_write(uncore_txn, flags);

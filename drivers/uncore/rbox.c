@@ -27,23 +27,23 @@
  *			small and large
  *	qlx_sub		network, 0 VN0, 1 VN1
  *	and for xbar_mm:
- *	flt_cnt		flit of a packet to look at; the first if this is left out, so
- *			that packets are counted
- *	ig_flt_cnt	look at every flit
+ *	flt_cnt		flit of a packet to compare; by default the first, so that
+ *			packets are counted
+ *	ig_flt_cnt	compare every flit
  *	match_...	wanted message class (mc), opcode (opc), virtual network (vnw),
  *			destination and remote node (dnid, rnid), response data state
  *			(rds), bits 71:64 of the flit (71_64)
  *	mask_...	for each: the bits that have to match
  *
- * A port can look for two different things of a kind at a time: two of the IPERF
- * events, two of QLX, two matches. Uncore Programming Guide, section 2.6.
+ * A port can count two different events of a kind at a time: two of IPERF, two of
+ * QLX, two matches. Uncore Programming Guide, section 2.6.
  */
 #include <linux/bitfield.h>
 
 #include "uncore.h"
 #include "xeon7500/rbox.h"
 
-/* What a match looks at: a field of MATCH and one of MASK */
+/* What a match compares: a field of MATCH and one of MASK */
 enum {
 	RBOX_VNW,
 	RBOX_OPC,

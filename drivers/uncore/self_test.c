@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The self-test of PMIs. That an overflow interrupts is nowhere in the guide in so many
- * words, so it is tried when the first event is opened that needs it, and again after the package
- * has moved to another CPU.
+ * The self-test of PMIs. The guide does not state that an overflow interrupts a CPU. So the driver
+ * tests it when the first event is opened that needs it, and again after another CPU has taken
+ * over the package.
  *
  *	cat /sys/bus/event_source/devices/xeon7500_package/caps/pmi
  *
- * A free counter overflows many times with its PMI enabled, and each has to bring an NMI
- * soon. NMIs of others do not pass for ours, even at 50 kHz as with "perf record -F max": the
- * rounds differ in length, so that they would have to come in step with the overflows.
+ * A free counter overflows many times with its PMI enabled, and each overflow must cause an NMI
+ * soon. The rounds differ in length, so that periodic NMIs of others, even at 50 kHz as with "perf
+ * record -F max", cannot match all overflows.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -38,7 +38,7 @@ MODULE_PARM_DESC(pmi, "sampling by interrupts, if a self-test finds them: on (de
  * @pkg: the package, locked, of this CPU
  * @box: its box
  * @c: the counter
- * @clock: with what it counts them
+ * @clock: the control bits for that
  * @enabled: what GLOBAL_CTL of the box holds
  */
 struct uncore_test {
@@ -50,8 +50,8 @@ struct uncore_test {
 };
 
 /*
- * Returns when it had not begun to count: en_all may be on from the last time. So the cores are
- * chosen each time, also without PMI.
+ * Returns a time before it began to count. en_all may still be 1 from the last time, so select the
+ * cores each time, also without PMI.
  */
 static u64 uncore_test_run(const struct uncore_test *t, u64 start, u64 pmi_en)
 {
@@ -73,7 +73,7 @@ static void uncore_test_stop(const struct uncore_test *t)
 	wrmsrq(uncore_ctl_msr(t->box, t->c), 0);
 }
 
-/* Finds with what it counts clocks, if it can. A W-Box counter that holds 2 reads as 2. */
+/* Finds the control bits that count clocks, if any. A W-Box counter that holds 2 reads as 2. */
 static bool uncore_test_counts(struct uncore_test *t)
 {
 	const struct uncore_counter_row *row = uncore_counter_row(t->box, t->c);
@@ -170,8 +170,8 @@ static bool uncore_test_round(const struct uncore_test *t, int round)
 	nmi = READ_ONCE(p->pending);
 	uncore_test_stop(t);
 	/*
-	 * The handler clears what is above the boxes before it looks at them. If that clears
-	 * them too, it would find nothing: there is no use in an NMI then.
+	 * The handler clears the summary before it reads the boxes. If that also clears the
+	 * boxes, the handler would find nothing, and an NMI is of no use.
 	 */
 	uncore_clear_global_status(uncore_global_status());
 	overflown &= uncore_box_status(t->box);
@@ -199,8 +199,8 @@ static bool uncore_test_passes(const struct uncore_test *t)
 }
 
 /*
- * All cores are told, for the manual's core numbers need not be the kernel's; IA32_DEBUGCTL
- * keeps the PMI from all CPUs but this one.
+ * Select all cores: the manual's core numbers need not be the kernel's. Only this CPU has
+ * IA32_DEBUGCTL bit 13 set, and gets the PMI.
  */
 static void uncore_self_test(struct uncore_package *pkg)
 {
@@ -210,7 +210,7 @@ static void uncore_self_test(struct uncore_package *pkg)
 
 	if (!uncore_test_possible(pkg))
 		return;
-	/* Where en_all has to go on for the test, nothing else may be enabled. */
+	/* If the test has to set en_all, no other counter may be enabled. */
 	pkg->hold.testing = !uncore_package_runs(pkg);
 	uncore_package_apply(pkg, pkg->used);
 	pkg->pmi.latency_ns = U64_MAX;
@@ -235,7 +235,7 @@ static void uncore_self_test(struct uncore_package *pkg)
 	pkg->pmi.state = passed ? UNCORE_PMI_YES : UNCORE_PMI_NO;
 }
 
-/* Not beside events that interrupt: the test would clear what they have overflowed. */
+/* Not while events interrupt: the test would clear their overflow bits. */
 static void uncore_self_test_first(void *info)
 {
 	struct uncore_package *pkg = info;
@@ -250,12 +250,12 @@ static void uncore_self_test_first(void *info)
 /**
  * uncore_self_test_require() - can overflows of this package interrupt?
  * @pkg: the package
- * @sampling: and be handed to perf?
+ * @sampling: and can perf get samples?
  *
- * The first time, this tries it. A result is kept until the package moves to another CPU or the
- * system sleeps. Events that have come to that CPU count as an answer as long as they are there.
+ * The first call runs the self-test. Its result is kept until another CPU takes over the package or
+ * the system sleeps. While events that interrupt exist there, no new test is needed.
  *
- * Return: 0; -EOPNOTSUPP if not, -EBUSY if it cannot be tried now, -ENODEV without CPU.
+ * Return: 0; -EOPNOTSUPP if not, -EBUSY if it cannot be tested now, -ENODEV without CPU.
  */
 int uncore_self_test_require(struct uncore_package *pkg, bool sampling)
 {

@@ -3,10 +3,11 @@
  * Shared registers of a box: which value goes where.
  *
  * claims.c has decided who uses which slot. A register is written only when its value
- * changes, so an event that shares a slot costs nothing. What nobody uses any more stays
- * until somebody needs the register: once the package is idle its contents are anybody's.
+ * changes, so an event that shares a slot costs nothing. Values that no event
+ * uses any more stay until an event needs the register. Once the package is idle, other programs
+ * may change it.
  *
- * Much of what is known of these registers is inferred, so that all writes are safe ones.
+ * Much of our knowledge of these registers is inferred, so all writes use wrmsrq_safe().
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -21,8 +22,8 @@ static unsigned int uncore_subreg_msr(const struct uncore_box *box, unsigned int
 }
 
 /*
- * A register holds the bits of every slot that lives in it. Slots nobody uses keep
- * theirs: an event that comes back finds them, and no counter looks at them.
+ * A register has the bits of all its slots. Unused slots keep their bits: an event that is added
+ * again finds them, and no counter uses them.
  */
 static u64 uncore_subreg_val(const struct uncore_box *box, unsigned int reg)
 {
@@ -67,7 +68,7 @@ static int uncore_slot_write(struct uncore_box *box, const struct uncore_slot_de
 	unsigned int end = desc->reg + desc->num_regs, reg;
 	int err = 0;
 
-	/* Nothing to guard: what is switched off has no effect. */
+	/* Nothing to guard: a guard that is off has no effect. */
 	if (desc->guarded && !uncore_subreg_val(box, desc->reg))
 		end = desc->reg + 1;
 	/* Off only if what it guards is about to change. */
@@ -146,10 +147,10 @@ bool uncore_subregs_usable(const struct uncore_box *box, const struct uncore_con
 }
 
 /**
- * uncore_subregs_release() - leave the shared registers to whoever comes next
+ * uncore_subregs_release() - leave the shared registers to other programs
  * @box: the box, without events
  *
- * What is guarded is switched off, for that locks the registers behind it.
+ * Switch guards off, because they lock the registers behind them.
  */
 void uncore_subregs_release(struct uncore_box *box)
 {

@@ -254,7 +254,7 @@ static const struct attribute_group uncore_box_group = {
 	.attrs = uncore_box_attrs,
 };
 
-/* Do overflows interrupt? "untested" until an event asks for it. */
+/* Do overflows interrupt? "untested" until an event needs it. */
 static ssize_t pmi_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
 	static const char * const text[] = {
@@ -281,11 +281,11 @@ static ssize_t _name##_show(struct device *dev, struct device_attribute *attr, c
 }										\
 static DEVICE_ATTR_RO(_name)
 
-/* NMIs with nothing left to handle that were claimed */
+/* Spurious NMIs that were claimed */
 UNCORE_TOTAL_ATTR(swallowed_nmis, swallowed);
-/* Overflows that the watch found, of which no NMI had told */
+/* Overflows that the watch found, whose NMI was missing */
 UNCORE_TOTAL_ATTR(missed_pmis, missed);
-/* How often registers were found changed by someone else */
+/* How often registers were found changed by another program */
 UNCORE_TOTAL_ATTR(foreign_writes, conflicts);
 
 static struct attribute *uncore_package_caps[] = {

@@ -4,8 +4,8 @@
  *
  * A type says where the counters are, which fields the user's config words have, where
  * the value of each field goes, and which events there are. It knows nothing of boxes,
- * packages or perf's scheduling. decode.c turns a user's event into what it asks of the
- * hardware by these tables, sysfs.c shows them in sysfs.
+ * packages or perf's scheduling. With these tables decode.c finds the registers that a user's
+ * event needs, and sysfs.c makes the files in sysfs.
  */
 #ifndef UNCORE_TYPES_H
 #define UNCORE_TYPES_H
@@ -195,13 +195,13 @@ struct uncore_event_desc {
 	.models = UNCORE_WESTMERE_EX, .inferred = UNCORE_WESTMERE_EX
 
 /**
- * struct uncore_slot_desc - where the contents of a slot live (see claims.h)
+ * struct uncore_slot_desc - the place of a slot (see claims.h)
  * @reg: first sub-register; word n of the slot goes to sub-register @reg + n
  * @num_regs: number of words
  * @alike: this slot and those behind it that can serve in its place; 0 for itself only
  * @shift: how much higher than in the first of those the contents are
- * @guarded: the first register switches the others, which must not be written while it
- *           is on: write 0 to it, then them, then its value
+ * @guarded: the first register switches the others on; these must not be written while it
+ *           is on: write 0 to it, then the others, then its value
  * @inferred: no page of the manual confirms where it is and what it means
  * @ctl: bits of the control register that come with the use of this slot
  *
@@ -269,7 +269,7 @@ struct uncore_counter_row {
 	UNCORE_COUNTERS_6(__VA_ARGS__)
 
 /**
- * struct uncore_quirks - registers that cannot be taken as they are; as a rule all can
+ * struct uncore_quirks - registers that need a correction; most types have none
  * @read: correct a value read from a counter, which was @before at the last read; or NULL
  * @start: the nearest start value that may be written; or NULL
  * @ctl_unsure: bits of the control registers that need not read as they were written
@@ -281,7 +281,7 @@ struct uncore_quirks {
 };
 
 /**
- * struct uncore_config - what an event asks of the hardware
+ * struct uncore_config - the registers and values that an event needs
  * @claim: the counters and sub-registers that can serve it
  * @ctl: its control register, less the bits of the counter's row and those that come
  *	 with the slots it gets, see uncore_config_ctl()
@@ -308,9 +308,9 @@ struct uncore_config {
  * @instance_fields: for each instance, fields beside @fields; NULL if there are none
  * @common: the fields that every event takes, bit n for field n
  * @events: the events, ended by one without name
- * @finish: what no table says: refuse the event, or complete the config. May be NULL
+ * @finish: checks the event and completes the config beyond the tables. May be NULL
  * @subregs: its sub-registers; NULL if it has none
- * @quirks: registers that cannot be taken as they are
+ * @quirks: registers that need a correction
  */
 struct uncore_box_type {
 	const char *name;

@@ -16,8 +16,8 @@
  *	types.h		tables, one for each kind of box
  *
  * Locking: uncore_package.lock guards the package, its boxes, their registers and the
- * states of their counters. It is taken with interrupts off, and in an NMI unless that has
- * interrupted the one who has it or waits for it, see uncore_lock().
+ * states of their counters. It is taken with interrupts off. An NMI also takes it, unless it
+ * has interrupted code that holds the lock or waits for it, see uncore_lock().
  * uncore_event_update() needs no lock, in any context, on any CPU of the package.
  * No callback of perf takes another lock: perf may hold ctx->mutex, ctx->lock or both.
  * uncore_perf_map tells lockdep so.
@@ -39,17 +39,17 @@
 
 #include "types.h"
 
-/* ---- how long something has been so ---- */
+/* ---- stopwatches ---- */
 
 /*
- * All times are of local_clock(), as perf's are: so a time of perf's can be compared with one
- * of ours without another look at a clock, which may come late.
+ * All times are of local_clock(), like perf's, so that times of perf can be compared with ours
+ * without reading a clock once more.
  */
 
-/* What a stopwatch shows, ns; or with this bit when it was started, less what it showed. */
+/* Stopped: the time it shows, ns. Running, with this bit: its start, less what it showed then. */
 #define UNCORE_STARTED		BIT_ULL(63)
 
-/* What it showed at a time, if it has not been stopped since. One word, for any context. */
+/* The time it showed at @at, if it was not stopped since. One word, for any context. */
 static inline u64 uncore_stopwatch_ns(u64 watch, u64 at)
 {
 	if (!(watch & UNCORE_STARTED))
@@ -57,7 +57,7 @@ static inline u64 uncore_stopwatch_ns(u64 watch, u64 at)
 	return max_t(s64, at - (watch & ~UNCORE_STARTED), 0);
 }
 
-/* @held: a second one, or NULL. While that runs this one stands */
+/* @held: another stopwatch, or NULL. While that one runs, this one is stopped. */
 static inline void uncore_stopwatch_run(u64 *watch, bool run, u64 now, const u64 *held)
 {
 	if (run == !!(*watch & UNCORE_STARTED))
@@ -69,21 +69,20 @@ static inline void uncore_stopwatch_run(u64 *watch, bool run, u64 now, const u64
 /* ---- events and counters ---- */
 
 /*
- * perf adds and deletes events one by one, between pmu_disable() and pmu_enable(). The
- * counters are not touched before uncore_package_commit(), so that an event that is taken
- * away and put back at once (which perf does with all events of the box whenever one
- * comes) never stops and costs nothing, and all of a batch start with one write and stop
- * with one.
+ * perf adds and deletes events one by one, between pmu_disable() and pmu_enable(). No register
+ * is written before uncore_package_commit(). Whenever an event comes, perf removes all events of
+ * the box and adds them again: these never stop, and cost nothing. One write starts all counters
+ * of a batch, and one write stops them.
  *
  * A counter is in one of these states; uncore_counter_next[] in box.c is the table of
- * what can follow what:
+ * transitions:
  *
  *	free		add: new
  *	new		commit: running; stop: stopped; del: free
  *	running		stop, or perf's limit of samples: stopped; del: leaving
  *	stopped		start: running; del: left
- *	leaving		counts on. add: running; commit: left
- *	left		does not count, its event waits for its last count. add: running;
+ *	leaving		still counts. add: running; commit: left
+ *	left		does not count; its event waits for its last count. add: running;
  *			commit: free
  */
 enum uncore_counter_state {
@@ -97,14 +96,14 @@ enum uncore_counter_state {
 };
 
 /**
- * struct uncore_event - what an event of ours is, beside perf's own
+ * struct uncore_event - the driver's part of an event
  * @box: the box it counts on, also when the package changes its CPU
- * @config: what it asks of the hardware
+ * @config: what it needs of the hardware
  * @prev: bits 47-0: the value last read. Bits 62-48: generation of the start value, so
  *	  that a racing cmpxchg fails after a restart. Bit 63: no start value
  * @start: of one that samples, @prev when hw.period_left was set
- * @waits: how long its counter has waited for the watch; a stopwatch, which stands while the
- *	   package is held
+ * @waits: how long its counter has waited for the watch; a stopwatch, stopped while the package
+ *	   is held
  * @held: how long it had been held back when its running time was last corrected, ns
  * @wrapped: its counter has passed 2^48 since it was programmed
  * @by_user: it was opened without CAP_PERFMON
@@ -135,7 +134,7 @@ struct uncore_counter {
 /**
  * struct uncore_subreg_state - the shared registers of a box
  * @val: what was last written to each
- * @known: those that hold @val, for nobody else has owned the box since
+ * @known: those that still hold @val: no other program can have used the box since
  * @bad: those that could not be read when the box was probed
  */
 struct uncore_subreg_state {
@@ -158,8 +157,8 @@ struct uncore_subreg_state {
  * @held: counters that do not count while their group is read
  * @due: counters that have a sample to give, and do not count until it is given
  * @waits: those of them, with their groups, that wait for the watch with it
- * @gone: how long it has not answered; a stopwatch, which stands while the package is held. 0 as
- *	  long as it answers
+ * @gone: how long it has not answered; a stopwatch, stopped while the package is held. 0 while it
+ *	  answers
  */
 struct uncore_box {
 	const struct uncore_box_type *type;
@@ -185,9 +184,9 @@ struct uncore_box {
  * @open: gates that are enabled
  * @generation: how often the package has lost its last CPU for good, and so its gates
  * @frozen: an overflow has frozen the package, and is being handled
- * @asleep: the system is about to sleep, or the package has no CPU. Nothing counts
- * @moving: its events are on their way to another CPU. Nothing interrupts; with a gate
- *	    nothing counts, so that all start there together
+ * @asleep: the system is about to sleep, or the package has no CPU. No counter counts
+ * @moving: its events move to another CPU. No counter interrupts; with a gate none counts, so
+ *	    that all start there together
  * @testing: a self-test has en_all on, and no counter of an event may count with it
  */
 struct uncore_hold {
@@ -204,9 +203,9 @@ struct uncore_hold {
  * struct uncore_totals - what has been counted since the module was loaded
  * @frozen_ns: time spent frozen in the overflow handler
  * @lost: overflows of sampling events that gave no sample
- * @swallowed: NMIs with nothing left to handle that were claimed
- * @missed: overflows that the watch found, of which no NMI had told
- * @conflicts: how often a register was found changed by someone else
+ * @swallowed: spurious NMIs that were claimed
+ * @missed: overflows that the watch found, whose NMI was missing
+ * @conflicts: how often a register was found changed by another program
  */
 struct uncore_totals {
 	atomic64_t frozen_ns;
@@ -221,7 +220,7 @@ enum uncore_pmi_state {
 	UNCORE_PMI_UNTESTED,
 	UNCORE_PMI_NO,
 	UNCORE_PMI_YES,
-	UNCORE_PMI_OFF,		/* not asked for */
+	UNCORE_PMI_OFF,		/* pmi=off */
 };
 
 /**
@@ -229,13 +228,13 @@ enum uncore_pmi_state {
  * @state: do they interrupt?
  * @events: events on counters whose overflow interrupts
  * @freezing: those of them whose overflow freezes the package
- * @armed: PMIs may come; the watch looks every 10 ms for what NMIs did not tell
- * @listens: PMIs are let in
- * @pending: NMIs that found an overflow to handle and their own CPU in the lock
+ * @armed: PMIs may come; every 10 ms the watch looks for overflows whose NMI is missing
+ * @listens: IA32_DEBUGCTL bit 13 is set
+ * @pending: NMIs that found an overflow, and interrupted the lock of their own CPU
  * @delivering: samples are being given to perf
  * @busy_ns: time in the handler since the watch last came
  * @latency_ns: from an overflow to our handler, the least that the self-test has found
- * @claims: NMIs to claim until @claim_until, though they have nothing left to handle
+ * @claims: spurious NMIs to claim until @claim_until
  * @claim_until: ns
  * @last_ns: when the handler was last done, or an NMI was last left pending
  */
@@ -269,7 +268,7 @@ struct uncore_pmi {
  * @held: how long it was kept from counting, a stopwatch
  * @timer: the watch, see pmi.c
  * @tick_ns: when the registers of what counts are to be looked at again
- * @totals: what has been counted besides
+ * @totals: other counts
  * @pmi: overflows
  * @box: all boxes, also absent ones
  */
@@ -375,7 +374,7 @@ static inline bool uncore_event_interrupts(struct perf_event *event)
 	return is_sampling_event(event) || to_uncore_event(event)->config.freeze;
 }
 
-/* What can follow what, bit n for state n */
+/* The transitions: bit n for a following state n */
 extern const u8 uncore_counter_next[UNCORE_NUM_STATES];
 
 static inline void uncore_counter_set(struct uncore_counter *c, enum uncore_counter_state state)
@@ -412,7 +411,7 @@ static inline unsigned int uncore_ctr_msr(const struct uncore_box *box,
 	return uncore_box_base(box) + uncore_counter_row(box, c)->ctr;
 }
 
-/* Is anything to interrupt now? */
+/* May a counter interrupt now? */
 static inline bool uncore_pmi_wanted(const struct uncore_package *pkg)
 {
 	return pkg->pmi.events && !pkg->hold.asleep && !pkg->hold.moving;

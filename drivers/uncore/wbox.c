@@ -21,14 +21,14 @@ static const struct uncore_field wbox_fields[] = {
 #define WBOX_FIXED_CODE		0xff
 #define WBOX_FIXED		W_NUM_COUNTERS
 
-/* How ten cores are chosen is in no source. */
+/* No source says how ten cores are selected. */
 #define WBOX_CORES							\
 	UNCORE_UMASKS({ "c0", 0x01 }, { "c1", 0x02 }, { "c2", 0x04 },	\
 		      { "c3", 0x08 }, { "c4", 0x10 }, { "c5", 0x20 },	\
 		      { "c6", 0x40 }, { "c7", 0x80 }, { "c_all", 0xff }),	\
 	.inferred = UNCORE_WESTMERE_EX
 
-/* All of the others; nothing can be chosen of the fixed one. */
+/* Fields of the other counters; the fixed one has none. */
 #define WBOX_ANY	\
 	.counters = GENMASK(W_NUM_COUNTERS - 1, 0), .filters = UNCORE_EVSEL_ALL
 
@@ -65,8 +65,8 @@ static const struct uncore_counter_row wbox_counters[] = {
 };
 
 /*
- * A read just after a carry is too high. A 0 that was there before is not: of the two
- * values it can be, the counter has the one that is closer ahead of where it was.
+ * A read just after a carry is too high. A low part that is really 0 or 1 is correct as read: of
+ * the two possible values take the nearer one ahead of the last.
  */
 static u64 wbox_erratum_read(u64 count, u64 before)
 {

@@ -21,7 +21,7 @@
 #define S_MSR_PMON_CTR(n)		(0x11 + 2 * (n))
 #define S_NUM_COUNTERS			4
 
-/* S_MSR_PMON_SUMMARY: who of this side has overflowed */
+/* S_MSR_PMON_SUMMARY: which boxes of this side have overflowed */
 #define S_SUMMARY_OV_C_R		BIT(0)	/* C-Boxes 2, 3 or 6, 7 */
 #define S_SUMMARY_OV_C_L		BIT(2)	/* C-Boxes 0, 1 or 4, 5 */
 #define S_SUMMARY_OV_C			GENMASK(15, 0)	/* E7: some or other of the C-Boxes */

@@ -53,6 +53,8 @@ ktap "likewise, after another goal" says "$DIR/headers:$DIR/bare" "$run gcc libc
 	modules install KDIR="$with"
 ktap "make export without libraries" says "$DIR/headers:$DIR/bare" \
 	"$run gcc libc6-dev $libraries python3" export
+sphinx=$([ -e /usr/lib/python3/dist-packages/myst_parser ] || echo " python3-sphinx python3-myst-parser")
+ktap "make html on a bare Debian" says "$DIR/bare" "$run$sphinx mandoc" html
 for release in 5.10.0-30-amd64 6.0.12-1-amd64; do
 	release $release
 	ktap "make for $release" says "$PATH" \

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Every doubt about the hardware is in spec/readings.json, and what names one means it.
+"""Every open question about the hardware is in spec/readings.json, and what names one means it.
 
-The data are complete; what is made of them is fresh; each doubt that the documentation, the
+The data are complete; what is made of them is fresh; each open question that the documentation, the
 spec or the model speaks of has a name in them; the model asks for each reading it can be; and
 what the model cannot be is refused. Each check is tried on something wrong as well.
 """
@@ -72,8 +72,8 @@ def wrong_data(rows):
 
 
 def doubts(page):
-    """The items below "## Doubts", or the paragraph if there are none."""
-    for section in re.findall(r'^## Doubts\n(.*?)(?=^## |\Z)', page, re.M | re.S):
+    """The items below "## Open questions", or the paragraph if there are none."""
+    for section in re.findall(r'^## Open questions\n(.*?)(?=^## |\Z)', page, re.M | re.S):
         # A block of commands in between belongs to the item; what comes behind does not.
         items = re.split(r'^- ', section, flags=re.M)[1:]
         yield from items or [section]
@@ -180,9 +180,9 @@ tells('the check of the data', wrong_data([{**rows[0], 'driver': {
     'verdict': 'limit', 'symptom': 'x', 'page': 'install.md'}}]), 'a limit no page tells of')
 
 pages = [p for p in sorted(glob.glob(f'{TOP}/Documentation/*.md')) if not p.endswith('/readings.md')]
-ktap.result('every doubt in Documentation has a reading',
+ktap.result('every open question in Documentation is in the data',
             [f'{os.path.basename(p)}: {w}' for p in pages for w in wrong_page(text_of(p), known)])
-tells('the check of pages', wrong_page('## Doubts\n\n- *This.* Not known.\n', known), 'one without')
+tells('the check of pages', wrong_page('## Open questions\n\n- *This.* Not known.\n', known), 'one without')
 tells('the check of pages', wrong_page('see [that](readings.md#that)', known), 'one not in the data')
 
 ktap.result('what spec/ calls open has a reading',
@@ -208,7 +208,7 @@ ktap.result('what the model cannot be is refused', [
     *refused('no_such=1', 'there are ' + sorted(known)[0]), *refused('rst_all=wave', 'pulse, level'),
     *refused('rst_all', 'pulse, level'), *refused('rst_all=pulse,rst_all=level', 'two answers'),
     *refused('m_fvid=any_1', 'cannot be'), *refused('@/nowhere', 'no report'), *refused('@/dev/null', 'no report'),
-    *refused('cbox_sides=by_eight', 'no doubt of', 'xeon7500')])
+    *refused('cbox_sides=by_eight', 'no open question of', 'xeon7500')])
 
 
 def of(report):

@@ -131,7 +131,7 @@ def machine_of(path):
     name = os.path.basename(path).partition('.')[0]
     if name in MACHINES:
         return name
-    return 'goldmont' if path.startswith('drivers/core/') else 'xeon7500'
+    return 'goldmont' if path.startswith('drivers/core/') or name == 'intel_core_ext' else 'xeon7500'
 
 
 def is_for_host(command):

@@ -51,7 +51,7 @@ dead() {
 pages() {
 	local d
 	for d in "$DIR"/*.deb; do dpkg -x "$d" "$DIR/pages"; done
-	ls "$DIR"/pages/usr/share/doc/*/Documentation/{u,c,s,b,m,r,w}box.md || return
+	ls "$DIR"/pages/usr/share/doc/*/{Documentation/{u,c,s,b,m,r,w}box.md,html/search.html} || return
 	dead "$DIR/pages" | tee "$DIR/dead"
 	[ ! -s "$DIR/dead" ]
 }
