@@ -134,7 +134,7 @@ def wrong_experiments(rows, text):
     """Experiments that hwcheck lacks, or has at another level or for another machine."""
     of = {'X7500': ['xeon7500'], 'E7': ['westmereex'], '': ['xeon7500', 'westmereex']}
     there = {name: (level.lower(), of[only]) for level, name, only in re.findall(
-        r'^\tE\((\w+), (\w+), .*?(?:\.of = (\w+))?\),$', text, re.M)}
+        r'^\t' r'E\((\w+), (\w+), .*?(?:\.of = (\w+))?\),$', text, re.M)}
     for r in rows:
         level, on = r.get('experiment', {}).get('level'), tool.machines(r)
         want = (level, on) if level in ('count', 'pmi') else None
