@@ -5,8 +5,6 @@ the messages in troubleshooting.md are those of the programs.
 
 A link is to a file, and to a heading in it if it has a #. Documentation/index.md is the table of
 contents. Each check is tried on something wrong as well.
-
-TIER: quick
 """
 import glob
 import hashlib
