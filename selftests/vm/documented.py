@@ -266,7 +266,7 @@ def on_make(command, directory):
     put_file(directory, 'kbuild/Makefile', 'modules modules_install clean:\n\t@:\n')
     status, output = shell(f'{command} -n', vm.TOP, KDIR=os.path.join(directory, 'kbuild'))
     wrong = [f'status {status}', output] if status else []
-    for line in output.splitlines():
+    for line in output.replace('\\\n', '').splitlines():
         program = line.split()[0] if line.split() else ''
         if re.match(r'(tools|selftests)/', program) and \
                 not os.access(os.path.join(vm.TOP, program), os.X_OK):

@@ -6,7 +6,10 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -305,14 +308,32 @@ static void add_others(struct status *status)
 /* What the program says of its version, or NULL. */
 static char *version_of(const struct session *session, int *status)
 {
-	FILE *f = popen(format("exec timeout --foreground -s KILL %d %s --version "
-			       "2>/dev/null </dev/null",
-			       (session->world->patience + 999) / 1000, session->world->perf), "re");
 	char text[200] = "", *at = text;
+	int fds[2];
+	pid_t pid;
 
-	if (f && fgets(text, sizeof(text), f))
-		text[strcspn(text, "\n")] = 0;
-	*status = f ? pclose(f) : 0;
+	*status = 0;
+	if (pipe2(fds, O_CLOEXEC))
+		return NULL;
+	pid = fork();
+	if (!pid) {
+		dup2(open("/dev/null", O_RDWR), STDIN_FILENO);
+		dup2(STDIN_FILENO, STDERR_FILENO);
+		dup2(fds[1], STDOUT_FILENO);
+		execlp(session->world->perf, session->world->perf, "--version", NULL);
+		_exit(errno == ENOENT ? 127 : 126);
+	}
+	close(fds[1]);
+	if (pid > 0 && poll(&(struct pollfd){ fds[0], POLLIN, 0 }, 1, session->world->patience) > 0 &&
+	    read(fds[0], text, sizeof(text) - 1) < 0)
+		*text = 0;
+	close(fds[0]);
+	/* It has said all, or ends, or hangs. */
+	if (pid > 0) {
+		kill(pid, SIGKILL);
+		waitpid(pid, status, 0);
+	}
+	text[strcspn(text, "\n")] = 0;
 	while (isprint((unsigned char)*at))
 		at++;
 	return *text && !*at ? format("%s", text) : NULL;
@@ -324,7 +345,7 @@ static void add_perf(struct status *status)
 	char *version = version_of(status->session, &ended);
 
 	if (!version) {
-		blocks(row_add(status, "perf", WEXITSTATUS(ended) == 127 ?
+		blocks(row_add(status, "perf", WIFEXITED(ended) && WEXITSTATUS(ended) == 127 ?
 			       "the program perf is not there" :
 			       "the program perf does not say its version, so it does not run"),
 		       "apt install linux-perf", true);
