@@ -301,6 +301,15 @@ unsigned int save(struct package *p)
 	return missing;
 }
 
+u64 saved(const struct package *p, u32 msr)
+{
+	unsigned int i;
+
+	for (i = 0; i < p->num_saved && p->saved[i].msr != msr; i++)
+		;
+	return i < p->num_saved ? p->saved[i].val : 0;
+}
+
 const char *other_owner(const struct package *p)
 {
 	u64 val, ctl, bits = 0;
@@ -310,7 +319,8 @@ const char *other_owner(const struct package *p)
 
 	if (read_msr(p, U_CTL, &val))
 		return because("the uncore of package %d cannot be read", p->id);
-	if (val & (U_EN_ALL | U_RST_ALL))
+	/* Saved: it has gone since, and to put it back would let its counters count. */
+	if ((val | saved(p, U_CTL)) & (U_EN_ALL | U_RST_ALL))
 		msr = U_CTL;
 	for (b = boxes; b < boxes + ARRAY_SIZE(boxes); b++) {
 		if (!there(b) || read_msr(p, b->base, &ctl))
