@@ -412,8 +412,8 @@ const char *restore(const struct package *p, const struct experiment *e)
 
 			if (touches(e, msr) && turn(msr) == (pass ? pass : 2) &&
 			    !put_back_one(p, msr, val) && pass)
-				bad = because("MSR 0x%x of package %d could not be put back to "
-					      "%#llx", msr, p->id, val);
+				bad = bad ?: because("MSR 0x%x of package %d could not be put "
+						     "back to %#llx", msr, p->id, val);
 		}
 	}
 	return bad;
