@@ -5,8 +5,9 @@
  *
  * A register of CPU N is 8 bytes of FAKE/cpuN. OVF_CTL clears STATUS, and rst_all all counters.
  * FAKE/trace has each write. If there is a script FAKE/at-N-MSR, the first write of that MSR there
- * runs it first; FAKE/read-N-MSR: the first read. While FAKE/full exists nothing reaches the disk. With FAKE/e7 it is an E7. With
- * FAKE/nmi there is hwcheck_nmi.ko, which cannot drain while FAKE/busy exists.
+ * runs it first; FAKE/read-N-MSR: the first read. While FAKE/full exists nothing reaches the disk.
+ * With FAKE/e7 it is an E7. With FAKE/nmi there is hwcheck_nmi.ko, which cannot drain while
+ * FAKE/busy exists.
  */
 #include <cpuid.h>
 #include <errno.h>

@@ -33,8 +33,8 @@ void read_line(const char *path, char *to, size_t size)
 }
 
 /*
- * Nothing that was there is lost before report_write(); the journal is only added to. In a directory
- * of all somebody else may have been there first.
+ * Nothing that was there is lost before report_write(); the journal is only added to. In a
+ * directory of all somebody else may have been there first.
  */
 static FILE *create(const char *path, int flags)
 {
