@@ -80,9 +80,9 @@ class World:
             every = struct.unpack('<4096Q', f.read())
         return {msr: every[msr] for msr in self.registers}
 
-    def at(self, cpu, msr, script):
-        """Before the first write of this register."""
-        self.put(f'at-{cpu}-{msr:x}', script)
+    def at(self, cpu, msr, script, what='at'):
+        """Before the first write of this register; "read": read."""
+        self.put(f'{what}-{cpu}-{msr:x}', script)
 
     def poke(self, cpu, msr, val):
         """A script that writes a register."""
@@ -181,9 +181,21 @@ def in_files(world, announced):
     has('a disk that is full ends it', text, '^not ok .*journal cannot be written',
         wrong=['it went on'] * bool(re.search('^ok .* b_mask', text, re.M)))
     reset()
-    world.at(0, 0xc10, f'cd {world.top}; f/hwcheck --count --report r2 >{world.top}/r.two 2>&1\n')
+    world.at(0, 0xc10, f'cd {world.top}; echo "touch {world.fake}/saves" >{world.fake}/read-0-e9e; '
+             f'f/hwcheck --count --report r2 >{world.top}/r.two 2>&1\n')
     text = world.run('--count --only u_codes --report r')
-    has('two at once', text + text_of(f'{world.top}/r.two'), '^1..0 # SKIP another hwcheck runs')
+    has('two at once: the second does not save what the first writes', text + text_of(f'{world.top}/r.two'),
+        '^1..0 # SKIP another hwcheck runs', wrong=['it saves'] * os.path.exists(f'{world.fake}/saves'))
+    was = reset()
+    world.write(0, 0xc00, 1 << 28)
+    world.at(0, 0xe9e, world.poke(0, 0xc00, 0), 'read')
+    text = world.run('--count --only u_codes --report r')
+    has('a program that ends while registers are saved', text, '^1..0 # SKIP another program .* 0xc00', wrong=world.changed(was))
+    was = reset()
+    world.at(0, 0xc00, 'kill -TERM $PPID\n')
+    text = world.run('--count --report r')
+    has('a signal before the second process is there', text, '^not ok .* interrupted by signal 15',
+        wrong=world.changed(was) + ['saved'] * os.path.exists(world.saved))
 
     for name, script, want in (('at the start', '', 'not ok 3 a PMI of package 0'),
                                ('after an experiment', f'touch {world.fake}/busy\n', 'not ok 3 package 0: cond\n')):
@@ -195,6 +207,12 @@ def in_files(world, announced):
         text = world.run('--pmi --only cond --report r')
         has(f'a PMI that stays pending {name} ends it', text, '^not ok . a PMI of package 0 may be pending', want,
             wrong=world.changed(was) + ['package 1 is tried'] * ('package 1: cond' in text))
+
+    reset()
+    world.at(0, 0xc40, f'truncate -s 0 {world.fake}/cpu0; set -- $(cat /proc/$PPID/stat); kill $4\n')
+    text = world.run('--count --only rst_all --report r')
+    has('why it ended is said, whatever cannot be put back', text, '^not ok . interrupted by signal 15',
+        '^# MSR 0x.* could not be put back', '^not ok . registers are as they were')
 
     # Alone, before the second process and the first experiment are there
     was = reset()
@@ -255,6 +273,18 @@ def in_files(world, announced):
     reset()
     os.symlink('nowhere', world.saved)
     has('a link in place of the file', world.run('--count --report r'), '^1..0 # SKIP .*registers are saved first')
+    for path in ('r', 'r.log'):
+        reset()
+        with open(f'{world.top}/r.else', 'w', encoding='utf-8') as f:
+            f.write('precious')
+        os.link(f'{world.top}/r.else', f'{world.top}/{path}')
+        text = world.run('--count --only u_codes --report r')
+        has(f'a second name of another file in place of {path}', text, 'cannot be written: .* one name',
+            wrong=['it is written'] * (text_of(f'{world.top}/r.else') != 'precious'))
+    reset()
+    with open(f'{world.top}/r', 'w', encoding='utf-8') as f:
+        os.chmod(f.name, 0o666)
+    has('a report that others can write', world.run('--count --only u_codes --report r'), 'cannot be written: ')
     has('a report that is no file', world.run('--count --report /dev/null'), 'no regular file')
     world.reset()
     world.write(1, 0xc01, 1 << 30 | 8)

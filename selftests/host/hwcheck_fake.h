@@ -5,8 +5,9 @@
  *
  * A register of CPU N is 8 bytes of FAKE/cpuN. OVF_CTL clears STATUS, and rst_all all counters.
  * FAKE/trace has each write. If there is a script FAKE/at-N-MSR, the first write of that MSR there
- * runs it first. While FAKE/full exists nothing reaches the disk. With FAKE/e7 it is an E7. With
- * FAKE/nmi there is hwcheck_nmi.ko, which cannot drain while FAKE/busy exists.
+ * runs it first; FAKE/read-N-MSR: the first read. While FAKE/full exists nothing reaches the disk.
+ * With FAKE/e7 it is an E7. With FAKE/nmi there is hwcheck_nmi.ko, which cannot drain while
+ * FAKE/busy exists.
  */
 #include <cpuid.h>
 #include <errno.h>
@@ -75,26 +76,41 @@ static inline int fake_ioctl(uint32_t *run)
 	return (*run & 4) && !access(FAKE "/busy", F_OK) ? -1 : 0;
 }
 
-static inline ssize_t fake_pwrite(int fd, const void *buf, size_t size, off_t msr)
+/* Runs the script of an access, if there is one. Returns N, or 0. */
+static inline int fake_script(int fd, const char *what, off_t msr)
 {
 	char name[300] = "", text[300], script[340];
-	uint64_t val, zero = 0, status = 0;
-	FILE *trace;
-	off_t at;
 
 	sprintf(text, "/proc/self/fd/%d", fd);
 	if (readlink(text, name, sizeof(name) - 1) < 0)
-		return -1;
-	snprintf(text, sizeof(text), FAKE "/at-%c-%lx", name[strlen(name) - 1], (long)msr);
+		return 0;
+	snprintf(text, sizeof(text), FAKE "/%s-%c-%lx", what, name[strlen(name) - 1], (long)msr);
 	snprintf(script, sizeof(script), "%s.run", text);
 	if (!rename(text, script)) {
 		snprintf(text, sizeof(text), "exec sh %.280s", script);
 		if (system(text) < 0)
-			return -1;
+			return 0;
 	}
+	return name[strlen(name) - 1];
+}
+
+static inline ssize_t fake_pread(int fd, void *buf, size_t size, off_t msr)
+{
+	return fake_script(fd, "read", msr) ? pread(fd, buf, size, msr * 8) : -1;
+}
+
+static inline ssize_t fake_pwrite(int fd, const void *buf, size_t size, off_t msr)
+{
+	uint64_t val, zero = 0, status = 0;
+	int cpu = fake_script(fd, "at", msr);
+	FILE *trace;
+	off_t at;
+
+	if (!cpu)
+		return -1;
 	memcpy(&val, buf, 8);
 	trace = fopen(FAKE "/trace", "a");
-	fprintf(trace, "%c %lx %llx\n", name[strlen(name) - 1], (long)msr, (unsigned long long)val);
+	fprintf(trace, "%c %lx %llx\n", cpu, (long)msr, (unsigned long long)val);
 	fclose(trace);
 	if (msr > 0x400 && (msr < 0xe40 || msr > 0xf00) && (msr & 0x1f) == 2) {
 		pread(fd, &status, 8, (msr - 1) * 8);
@@ -114,5 +130,5 @@ static inline ssize_t fake_pwrite(int fd, const void *buf, size_t size, off_t ms
 #define access(path, mode)		fake_access(path, mode)
 #define fsync(fd)			fake_fsync(fd)
 #define ioctl(fd, op, run)		fake_ioctl((uint32_t *)(run))
-#define pread(fd, buf, size, msr)	pread(fd, buf, size, (msr) * 8L)
+#define pread(fd, buf, size, msr)	fake_pread(fd, buf, size, msr)
 #define pwrite(fd, buf, size, msr)	fake_pwrite(fd, buf, size, msr)

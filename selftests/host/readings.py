@@ -233,7 +233,10 @@ with tempfile.TemporaryDirectory() as directory:
                 [] if done.stdout == 'rst_all=level\n' and re.fullmatch(
                     r'readings: of_tomorrow .*\n', done.stderr) else [done.stdout, done.stderr])
     broken = ('', '[]', '{', '7', '{"readings": []}', '{"readings": {"cond": 7}}', '[' * 10**5, '\0',
-              '{"readings": {"cond": {"answer": {}}}}')
+              '{"readings": {"cond": {"answer": {}}}}',
+              # What a terminal would obey
+              *(json.dumps({'machine': machine, 'readings': answers(**{name: answer})}) for machine, name, answer in (
+                  ('\033[2J', 'cond', 'never'), ('xeon7500', '\033[2J', 'never'), ('xeon7500', 'cond', '\033[2J'))))
     ktap.result('a broken report is one line', [w for text in broken for w in refused(of(text), 'no report of hwcheck')])
     ktap.result('the report of another machine is refused', refused(
         of({'machine': 'westmereex', 'readings': {}}), 'add --machine westmereex', 'xeon7500'))

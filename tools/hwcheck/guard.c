@@ -23,22 +23,27 @@
 #define HEAD	"hwcheck " HWCHECK_VERSION
 
 static const char *saved_path = SAVED;
+static sigset_t signals;	/* that end it, and SIGCHLD */
 
-/* One hwcheck on a machine, as long as one of its processes lives. */
-static bool lock(void)
+bool guard_lock(void)
 {
 	return !flock(open("/dev/cpu/0/msr", O_RDONLY | O_CLOEXEC), LOCK_EX | LOCK_NB);
 }
 
 const char *guard_begin(void)
 {
+	static const int all[] = { SIGINT, SIGQUIT, SIGTSTP, SIGTERM, SIGHUP, SIGCHLD };
 	struct shared *file = MAP_FAILED;
 	const char *why;
 	struct stat st;
+	size_t i;
 	int fd;
 
-	if (!lock())
-		return "another hwcheck runs";
+	/* From here on they wait for guard_run(), so that none leaves SAVED. */
+	sigemptyset(&signals);
+	for (i = 0; i < ARRAY_SIZE(all); i++)
+		sigaddset(&signals, all[i]);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
 	fd = open(SAVED, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0 && errno == EEXIST && !lstat(SAVED, &st) && S_ISREG(st.st_mode))
 		return "a hwcheck was killed before it could put back what it wrote: "
@@ -114,27 +119,20 @@ static void __attribute__((noreturn)) child(pid_t parent)
 
 const char *guard_run(double limit_s)
 {
-	static const int signals[] = { SIGINT, SIGQUIT, SIGTSTP, SIGTERM, SIGHUP, SIGCHLD };
 	const struct timespec tick = { .tv_nsec = 100000000 };
 	double end = seconds() + limit_s;
 	const char *early = NULL;
 	pid_t pid, parent = getpid();
 	int sig, status = 0;
 	bool asked = false;
-	sigset_t set;
-	size_t i;
 
-	sigemptyset(&set);
-	for (i = 0; i < ARRAY_SIZE(signals); i++)
-		sigaddset(&set, signals[i]);
-	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	fflush(NULL);
 	pid = fork();
 	if (!pid)
 		child(parent);
 	while (pid > 0) {
-		sig = sigtimedwait(&set, NULL, &tick);
+		sig = sigtimedwait(&signals, NULL, &tick);
 		if (waitpid(pid, &status, WNOHANG | WUNTRACED) == pid) {
 			if (!WIFSTOPPED(status))
 				break;
@@ -174,12 +172,12 @@ static bool adopt(const struct shared *file)
 		return false;
 	while (p < packages + num_packages && p->id != was->id)
 		p++;
-	if (p == packages + num_packages || p->num_saved != was->num_saved)
+	/* hwcheck does not begin where these are on. */
+	if (p == packages + num_packages || p->num_saved != was->num_saved ||
+	    saved(was, U_CTL) & (U_EN_ALL | U_RST_ALL))
 		return false;
 	for (i = 0; i < p->num_saved; i++) {
-		/* hwcheck does not begin where these are on. */
-		if (p->saved[i].msr != was->saved[i].msr ||
-		    (p->saved[i].msr == U_CTL && was->saved[i].val & (U_EN_ALL | U_RST_ALL)))
+		if (p->saved[i].msr != was->saved[i].msr)
 			return false;
 		p->saved[i].val = was->saved[i].val;
 	}
@@ -201,7 +199,7 @@ int restore_from(const char *path)
 		bad = strerror(errno);
 	else if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_mode & 022)
 		bad = "not a file that root alone can write, nothing is restored";
-	else if (!lock())
+	else if (!guard_lock())
 		bad = "a hwcheck runs and restores by itself";
 	else if ((st.st_size || strcmp(path, SAVED)) &&
 		 (st.st_size != sizeof(*file) || read(fd, file, sizeof(*file)) != sizeof(*file)))

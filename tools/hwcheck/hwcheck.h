@@ -92,6 +92,7 @@ int read_msr_of(int cpu, u32 msr, u64 *val);
 const char *write_refused(const struct package *p);	/* why the kernel lets none be written */
 
 unsigned int save(struct package *p);		/* how many cannot be read */
+u64 saved(const struct package *p, u32 msr);	/* 0: it cannot be read */
 const char *other_owner(const struct package *p);	/* what it has enabled, or NULL */
 /*
  * Puts back what the experiment may have written, and nothing else. Returns what could not be, or
@@ -180,7 +181,9 @@ void line(bool ok, const char *text, const char *skip);
 #ifndef SAVED
 #define SAVED	"/run/hwcheck.saved"
 #endif
-/* Why not here, or NULL; then SAVED has what was read. */
+/* One hwcheck on a machine, as long as one of its processes lives. */
+bool guard_lock(void);
+/* Why not here, or NULL; then SAVED has what was read, and signals wait for guard_run(). */
 const char *guard_begin(void);
 /* Runs run_all(), and restores what that leaves. Returns why it ended early, or NULL. */
 const char *guard_run(double limit_s);

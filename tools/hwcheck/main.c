@@ -400,6 +400,9 @@ static int run(const char *path, double limit)
 	why = why ?: find_packages();
 	if (!why && only && !wanted(&experiments[number(only)]))
 		why = "this is no question of this machine";
+	/* First, so that what another one writes is not saved. */
+	if (!why && level > LEVEL_READ && !guard_lock())
+		why = "another hwcheck runs";
 	if (why)
 		return skip(why);
 	for (p = 0; p < num_packages; p++)

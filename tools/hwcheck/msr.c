@@ -301,6 +301,15 @@ unsigned int save(struct package *p)
 	return missing;
 }
 
+u64 saved(const struct package *p, u32 msr)
+{
+	unsigned int i;
+
+	for (i = 0; i < p->num_saved && p->saved[i].msr != msr; i++)
+		;
+	return i < p->num_saved ? p->saved[i].val : 0;
+}
+
 const char *other_owner(const struct package *p)
 {
 	u64 val, ctl, bits = 0;
@@ -310,7 +319,8 @@ const char *other_owner(const struct package *p)
 
 	if (read_msr(p, U_CTL, &val))
 		return because("the uncore of package %d cannot be read", p->id);
-	if (val & (U_EN_ALL | U_RST_ALL))
+	/* Saved: it has gone since, and to put it back would let its counters count. */
+	if ((val | saved(p, U_CTL)) & (U_EN_ALL | U_RST_ALL))
 		msr = U_CTL;
 	for (b = boxes; b < boxes + ARRAY_SIZE(boxes); b++) {
 		if (!there(b) || read_msr(p, b->base, &ctl))
@@ -402,8 +412,8 @@ const char *restore(const struct package *p, const struct experiment *e)
 
 			if (touches(e, msr) && turn(msr) == (pass ? pass : 2) &&
 			    !put_back_one(p, msr, val) && pass)
-				bad = because("MSR 0x%x of package %d could not be put back to "
-					      "%#llx", msr, p->id, val);
+				bad = bad ?: because("MSR 0x%x of package %d could not be put "
+						     "back to %#llx", msr, p->id, val);
 		}
 	}
 	return bad;

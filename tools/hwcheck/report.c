@@ -32,13 +32,17 @@ void read_line(const char *path, char *to, size_t size)
 	fclose(f);
 }
 
-/* Nothing that was there is lost before report_write(); the journal is only added to. */
+/*
+ * Nothing that was there is lost before report_write(); the journal is only added to. In a
+ * directory of all somebody else may have been there first.
+ */
 static FILE *create(const char *path, int flags)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags, 0644);
 	struct stat st;
 
-	errno = fd < 0 || fstat(fd, &st) ? errno : S_ISREG(st.st_mode) ? 0 : EINVAL;
+	errno = fd < 0 || fstat(fd, &st) ? errno : S_ISREG(st.st_mode) && st.st_nlink == 1 &&
+		st.st_uid == geteuid() && !(st.st_mode & 022) ? 0 : EINVAL;
 	return errno ? NULL : fdopen(fd, "w");
 }
 
@@ -63,7 +67,8 @@ const char *report_open(const char *path)
 	journal = report ? create(log, O_APPEND) : NULL;
 	tsc_begin = __rdtsc();
 	return journal ? NULL : because("%s: %s", report ? log : path,
-					errno == EINVAL ? "no regular file" : strerror(errno));
+					errno != EINVAL ? strerror(errno) :
+					"no regular file with one name, that only you can write");
 }
 
 void report_drop(const char *path)
