@@ -732,6 +732,12 @@ def usage():
         ktap.result(f'report to the recording: {args[:-1]}', bad + ([] if read(f'{world.dir}/r') == before else ['it is gone']))
     write(f'{world.dir}/whole', ''.join(line + '\n' for line in before.splitlines() if '"time":0' not in line and '"time":1' not in line))
     bad = list(ended(world.run('report', f'{world.dir}/whole', '-I', '250'), 1, 'whole has no interval, only the whole time'))
+    head = world.run('diff', f'{world.dir}/whole', f'{world.dir}/r').stdout.split('\n')[0]
+    world.run('report', f'{world.dir}/whole', '--html', f'{world.dir}/whole.html')
+    with open(f'{world.dir}/whole.html') as f:
+        page = f.read()
+    ktap.result('the whole alone has no duration', [] if head.startswith(f'A  {world.dir}/whole, 0 intervals') and
+                '.000 s' not in head and '<dd>no whole interval of ' in page else [head])
     got = json.loads(world.run('diff', f'{world.dir}/whole', f'{world.dir}/r', '--json').stdout)['changes']
     bad += [] if {one['verdict'] for one in got} == {'equal'} and len(got) > 3 else [got]
     ktap.result('report and diff of a recording that has only its whole', bad)

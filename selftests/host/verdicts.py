@@ -678,6 +678,12 @@ def own_rules():
         answer = json.loads(why(world, 'r', '--json', '--', 'true', **own).stdout)
         ktap.result(f'a limit of his own{place or " of all"}', [] if len(answer['verdicts']) == wanted and
                     len(answer['not_judged']) == 4 - wanted else [answer])
+    write(path, rule('value a uncore_clock_mhz', 'limit m own', 'if a > m', 'says {a} of {m} on {package}'))
+    for text in 'limit own 1\nlimit own 1e14 S1\n', 'limit own 1e14 S1\nlimit own 1\n':
+        write(f'{world.dir}/topology', text)
+        answer = json.loads(why(world, 'r', '--json', '--', 'true', **own).stdout)
+        ktap.result('a limit of a package goes before that of all', [] if [one['place'] for one in answer['verdicts']] == ['S0']
+                    and not answer['not_judged'] else [answer])
     write(f'{world.dir}/topology', f'limit memory {LIMIT}\n')
     write(path, rule('value a memory_bandwidth', 'value b max memory_bandwidth', 'value c min memory_bandwidth', 'if a < b',
                      'says {a} of {c} to {b}'))

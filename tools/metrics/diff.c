@@ -331,8 +331,10 @@ static void print_side(const char *name, const struct side *side)
 {
 	const struct record *record = &side->record;
 
-	printf("%s  %s, %d intervals, %.3f s%s%s\n", name, record->path, record->intervals,
-	       record->end, *record->command ? ": " : "", record->command);
+	/* The end of the whole alone has no time. */
+	printf("%s  %s, %d intervals%s%s%s\n", name, record->path, record->intervals,
+	       record->intervals ? format(", %.3f s", record->end) : "",
+	       *record->command ? ": " : "", record->command);
 }
 
 static void print_changes(const struct change *changes, int num)

@@ -159,9 +159,10 @@ static void put_facts(FILE *f, const struct record *record)
 	fprintf(f, "<dl class=\"card\">\n");
 	put_fact(f, "Command", *record->command ? record->command : "none: the whole machine");
 	put_fact(f, "Recorded", when);
-	put_fact(f, "Duration", format("%.3f s, %d %s of %d ms", record->end, record->intervals,
-				       record->intervals == 1 ? "interval" : "intervals",
-				       record->interval));
+	put_fact(f, "Duration", !record->intervals ?
+		 format("no whole interval of %d ms", record->interval) :
+		 format("%.3f s, %d %s of %d ms", record->end, record->intervals,
+			record->intervals == 1 ? "interval" : "intervals", record->interval));
 	put_fact(f, "Host", text_of(record, "host"));
 	put_fact(f, "Machine", format("%s, %d %s, %d CPUs", machine_name(session), packages,
 				      packages == 1 ? "package" : "packages", session->cpus));

@@ -27,8 +27,7 @@ const struct topology *session_topology(struct session *session)
 double limit_of(struct session *session, const char *kind, int package, const char *cell)
 {
 	const struct topology *topology = session_topology(session);
-	const char *places[] = { cell ? format("S%d/%s", package, cell) : "", format("S%d", package),
-				 "" };
+	const char *places[] = { format("S%d/%s", package, cell ?: ""), format("S%d", package), "" };
 	double most = 0;
 	unsigned int p;
 
