@@ -3,8 +3,8 @@
 #
 # Each call out of the uncore driver that can fail while it is loaded fails in turn, by a kprobe.
 # The case is in selftests/guest/fail_call/guest.c.
+# No event opens before it is loaded.
 #
-# TIER: soak
 set -uo pipefail
 . "$(dirname "$0")/../lib/vm.sh"
 
@@ -14,7 +14,8 @@ for kernel in "${KERNELS[@]}"; do
 		ktap "$kernel: the module is built" false
 		continue
 	fi
-	vm "$kernel" --kernel "$kernel" --put "$out/fail_call.ko:/t/" --put "$guest:/t/guest" -- /t/guest
+	vm "$kernel" --kernel "$kernel" --put "$out/fail_call.ko:/t/" \
+		--put "$out/early_open.ko:/t/" --put "$guest:/t/guest" -- /t/guest
 	ktap_guest "$kernel" "$kernel"
 done
 ktap_end
