@@ -84,7 +84,7 @@ static void each_call(void)
 	char what[120];
 
 	for (i = 0; i < ARRAY_SIZE(functions); i++) {
-		for (n = 1, made = 1; n <= made; n++) {
+		for (n = 1, made = 0;; n++) {
 			if (functions[i].most && n > functions[i].most)
 				break;
 			if (loaded(OURS))
@@ -114,6 +114,8 @@ static void each_call(void)
 			if (err)
 				ktap_require(!load_ours(), "%s: the next load fails", what);
 			works(what);
+			if (made < n)
+				break;
 			/* Hundreds of names */
 			if (n > 30)
 				n += n / 4;
