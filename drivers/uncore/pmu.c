@@ -45,12 +45,19 @@ void uncore_pmu_init(void)
  * @event: the event
  *
  * Return: 0; -EOPNOTSUPP for what needs a core, -EINVAL for an event of a task, -EACCES for an
- * event of user space if the user may not count the kernel.
+ * event of user space if the user may not count the kernel, -ENODEV before the module is loaded,
+ * as perf itself when it is being unloaded.
  */
 int uncore_check_attr(struct perf_event *event)
 {
 	const struct perf_event_attr *attr = &event->attr;
 
+	/*
+	 * A load that fails frees what an event would need. And perf of 6.1 finds a PMU by its
+	 * type while perf_pmu_register() still prepares what an event of it is attached to.
+	 */
+	if (READ_ONCE(THIS_MODULE->state) != MODULE_STATE_LIVE)
+		return uncore_refuse(event, -ENODEV, "the module is still being loaded");
 	if (attr->precise_ip || has_branch_stack(event))
 		return uncore_refuse(event, -EOPNOTSUPP, "no precise IP and no branch stack");
 	if (event->cpu < 0 || event->attach_state & PERF_ATTACH_TASK)
@@ -196,12 +203,6 @@ static int uncore_event_make(struct perf_event *event)
 
 	if (event->attr.type != event->pmu->type)
 		return -ENOENT;
-	/*
-	 * perf (seen on 6.1) finds a PMU by its type while perf_pmu_register() still prepares what
-	 * an event of it is attached to.
-	 */
-	if (!smp_load_acquire(&upmu->registered))
-		return -ENODEV;
 	err = uncore_check_attr(event);
 	if (err)
 		return err;
@@ -454,8 +455,7 @@ int uncore_pmu_register(struct uncore_pmu *upmu, const struct uncore_box_type *t
 	if (!upmu->pmu.attr_groups)
 		return -ENOMEM;
 	err = perf_pmu_register(&upmu->pmu, upmu->name, -1);
-	/* Pairs with the check in event_init(). */
-	smp_store_release(&upmu->registered, !err);
+	upmu->registered = !err;
 	if (err)
 		uncore_sysfs_free(upmu->pmu.attr_groups);
 	return err;

@@ -15,7 +15,7 @@
  * PART: adversaries
  * VM: --sockets 2 --cores 2
  * TEST: 6.1 debug
- * SOAK: none
+ * SOAK: 6.1
  */
 #define _GNU_SOURCE
 #include <ftw.h>
@@ -356,6 +356,32 @@ static void counts(int package)
 	event_close_all();
 }
 
+/* All combinations where lockdep looks, and in soak. */
+static bool whole(void)
+{
+	return soak() || !access("/proc/lockdep_stats", F_OK);
+}
+
+/* Contexts with one kind of leader open and use an event alike. */
+static bool skip_context(int c)
+{
+	return !whole() && c && contexts[c].leader == contexts[c - 1].leader;
+}
+
+/*
+ * Boxes of one type differ in their registers alone. Each context has two or three of the types,
+ * by their letter, and each type a third of the contexts.
+ */
+static bool skip_kind(int c, int k)
+{
+	const char *name = kinds[k].name;
+	char last = name[strcspn(name, "/") - 1];
+
+	if (!soak() && last >= '1' && last <= '9')
+		return true;
+	return !whole() && !kinds[k].package && (c + name[strlen("xeon7500_")]) % 3;
+}
+
 static void all_contexts(bool pmi)
 {
 	int c, k;
@@ -365,12 +391,8 @@ static void all_contexts(bool pmi)
 	cgroup();
 	for (c = 0; c < CONTEXTS; c++) {
 		for (k = 0; k < num_kinds; k++) {
-			/* Boxes of one type differ in their registers alone. */
-			char last = kinds[k].name[strcspn(kinds[k].name, "/") - 1];
-
-			if (!soak() && last >= '1' && last <= '9')
-				continue;
-			try_one(&contexts[c], &kinds[k], pmi);
+			if (!skip_kind(c, k) && (pmi || !skip_context(c)))
+				try_one(&contexts[c], &kinds[k], pmi);
 		}
 	}
 	check_caps_pmi("at the end", pmi ? "yes" : "no");
@@ -384,6 +406,8 @@ static void untested(void)
 	int c, k;
 
 	for (c = 0; c < CONTEXTS; c++) {
+		if (skip_context(c))
+			continue;
 		fresh(true);
 		core_event();
 		cgroup();

@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Each call out of the uncore driver that can fail while it is loaded fails in turn, by a kprobe.
-# The case is in selftests/guest/fail_call/guest.c.
+# No event opens before the uncore driver is loaded; and each call out of it that can fail while it
+# is loaded fails in turn, by a kprobe: in soak, else the first of each function. The cases are in
+# selftests/guest/fail_call/guest.c.
 #
-# TEST: none
-# SOAK: 6.1 6.12 newest
+# TEST: 6.1
+# SOAK: 6.1
 set -uo pipefail
 . "$(dirname "$0")/../lib/vm.sh"
 
@@ -15,7 +16,9 @@ for kernel in "${KERNELS[@]}"; do
 		ktap "$kernel: the module is built" false
 		continue
 	fi
-	vm "$kernel" --kernel "$kernel" --put "$out/fail_call.ko:/t/" --put "$guest:/t/guest" -- /t/guest
+	vm "$kernel" --kernel "$kernel" --put "$out/fail_call.ko:/t/" \
+		--put "$out/early_open.ko:/t/" --put "$guest:/t/guest" \
+		-- env SOAK="${SOAK:-}" /t/guest
 	ktap_guest "$kernel" "$kernel"
 done
 ktap_end
