@@ -363,6 +363,8 @@ def damaged():
     said = world.run('report', path), world.run('report', other)
     ktap.result('the pass of a counter does not matter', list(ended(said[0], 0)) + list(ended(said[1], 0)) + (
         [] if said[0].stdout == said[1].stdout and read(path) != read(other) else said))
+    write(path, changed(0, lambda one: one['files'].extend([{'path': name, 'text': PLAIN} for name in ('d/m', 'd')])))
+    ktap.result('a metric of a file that is named as a directory of another', ended(world.run('report', path), 0))
     seed = random.randrange(1 << 32)
     print(f'# seed {seed}')
     draw = random.Random(seed)

@@ -292,9 +292,9 @@ static char *family(const struct metric *metric)
 bool same_directory(const char *a, const char *b)
 {
 	const char *slash = strrchr(a, '/');
-	size_t dir = slash ? slash - a : 0;
+	size_t dir = slash ? slash + 1 - a : 0;
 
-	return !strncmp(a, b, dir) && !strchr(b + dir + 1, '/');
+	return !strncmp(a, b, dir) && !strchr(b + dir, '/');
 }
 
 /* A later directory may define a metric anew; in one directory there is one of a name. */
