@@ -8,6 +8,7 @@ what was planted and is silent where nothing was; its p is that of closed forms.
 script, whatever the command is named.
 """
 import base64
+import contextlib
 import csv
 import functools
 import hashlib
@@ -22,6 +23,7 @@ import resource
 import shutil
 import signal
 import statistics
+import subprocess
 import sys
 import time
 
@@ -743,6 +745,23 @@ def usage():
     got = json.loads(world.run('diff', f'{world.dir}/whole', f'{world.dir}/r', '--json').stdout)['changes']
     bad += [] if {one['verdict'] for one in got} == {'equal'} and len(got) > 3 else [got]
     ktap.result('report and diff of a recording that has only its whole', bad)
+    os.mkfifo(f'{world.dir}/fifo')
+    for sig in signal.SIGINT, signal.SIGTERM:
+        reader = os.open(f'{world.dir}/fifo', os.O_RDWR)
+        os.set_blocking(reader, False)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                os.write(reader, b'x' * 4096)
+        with world.start('record', '-o', f'{world.dir}/fifo', '-I', '250', 'memory', '--', 'true') as stuck:
+            time.sleep(1)
+            stuck.send_signal(sig)
+            try:
+                bad = [] if stuck.wait(10) == -sig else [stuck.returncode]
+            except subprocess.TimeoutExpired:
+                stuck.kill()
+                bad = ['it goes on']
+        os.close(reader)
+        ktap.result(f'{sig.name} ends a record whose reader does not read', bad)
     ktap.result('record to no place', ended(world.run('record', '-o', '/nowhere/x', 'memory', '--', 'true'), 3, '/nowhere/x: '))
     world.end()
     world = World(model='06_9e')
