@@ -246,6 +246,17 @@ def colours():
             bad.append('there are colours')
         t.keys('q')
         ktap.result(name, bad + t.left(0))
+    # The mean of a package hides it: 60 % of one of four links, of both packages.
+    t = top(world, 100, 'qpi_utilization')
+    t.step()
+    bad = t.until(r'S0 +qpi_utilization +\d.* \d+ % .*S1/qpi0 is at 60 %\n')
+    for row in line(t, 'S0/qpi0'):
+        if t.screen.buffer[row][t.screen.display[row].index('S0/')].fg != 'brown':
+            bad.append(f'{t.screen.buffer[row][4]}')
+    if t.text().count(' is at ') != 2:
+        bad.append(t.text())
+    t.keys('q')
+    ktap.result('a full link of a package is named', bad + t.left(0))
     # 100 % of reads, of 62 GB/s of which no limit is known.
     t = top(world, 100, 'memory_read_share', 'memory_bandwidth', '--per-box', *limits_of(world, '#'))
     t.step()

@@ -15,6 +15,8 @@
 struct row {
 	struct value value;
 	char why[160];		/* that of the value is gone before the next result */
+	char fullest[24];	/* of a package: its place that is nearest to its limit, */
+	double share;		/* and how near; 0 for none */
 	double sample[SAMPLES];	/* a ring; NAN for n/a */
 };
 
@@ -81,6 +83,32 @@ static double most(struct session *session, const struct value *value)
 	return sum;
 }
 
+/* The mean or sum of a package hides the one place of it that is full. */
+static void find_fullest(struct session *session, struct top *top)
+{
+	struct options boxes = { .per_box = true };
+	int num, i, b;
+	struct value *box = values_make(session, &boxes, &num);
+
+	for (i = 0; i < top->num; i++) {
+		struct row *row = &top->row[i];
+
+		row->share = 0;
+		for (b = 0; b < num && row->value.most && !row->value.cell; b++) {
+			double share;
+
+			if (box[b].metric != row->value.metric || !box[b].cell || box[b].why ||
+			    box[b].package != row->value.package)
+				continue;
+			share = box[b].value / most(session, &box[b]);
+			if (!(share > row->share))
+				continue;
+			row->share = share;
+			snprintf(row->fullest, sizeof(row->fullest), "%s", box[b].scope);
+		}
+	}
+}
+
 int top_output(struct session *session, double time)
 {
 	struct top *top = session->top;
@@ -98,6 +126,7 @@ int top_output(struct session *session, double time)
 		snprintf(row->why, sizeof(row->why), "%s", values[i].why ?: values[i].note ?: "");
 		row->sample[top->results % SAMPLES] = values[i].why ? NAN : values[i].value;
 	}
+	find_fullest(session, top);
 	top->results++;
 	top->time = time;
 	screen_update(session, time);
@@ -212,6 +241,9 @@ static void draw_row(const struct session *session, FILE *f, const struct row *r
 		fprintf(f, "    ");
 		put_wrapped(f, row->why, 4, width);
 	}
+	if (style_of(row->share) != STYLE_PLAIN && style_of(row->share) != look)
+		fprintf(f, "    %c%s is at %.0f %%%c\n", style_of(row->share), row->fullest,
+			100 * row->share, STYLE_PLAIN);
 }
 
 static void draw(struct session *session, FILE *f, int width)
