@@ -105,10 +105,16 @@ static inline bool ring_next_weighed(struct ring *r, struct weighed *w)
 /* Sample as often as asked; otherwise the kernel slows down when interrupts take long. */
 static inline void perf_unlimited(void)
 {
-	/* The rate cannot be set while the first one is 0. */
-	ktap_require(!shell("cd /proc/sys/kernel && echo 25 >perf_cpu_time_max_percent &&"
+	/*
+	 * The rate cannot be set while the first one is 0, and the kernel lowers it for a long NMI
+	 * while that is not.
+	 */
+	ktap_require(!shell("cd /proc/sys/kernel && until "
+			    "[ $(cat perf_cpu_time_max_percent perf_event_max_sample_rate | tr '\\n' -) = "
+			    "0-1000000- ]; do echo 25 >perf_cpu_time_max_percent &&"
 			    "echo 1000000 >perf_event_max_sample_rate &&"
-			    "echo 0 >perf_cpu_time_max_percent"), "cannot set the limits of perf");
+			    "echo 0 >perf_cpu_time_max_percent || exit 1; done"),
+		     "cannot set the limits of perf");
 }
 
 /*
