@@ -184,7 +184,7 @@ static void not_loaded(u64 gp, const char *why, int level)
 }
 
 /* A virtual machine can have the CPU without its uncore. The alias loads the module there. */
-KTAP_CALL(nothing, not_loaded(SYN_GP_WRITE(U_GLOBAL_CTL), "xeon7500_uncore: no uncore", 6))
+KTAP_CALL(nothing, not_loaded(SYN_GP_WRITE(U_GLOBAL_CTL), "xeon7500_uncore: this CPU has no uncore registers", 6))
 
 static void no_ubox(void)
 {

@@ -57,7 +57,6 @@ passing() {
 	count: each event of each box, on both packages
 	count: exit
 	group: six events over the same cycles
-	group: group read
 	group: four events and the clock of the W-Box
 	group: groups too big are refused
 	group: a group with a software event
