@@ -117,14 +117,27 @@ static void sysctl_perf(const char *name, unsigned int val)
 	close(fd);
 }
 
+static unsigned int sampling_rate(void)
+{
+	char text[16] = "";
+	int fd = open("/proc/sys/kernel/perf_event_max_sample_rate", O_RDONLY);
+
+	ktap_require(fd >= 0 && read(fd, text, sizeof(text) - 1) > 0, "%s", strerror(errno));
+	close(fd);
+	return strtoul(text, NULL, 10);
+}
+
 static unsigned int sampling_per_tick;
 
 void sampling_limit(unsigned int per_second)
 {
 	sampling_per_tick = (per_second + SAMPLING_HZ - 1) / SAMPLING_HZ;
-	sysctl_perf("cpu_time_max_percent", 25);
-	sysctl_perf("event_max_sample_rate", per_second);
-	sysctl_perf("cpu_time_max_percent", 0);
+	/* The kernel lowers the rate for a long NMI until the last write. */
+	do {
+		sysctl_perf("cpu_time_max_percent", 25);
+		sysctl_perf("event_max_sample_rate", per_second);
+		sysctl_perf("cpu_time_max_percent", 0);
+	} while (sampling_rate() != per_second);
 }
 
 u64 perf_value(int fd)
