@@ -314,8 +314,10 @@ static void values_of_machine(void)
 	check_value("machine", "uncore_clock_mhz", clocks / packages);
 }
 
-static void all_values(void)
+/* Seconds that the clock of the driver misses, at most, of the window of a package. */
+static double values_of_run(void)
 {
+	double missed = 0;
 	u64 before, after;
 	int p;
 
@@ -330,16 +332,29 @@ static void all_values(void)
 		snprintf(scope, sizeof(scope), "S%d", p);
 		seconds[p] = number_of(scope, "memory_bandwidth", "seconds");
 		windows(p);
-		/*
-		 * What they were open, less the time from the write that opens them to the clock that
-		 * the driver reads behind it: 30 us is the most that was seen. And not forever.
-		 */
-		ktap_check(seconds[p] >= cycles_to_seconds(to[p] - from[p]) - 100e-6 &&
-			   seconds[p] <= (after - before) / 1e9, "%.9g s of %.9g", seconds[p],
-			   cycles_to_seconds(to[p] - from[p]));
+		ktap_check(seconds[p] <= (after - before) / 1e9, "%.9g s of %.9g", seconds[p],
+			   (after - before) / 1e9);
+		missed = fmax(missed, cycles_to_seconds(to[p] - from[p]) - seconds[p]);
 		values_of(p);
 	}
 	values_of_machine();
+	return missed;
+}
+
+/*
+ * The driver reads the clock behind the write that opens the window: 30 us is the most that was
+ * seen. A host that stops the virtual CPU between the two adds to one run, a fault to each.
+ */
+static void all_values(void)
+{
+	double missed = 1;
+	int try;
+
+	for (try = 0; try < 5 && missed > 100e-6; try++) {
+		missed = values_of_run();
+		ktap_note("the clock missed %.0f us", missed * 1e6);
+	}
+	ktap_check(missed <= 100e-6, "the clock missed %.9g s of the window, five times", missed);
 }
 
 /* One after the other: nothing is lost between them. */

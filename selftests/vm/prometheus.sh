@@ -24,12 +24,14 @@ guest() {
 
 checked() { "$PROGRAMS/usr/bin/promtool" check metrics <"$DIR/text/m.prom"; }
 
-# Two ports that nobody has.
-ports() {
-	python3 -c 'import socket
-s = [socket.socket() for i in range(2)]
-for i in s: i.bind(("127.0.0.1", 0))
-print(*[i.getsockname()[1] for i in s])'
+# port NAME: the one that the kernel chose for a program that listens on port 0 and says where.
+port() {
+	for _ in $(seq 300); do
+		sed -n 's/.*msg="Listening on" .*address=127\.0\.0\.1:\([0-9]*\).*/\1/p' "$DIR/$1.said" | grep . && return
+		sleep 0.1
+	done
+	cat "$DIR/$1.said" >&2
+	return 1
 }
 
 # query TEXT: what promtool prints, once there is something.
@@ -47,11 +49,11 @@ query() {
 # one M-Box and 164 in the other, which were counted for the same time.
 scraped() {
 	local status
-	read -r exporter server < <(ports)
 	"$PROGRAMS/usr/bin/prometheus-node-exporter" --collector.disable-defaults --collector.textfile \
-		--collector.textfile.directory="$DIR/text" --web.listen-address="127.0.0.1:$exporter" \
+		--collector.textfile.directory="$DIR/text" --web.listen-address=127.0.0.1:0 \
 		>"$DIR/exporter.said" 2>&1 &
 	exporter_pid=$!
+	exporter=$(port exporter) || return
 	cat >"$DIR/prometheus.yml" <<-END
 	global: { scrape_interval: 1s, evaluation_interval: 1s }
 	rule_files: [ "$DIR/build/export/alerts.yml" ]
@@ -60,8 +62,9 @@ scraped() {
 	    static_configs: [ { targets: [ "127.0.0.1:$exporter" ] } ]
 	END
 	"$PROGRAMS/usr/bin/prometheus" --config.file="$DIR/prometheus.yml" --storage.tsdb.path="$DIR/tsdb" \
-		--web.listen-address="127.0.0.1:$server" >"$DIR/server.said" 2>&1 &
+		--web.listen-address=127.0.0.1:0 >"$DIR/server.said" 2>&1 &
 	server_pid=$!
+	server=$(port server) || return
 	query "$NAME{socket=\"0\",box=\"mbox_0\"}" && query "sum by (socket) ($NAME)" &&
 		query "{__name__=~\"perf_metrics_.*\"}" >"$DIR/all" &&
 		python3 - "$DIR/text/m.prom" "$DIR/all" "$NAME" <<-'END'
