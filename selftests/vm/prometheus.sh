@@ -46,13 +46,14 @@ query() {
 }
 
 # Each value of the file comes back as it was. What was planted: reads in 172 cycles of 4096 in
-# one M-Box and 164 in the other, which were counted for the same time.
+# one M-Box and 164 in the other, which were counted for the same time. ktap calls this in a subshell,
+# at whose end both programs end, whatever has failed.
 scraped() {
 	local status
+	trap 'kill $(jobs -p); wait' EXIT
 	"$PROGRAMS/usr/bin/prometheus-node-exporter" --collector.disable-defaults --collector.textfile \
 		--collector.textfile.directory="$DIR/text" --web.listen-address=127.0.0.1:0 \
 		>"$DIR/exporter.said" 2>&1 &
-	exporter_pid=$!
 	exporter=$(port exporter) || return
 	cat >"$DIR/prometheus.yml" <<-END
 	global: { scrape_interval: 1s, evaluation_interval: 1s }
@@ -63,7 +64,6 @@ scraped() {
 	END
 	"$PROGRAMS/usr/bin/prometheus" --config.file="$DIR/prometheus.yml" --storage.tsdb.path="$DIR/tsdb" \
 		--web.listen-address=127.0.0.1:0 >"$DIR/server.said" 2>&1 &
-	server_pid=$!
 	server=$(port server) || return
 	query "$NAME{socket=\"0\",box=\"mbox_0\"}" && query "sum by (socket) ($NAME)" &&
 		query "{__name__=~\"perf_metrics_.*\"}" >"$DIR/all" &&
@@ -84,8 +84,6 @@ scraped() {
 	panels >"$DIR/panels" 2>&1
 	echo $? >>"$DIR/panels"
 	query 'ALERTS' >"$DIR/alerts"
-	kill "$exporter_pid" "$server_pid"
-	wait "$exporter_pid" "$server_pid" 2>/dev/null
 	return $status
 }
 
