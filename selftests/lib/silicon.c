@@ -416,6 +416,18 @@ void perf_run_us(int fd, unsigned int us)
 	perf_disable(fd);
 }
 
+bool event_counts(const char *what, const char *pmu, const char *event, int cpu, unsigned int us)
+{
+	int fd = event_open(pmu, event, cpu, -1);
+	u64 count, truth;
+
+	perf_run_us(fd, us);
+	count = perf_count(fd).value;
+	truth = box_truth(cpu, SYN_EVENTS, pmu);
+	return ktap_check(count && count == truth, "%s: %s/%s/ on CPU %d: %llu, truth %llu", what,
+			  pmu, event, cpu, count, truth);
+}
+
 void silicon_start_idle(void)
 {
 	event_close_all();

@@ -172,6 +172,9 @@ void sleep_us(unsigned int us);
 /* The event is enabled for so long. */
 void perf_run_us(int fd, unsigned int us);
 
+/* An event that is opened now, and enabled for so long, counts what the silicon does, and not 0. */
+bool event_counts(const char *what, const char *pmu, const char *event, int cpu, unsigned int us);
+
 /*
  * silicon_start(), when the timers of earlier events have ended, by which the driver looks
  * after what counts once a second.

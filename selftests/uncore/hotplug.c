@@ -186,16 +186,8 @@ static void other_cpu_goes(void)
 }
 
 /* An event of this CPU's package counts, and right. */
-static void counts_on(int cpu)
-{
-	int fd = event_open("xeon7500_cbox_0", "llc_misses.all", cpu, -1);
-	u64 count, truth;
-
-	perf_run_us(fd, 2000);
-	count = perf_count(fd).value;
-	truth = box_truth(cpu, SYN_EVENTS, "xeon7500_cbox_0");
-	ktap_check(count && count == truth, "%llu, truth %llu", count, truth);
-}
+KTAP_CALL(counts_on_3, event_counts("CPU 3 has the package", "xeon7500_cbox_0", "llc_misses.all",
+				    3, 2000))
 
 /* With its last CPU a package stops; its events keep their counts. */
 static void whole_package_goes(void)
@@ -227,7 +219,7 @@ static void whole_package_goes(void)
 	event_close_all();
 
 	silicon_start();
-	counts_on(3);
+	counts_on_3();
 }
 
 /* The same counter before a package goes and after it has come back. */
@@ -244,7 +236,7 @@ static void same_counter_again(void)
 	set_online(3, true);
 	event_close_all();
 	silicon_start();
-	counts_on(3);
+	counts_on_3();
 }
 
 /* A package whose CPUs come only after the module was loaded. */
@@ -264,7 +256,7 @@ static void package_comes_later(void)
 	ktap_check(package_cpu(1) == 3, "CPU %d has package 1", package_cpu(1));
 	silicon_compare();
 	silicon_start();
-	counts_on(3);
+	counts_on_3();
 }
 
 /* There and back under full load, with reads in between. */

@@ -595,14 +595,8 @@ static void is_stuck(void)
 /* What is left behind: no gate, and a box that counts right. */
 static void counts_on(int package)
 {
-	int cpu = package_cpu(package), fd = event_open("xeon7500_cbox_0", "llc_hits.all", cpu, -1);
-	u64 count, truth;
-
 	silicon_clear();
-	perf_run_us(fd, 2000);
-	count = perf_count(fd).value;
-	truth = box_truth(cpu, SYN_EVENTS, "xeon7500_cbox_0");
-	ktap_check(count && count == truth, "package %d: %llu, truth %llu", package, count, truth);
+	event_counts("what is left", "xeon7500_cbox_0", "llc_hits.all", package_cpu(package), 2000);
 }
 
 static void describe(void)
