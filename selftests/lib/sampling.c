@@ -109,12 +109,10 @@ struct ring *sampling_open(const char *pmu, const char *event, u64 period, int c
 static void sysctl_perf(const char *name, unsigned int val)
 {
 	char path[80], text[16];
-	int fd, len = snprintf(text, sizeof(text), "%u", val);
 
+	snprintf(text, sizeof(text), "%u", val);
 	snprintf(path, sizeof(path), "/proc/sys/kernel/perf_%s", name);
-	fd = open(path, O_WRONLY);
-	ktap_require(fd >= 0 && write(fd, text, len) == len, "%s: %s", path, strerror(errno));
-	close(fd);
+	ktap_require(put_text(path, text), "%s: %s", path, strerror(errno));
 }
 
 static unsigned int sampling_rate(void)

@@ -255,6 +255,16 @@ void sysfs_read(const char *pmu, const char *dir, const char *name, char *text, 
 	text[strcspn(text, "\n")] = 0;
 }
 
+bool put_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY), len = strlen(text);
+	bool done = fd >= 0 && write(fd, text, len) == len;
+
+	if (fd >= 0)
+		close(fd);
+	return done;
+}
+
 void attr_set_field(struct perf_event_attr *attr, const char *format, u64 val)
 {
 	u64 word = 0;

@@ -111,6 +111,9 @@ void for_each_pmu(void (*visit)(const char *pmu, void *arg), void *arg);
 
 void sysfs_read(const char *pmu, const char *dir, const char *name, char *text, int size);
 
+/* Writes to a file of sysfs or procfs; false, with errno, if that cannot be. */
+bool put_text(const char *path, const char *text);
+
 /* Puts a value where a format attribute says: "config1:0-7", "config:18", "config:1,6-9". */
 void attr_set_field(struct perf_event_attr *attr, const char *format, u64 val);
 

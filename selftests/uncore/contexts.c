@@ -470,25 +470,16 @@ static void refuse_unload(void)
 	ktap_check(err == EAGAIN || err == EBUSY, "unload with events open: %s", strerror(err));
 }
 
-static bool put(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY), len = strlen(text);
-	bool done = fd >= 0 && write(fd, text, len) == len;
-
-	close(fd);
-	return done;
-}
-
 /* All that suspend calls, but for the firmware. */
 static void suspend(void)
 {
-	if (!put("/sys/power/pm_test", "core")) {
+	if (!put_text("/sys/power/pm_test", "core")) {
 		ktap_note("suspend: this kernel has no pm_test");
 		return;
 	}
-	put("/sys/module/suspend/parameters/pm_test_delay", "0");
-	ktap_check(put("/sys/power/state", "mem"), "suspend: %s", strerror(errno));
-	put("/sys/power/pm_test", "none");
+	put_text("/sys/module/suspend/parameters/pm_test_delay", "0");
+	ktap_check(put_text("/sys/power/state", "mem"), "suspend: %s", strerror(errno));
+	put_text("/sys/power/pm_test", "none");
 }
 
 static const struct {

@@ -51,15 +51,6 @@ static void works(const char *after, int n)
 
 /* ---- allocations ---- */
 
-static bool put_text(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY), len = strlen(text);
-	bool done = fd >= 0 && write(fd, text, len) == len;
-
-	close(fd);
-	return done;
-}
-
 /* Opened before: to open it takes allocations. */
 static int nth_fd = -1;
 

@@ -424,15 +424,10 @@ static void do_core(void)
 
 static void do_suspend(void)
 {
-	int test = open("/sys/power/pm_test", O_WRONLY), state = open("/sys/power/state", O_WRONLY);
-	int delay = open("/sys/module/suspend/parameters/pm_test_delay", O_WRONLY);
-
-	if (test >= 0 && state >= 0 && write(test, "core", 4) == 4 && write(delay, "0", 1) == 1 &&
-	    write(state, "mem", 3) != 3)
+	if (put_text("/sys/power/pm_test", "core") &&
+	    put_text("/sys/module/suspend/parameters/pm_test_delay", "0") &&
+	    !put_text("/sys/power/state", "mem"))
 		usleep(1000);
-	close(delay);
-	close(state);
-	close(test);
 	usleep(20000);
 }
 
@@ -672,7 +667,7 @@ static void attempt(const struct combination *c)
 
 static void begin(void)
 {
-	int fd, i;
+	int i;
 
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 		      -1, 0);
@@ -681,9 +676,8 @@ static void begin(void)
 	if (!loaded(OURS))
 		ktap_require(!load_ours(), "the module");
 	/* An attacker has what an administrator can give without privilege. */
-	fd = open("/proc/sys/kernel/perf_event_paranoid", O_WRONLY);
-	ktap_require(write(fd, "0", 1) == 1, "paranoid: %s", strerror(errno));
-	close(fd);
+	ktap_require(put_text("/proc/sys/kernel/perf_event_paranoid", "0"), "paranoid: %s",
+		     strerror(errno));
 	silicon_start();
 	for (i = 0; i < ATTRS; i++) {
 		events[i].attr = event_attr(events[i].pmu, events[i].event);

@@ -15,11 +15,8 @@
 static void want_reasons(void)
 {
 	const char *file = "/proc/dynamic_debug/control";
-	int fd = open(file, O_WRONLY);
-	const char *on = "module xeon7500_uncore +p";
 
-	ktap_require(fd >= 0 && write(fd, on, strlen(on)) > 0, "%s: %s", file, strerror(errno));
-	close(fd);
+	ktap_require(put_text(file, "module xeon7500_uncore +p"), "%s: %s", file, strerror(errno));
 }
 
 /* Refused with this errno, and told why under the name of the PMU? */

@@ -28,16 +28,6 @@ static const struct {
 
 static int fds[2 * EVENTS];
 
-static bool put(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY), len = strlen(text);
-	bool ok = fd >= 0 && write(fd, text, len) == len;
-
-	if (fd >= 0)
-		close(fd);
-	return ok;
-}
-
 static u64 seen(const char *what)
 {
 	char path[80];
@@ -126,7 +116,7 @@ static void restart(void)
 	int cpu;
 
 	begin();
-	ktap_require(put(WITNESS "/reboot", OURS), "not told: %s", strerror(errno));
+	ktap_require(put_text(WITNESS "/reboot", OURS), "not told: %s", strerror(errno));
 	before = all_truth(SYN_EVENTS);
 	for (cpu = 0; cpu < 4; cpu++) {
 		ktap_check(!msr_read(cpu, U_GLOBAL_CTL), "CPU %d: U_GLOBAL_CTL %#llx", cpu,
@@ -156,19 +146,19 @@ static void suspend(void)
 	struct ring *r;
 
 	/* What sleeps without the system core would never wake up here. */
-	if (can("/sys/power/mem_sleep", "deep") && put("/sys/power/mem_sleep", "deep"))
+	if (can("/sys/power/mem_sleep", "deep") && put_text("/sys/power/mem_sleep", "deep"))
 		state = "mem";
 	else if (can("/sys/power/state", "disk"))
 		state = "disk";
-	if (!state || !put("/sys/power/pm_test", "core"))
+	if (!state || !put_text("/sys/power/pm_test", "core"))
 		ktap_skip("this kernel cannot test it");
-	put("/sys/module/suspend/parameters/pm_test_delay", "1");
-	put("/sys/module/hibernate/parameters/pm_test_delay", "1");
+	put_text("/sys/module/suspend/parameters/pm_test_delay", "1");
+	put_text("/sys/module/hibernate/parameters/pm_test_delay", "1");
 
 	begin();
 	rings_drain();
 	windows = silicon_truth(0, SYN_WINDOWS, W_FIXED_CTR);
-	ktap_require(put("/sys/power/state", state), "%s: %s", state, strerror(errno));
+	ktap_require(put_text("/sys/power/state", state), "%s: %s", state, strerror(errno));
 	ktap_note("%s: U_GLOBAL_CTL %#llx, IA32_DEBUGCTL %#llx", state, seen("global_ctl"),
 		  seen("debugctl"));
 	ktap_check(!seen("global_ctl") && !(seen("debugctl") & UNCORE_PMI), "not asleep");
