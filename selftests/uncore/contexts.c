@@ -418,15 +418,8 @@ static void untested(void)
 	}
 }
 
-static void tested(void)
-{
-	all_contexts(true);
-}
-
-static void no_pmi(void)
-{
-	all_contexts(false);
-}
+KTAP_CALL(tested, all_contexts(true))
+KTAP_CALL(no_pmi, all_contexts(false))
 
 /* ---- with everything open ---- */
 

@@ -176,15 +176,8 @@ static void watch(int package)
 	timed(close(fd));
 }
 
-static void watch_0(void)
-{
-	watch(0);
-}
-
-static void watch_1(void)
-{
-	watch(1);
-}
+KTAP_CALL(watch_0, watch(0))
+KTAP_CALL(watch_1, watch(1))
 
 static void do_open(void)
 {
@@ -244,15 +237,8 @@ static void books(int which, int package)
 	timed(close(fd));
 }
 
-static void do_sample(void)
-{
-	books(SAMPLE, 1);
-}
-
-static void do_freeze(void)
-{
-	books(FREEZE, 0);
-}
+KTAP_CALL(do_sample, books(SAMPLE, 1))
+KTAP_CALL(do_freeze, books(FREEZE, 0))
 
 /* A count never goes down, from whatever CPU it is read. */
 static void do_read(void)
@@ -331,15 +317,8 @@ static void program(const char *command)
 		usleep(1000);
 }
 
-static void do_metrics(void)
-{
-	program("perf metrics memory -- sleep 0.01");
-}
-
-static void do_stat(void)
-{
-	program("perf stat -a -e xeon7500_cbox_5/event=0x14,umask=0x7/ sleep 0.01");
-}
+KTAP_CALL(do_metrics, program("perf metrics memory -- sleep 0.01"))
+KTAP_CALL(do_stat, program("perf stat -a -e xeon7500_cbox_5/event=0x14,umask=0x7/ sleep 0.01"))
 
 static int read_file(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
@@ -559,7 +538,7 @@ static void supervise(pid_t pid[], const int who[], int num, u64 ms)
 
 static void judge(const struct combination *c, const int who[], int num)
 {
-	u64 bad = msr_read(0, SYN_VIOLATIONS), before = 0;
+	u64 bad = msr_read(0, SYN_VIOLATIONS), rounds = 0;
 	bool failed = ktap->failed;
 	char line[300];
 	int i, cpu;
@@ -572,9 +551,9 @@ static void judge(const struct combination *c, const int who[], int num)
 		if (l->longest > limit_ns())
 			blame(c, "%s: a call took %llu ms", actors[who[i]].name,
 			      l->longest / 1000000);
-		before += l->rounds;
+		rounds += l->rounds;
 	}
-	if (!before)
+	if (!rounds)
 		blame(c, "nothing was done");
 	while (kmsg_next(line, sizeof(line))) {
 		if (kmsg_level <= 3 || strstr(line, "unchecked MSR") || strstr(line, "WARNING:"))
@@ -601,7 +580,7 @@ static bool run(const struct combination *c, u64 ms)
 	kmsg_mark();
 	silicon_clear();
 	ktap->violations = 0;
-	draw(2);
+	draw(2);	/* or the actors would draw what they have drawn before */
 	for (i = 0; i < c->num; i++)
 		who[num++] = c->actor[i];
 	fflush(stdout);
@@ -687,7 +666,7 @@ static void begin(void)
 		events[i].attr.sample_type = SAMPLE_BASE;
 		events[i].attr.read_format = PERF_FORMAT_LOST;
 	}
-	/* What is seldom done is said so. */
+	/* Line by line: what a hanging machine has printed last says where it hangs. */
 	setvbuf(stdout, NULL, _IOLBF, 0);
 }
 
@@ -754,14 +733,16 @@ static void triples(void)
 	ktap_check(num, "no triple was tried");
 }
 
+static const char *argument;
+
 /* gate+hotplug: this combination alone */
-static void named(const char *text)
+static void named(void)
 {
 	struct combination c = {};
 	char copy[100], *word;
 	int i;
 
-	snprintf(copy, sizeof(copy), "%s", text);
+	snprintf(copy, sizeof(copy), "%s", argument);
 	for (word = strtok(copy, "+"); word; word = strtok(NULL, "+")) {
 		for (i = FIRST; i < ACTORS && strcmp(actors[i].name, word); i++)
 			;
@@ -774,20 +755,13 @@ static void named(const char *text)
 	ktap_check(!failures, "%d failures in %d runs", failures, i);
 }
 
-static const char *argument;
-
-static void one(void)
-{
-	named(argument);
-}
-
 int main(int argc, char **argv)
 {
 	static const struct ktap_case all[] = {
 		{ "each actor alone", alone },
 		{ "all pairs", pairs },
 		{ "triples, drawn at random", triples },
-	}, single[] = { { "this combination", one } };
+	}, single[] = { { "this combination", named } };
 
 	argument = argc > 1 ? argv[1] : NULL;
 	if (argument)
