@@ -91,8 +91,6 @@ static bool has_failed(void)
 	return failed;
 }
 
-static int ways_loaded, ways_refused;
-
 static int module_fd = -1;
 
 static void before_load(void)
@@ -162,9 +160,8 @@ static void each_allocation(const char *what, void (*before)(void), int (*attemp
 			    void (*after)(int n, int err))
 {
 	bool failed = true;
-	int n, err;
+	int n, err, done = 0, refused = 0;
 
-	ways_loaded = ways_refused = 0;
 	for (n = 1; failed && n < 5000; n++) {
 		if (before)
 			before();
@@ -172,16 +169,16 @@ static void each_allocation(const char *what, void (*before)(void), int (*attemp
 		err = attempt();
 		failed = has_failed();
 		if (err)
-			ways_refused++;
+			refused++;
 		else
-			ways_loaded++;
+			done++;
 		after(n, err);
 		/* Most are attributes in sysfs, one like the other. */
 		if (!soak() && n > 40)
 			n += n / 8;
 	}
 	ktap_note("%s: %d allocations: %d times refused, %d times done without", what, n - 2,
-		  ways_refused, ways_loaded - 1);
+		  refused, done - 1);
 	ktap_check(n > 2 && !failed, "%s: it does not end", what);
 }
 
