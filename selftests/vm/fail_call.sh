@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# No event opens before the uncore driver is loaded; and each call out of it that can fail while it
-# is loaded fails in turn, by a kprobe: in soak, else the first of each function. The cases are in
-# selftests/guest/fail_call/guest.c.
+# No event opens before the uncore driver is loaded. While it is loaded, a kprobe makes its calls of
+# kernel functions fail in turn: in soak each call, otherwise the first one of each function. The
+# cases are in selftests/guest/fail_call/guest.c.
 #
 # TEST: 6.1
 # SOAK: 6.1

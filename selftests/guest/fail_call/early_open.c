@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Opens an event while its PMU is being registered: the device comes to the bus in the middle of
- * perf_pmu_register(), and whoever reads its type in sysfs may open an event from then on.
+ * Opens an event while its PMU is being registered: perf_pmu_register() adds the device to the bus
+ * before it is done, and a program that reads the type in sysfs can open an event from then on.
  */
 #include <linux/device.h>
 #include <linux/err.h>
@@ -11,11 +11,11 @@
 
 static char *at;
 module_param(at, charp, 0444);
-MODULE_PARM_DESC(at, "the PMU whose device comes");
+MODULE_PARM_DESC(at, "open when this PMU is added to the bus");
 
 static char *pmu;
 module_param(pmu, charp, 0444);
-MODULE_PARM_DESC(pmu, "the PMU of the event, which has come before or is the same");
+MODULE_PARM_DESC(pmu, "the PMU of the event: the same, or one added before");
 
 static ulong config;
 module_param(config, ulong, 0444);
@@ -23,7 +23,7 @@ MODULE_PARM_DESC(config, "of the event");
 
 static int error = 1;
 module_param(error, int, 0444);
-MODULE_PARM_DESC(error, "what the open has returned; 1: it has not been tried");
+MODULE_PARM_DESC(error, "what the open has returned; 1: not tried");
 
 static u32 type;
 
@@ -56,7 +56,7 @@ static int early_open_event_init(struct perf_event *event)
 	return -ENOENT;
 }
 
-/* It shows the bus. */
+/* Registered only to find the bus of all PMUs. */
 static struct pmu early_open_pmu = {
 	.module		= THIS_MODULE,
 	.task_ctx_nr	= perf_invalid_context,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Each call of the driver, while it is loaded, that can fail fails in turn. A load that fails has
- * the error of what has failed and leaves nothing behind; one that goes on counts right. No event
- * opens before it is loaded: neither of a PMU that perf still registers, nor of one before it,
- * which a failure would take away.
+ * While the driver is loaded, each of its calls that can fail fails in turn. If the load fails, it
+ * returns the error of that call and leaves nothing behind; if it goes on, the driver counts right.
+ * No event can be opened before the load is complete: neither of the PMU that perf registers just
+ * now, nor of one that was registered before it and would go if the load failed.
  */
 #include <limits.h>
 
@@ -11,14 +11,12 @@
 #include "module.h"
 #include "sampling.h"
 
-#define PARAMETERS	"/sys/module/%s/parameters/%s"
-
 /* Of the functions that the driver calls (nm -u) those that can fail. */
 static const struct {
 	const char *name;
 	long error;
 	int want;	/* of the load; 0: it goes on with less */
-	int most;	/* so many calls, 0: all. Without the others it cannot be unloaded */
+	int most;	/* calls that fail, 0: all. After another one it cannot be unloaded */
 } functions[] = {
 	{ "kvmalloc_node", 0, -ENOMEM },
 	{ "__kvmalloc_node_noprof", 0, -ENOMEM },
@@ -55,7 +53,7 @@ static int parameter(const char *module, const char *name)
 	int num = -1;
 	FILE *f;
 
-	snprintf(path, sizeof(path), PARAMETERS, module, name);
+	snprintf(path, sizeof(path), "/sys/module/%s/parameters/%s", module, name);
 	f = fopen(path, "r");
 	ktap_require(f && fscanf(f, "%d", &num) == 1, "%s: %s", path, strerror(errno));
 	fclose(f);
