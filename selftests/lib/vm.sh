@@ -84,3 +84,21 @@ build_program() {
 		-I "$TOP/tools/silicon/model" -o "$DIR/$1" "$TOP/selftests/guest/$1/$2" "$TOP"/selftests/lib/*.c &&
 		echo "$DIR/$1"
 }
+
+# guests NAME COMMAND OPTION...: a whole test. Boots each kernel with these options, and runs the
+# command there: /t/guest is selftests/guest/NAME/guest.c, and the modules of NAME are beside it.
+guests() {
+	local guest out kernel module put
+	guest=$(build_program "$1" guest.c) || { ktap "the program is built" false; ktap_end; }
+	for kernel in "${KERNELS[@]}"; do
+		if ! out=$(build_modules "$1" "$kernel"); then
+			ktap "$kernel: the modules are built" false
+			continue
+		fi
+		put=(--put "$guest:/t/guest")
+		for module in "$out"/*.ko; do put+=(--put "$module:/t/"); done
+		vm "$kernel" --kernel "$kernel" "${put[@]}" "${@:3}" -- sh -c "$2"
+		ktap_guest "$kernel" "$kernel"
+	done
+	ktap_end
+}

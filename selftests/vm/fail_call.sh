@@ -10,15 +10,4 @@
 set -uo pipefail
 . "$(dirname "$0")/../lib/vm.sh"
 
-guest=$(build_program fail_call guest.c) || { ktap "the program is built" false; ktap_end; }
-for kernel in "${KERNELS[@]}"; do
-	if ! out=$(build_modules fail_call "$kernel"); then
-		ktap "$kernel: the module is built" false
-		continue
-	fi
-	vm "$kernel" --kernel "$kernel" --put "$out/fail_call.ko:/t/" \
-		--put "$out/early_open.ko:/t/" --put "$guest:/t/guest" \
-		-- env SOAK="${SOAK:-}" /t/guest
-	ktap_guest "$kernel" "$kernel"
-done
-ktap_end
+guests fail_call "SOAK=${SOAK:-} /t/guest"
