@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Every callback in every context, in one boot: each kind of event that sysfs shows, opened in each
- * of the ways below, each with every ioctl and read from every distance; while PMIs are untested,
- * there and not there; then with everything open at once CPUs go, the last one too, the system
- * sleeps, sysfs is read and the module is to be unloaded. It is for the debuggers of the kernel:
+ * of the ways below, each with every ioctl and read from every distance: before the self-test of
+ * PMIs, after it, and where no PMI comes. Then, with everything open at once, CPUs go (also the last
+ * one), the system sleeps, sysfs is read and an unload is tried. It is for the kernel's debuggers:
  * lockdep sees two orders of locks if only both have run. Whether lockdep is still on at the end is
  * seen in lib/guest.sh.
  *
@@ -400,7 +400,7 @@ static void all_contexts(bool pmi)
 	msr_write(0, SYN_FAULT_DEBUGCTL, 0);
 }
 
-/* Whoever samples first has the test of PMIs made: within ctx->mutex if it is a sibling. */
+/* The first sampling event starts the self-test of PMIs: within ctx->mutex if it is a sibling. */
 static void untested(void)
 {
 	int c, k;

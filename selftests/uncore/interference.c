@@ -150,7 +150,7 @@ static bool truth_now(int package, unsigned int what, const char *pmu, u64 *sum)
 /*
  * The measurement of someone who does no harm: one event, compared each time. perf enables the
  * events that it moves to another CPU, whether they were or not: so the truth is taken before the
- * event is there, and while its count stands still.
+ * event is there, and while its count does not change.
  */
 static void watch(int package)
 {
