@@ -8,8 +8,10 @@
 DIR=$(mktemp -d)
 trap 'rm -rf "$DIR"' EXIT
 
-# Those under test, or what the test has in its line "TEST:", or "SOAK:" if it is of soak alone.
-own=$(sed -n '/: none$/d; s/^# \(TEST\|SOAK\): //p' "$0" | head -n 1)
+# Those under test, or what the test has in its line "TEST:", or in "SOAK:" if it is of soak alone.
+# What they are without these lines is in selftests/run --help.
+own=$(sed -n 's/^# TEST: //p' "$0")
+[ "$own" != none ] || { own=$(sed -n 's/^# SOAK: //p' "$0") && own=${own:-newest}; }
 # shellcheck disable=SC2034 # for tests
 read -ra KERNELS <<<"${KERNELS_UNDER_TEST:-${own:-6.1 6.12}}"
 
