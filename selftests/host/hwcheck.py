@@ -227,6 +227,12 @@ def in_files(world, announced):
     has('an empty one, too', world.run(f'--restore {world.saved}'), '^nothing to restore',
         wrong=['the file is still there'] * os.path.exists(world.saved))
     reset()
+    world.put('full', '')
+    with open(world.saved, 'wb'):
+        pass
+    has('--read on a full disk leaves what another one has saved', world.run('--read --report r'),
+        '^hwcheck: the report: ', wrong=['the file is gone'] * (not os.path.exists(world.saved)))
+    reset()
     world.write(1, 0xc00, 1 << 28)
     text = world.run('--count --report r')
     has('a run that is refused leaves no empty report', text, '^1..0 # SKIP another program',

@@ -419,7 +419,8 @@ static int run(const char *path, double limit)
 		return skip(why);
 	}
 	if (!report_write(0)) {
-		unlink(SAVED);
+		if (level > LEVEL_READ)
+			unlink(SAVED);
 		return 1;
 	}
 	for (p = 0; p < num_packages; p++)
