@@ -248,7 +248,7 @@ void uncore_package_update(struct uncore_package *pkg)
 }
 
 /**
- * uncore_package_tick() - check the registers of all counters that count, once a second
+ * uncore_package_tick() - check the control registers once a second, and read counters at times
  * @pkg: the package, which counts
  */
 void uncore_package_tick(struct uncore_package *pkg)
