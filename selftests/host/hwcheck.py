@@ -128,6 +128,8 @@ def in_files(world, announced):
         f'{m:#x}' for m in sorted(got.keys() ^ world.registers.keys())] +
         [f'{m:#x}' for m in got.keys() & was[1].keys() if got[m] != was[1][m]] + world.trace())
 
+    has('--package does not wrap', world.run('--read --package 4294967297 --report r'), '^1..0 # SKIP .*no such package')
+
     unannounced, left = [], []
     for name, rows in announced.items():
         was = reset()

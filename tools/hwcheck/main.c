@@ -30,7 +30,8 @@ volatile int ended;
 char options_given[256];
 
 static const char *only;
-static int asked_package = -1, under_hypervisor, despite_panic, keep_rules, loads;
+static long asked_package = -1;
+static int under_hypervisor, despite_panic, keep_rules, loads;
 
 /* ---- results ---- */
 
