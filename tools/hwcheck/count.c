@@ -3,7 +3,6 @@
  * Experiments that need no interrupt, and the list of all. Each begins with a package where nothing
  * is enabled and ends with answer(), NULL for "undetermined"; main.c then puts the registers back.
  */
-#include <stdlib.h>
 #include <string.h>
 #include <x86intrin.h>
 
