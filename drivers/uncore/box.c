@@ -281,7 +281,7 @@ static void uncore_box_lost(struct uncore_box *box)
 }
 
 /**
- * uncore_box_check() - do the registers of all counters that count still hold what was written?
+ * uncore_box_check() - is the box there, and do its control registers hold what was written?
  * @box: the box
  */
 void uncore_box_check(struct uncore_box *box)

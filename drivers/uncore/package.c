@@ -2,8 +2,9 @@
 /*
  * Packages: U_GLOBAL_CTL above the boxes, and the CPU that serves it.
  *
- * U_GLOBAL_CTL concerns every counter of the package, so only this file writes it. en_all is set
- * with the first counter that is to run, and cleared with the last.
+ * U_GLOBAL_CTL concerns every counter of the package, so only this file writes it, and the
+ * self-test while it has the package locked. en_all is set with the first counter that is to run,
+ * and cleared with the last.
  *
  * An idle package is clean, and its registers are unknown afterwards: other programs may use
  * them. While events count, their registers are checked once a second, and the counters
@@ -247,7 +248,7 @@ void uncore_package_update(struct uncore_package *pkg)
 }
 
 /**
- * uncore_package_tick() - check the registers of all counters that count, once a second
+ * uncore_package_tick() - check the control registers once a second, and read counters at times
  * @pkg: the package, which counts
  */
 void uncore_package_tick(struct uncore_package *pkg)

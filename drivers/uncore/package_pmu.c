@@ -5,17 +5,17 @@
  * gate: holds the package back, so that counters of any boxes start and stop together.
  * While a gate of the package exists that is not enabled, en_all is 0, and events can be enabled
  * in any order. Enabling the last gate starts all counters with one write, disabling the first
- * gate stops them with one write. perf stat enables and
- * disables events in the order of its command line, so one gate at each end does both:
+ * gate stops them with one write. perf stat enables and disables events in the order of its command
+ * line, so one gate at each end does both:
  *
  *	perf stat -a -e xeon7500_package/gate/,xeon7500_cbox/llc_misses.all/,\
  *		xeon7500_wbox/uncore_clock/,xeon7500_package/gate/ sleep 1
  *
- * The count of a gate is the time in which it was open, ns. A gate holds back all users of the
- * package, until its file descriptor is closed or the package loses its last CPU. When another CPU
- * takes over the package, all counters stop and start together; but perf enables the events it
- * moves, and so opens closed gates. The time shows as running < enabled. A gate needs CAP_PERFMON,
- * unless the module parameter unprivileged_hold is set.
+ * The count of a gate is the time in which it was open, ns. While it is not enabled, a gate holds
+ * back all users of the package, which shows as running < enabled. It ends with its file
+ * descriptor, or when the package loses its last CPU. When another CPU takes over the package, all
+ * counters stop and start together; but perf enables the events it moves, and so opens closed
+ * gates. A gate needs CAP_PERFMON, unless the module parameter unprivileged_hold is set.
  *
  * frozen: how long the package was stopped because an overflow was being handled, ns, from the
  * moment when the handler has locked the package. The time between the overflow and that moment

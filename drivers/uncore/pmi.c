@@ -132,7 +132,7 @@ void uncore_clear_global_status(u32 status)
  * @pkg: the package, locked
  * @num: how many
  *
- * Claim at most @num spurious NMIs, within UNCORE_LATE_NS. Without this limit the handler would
+ * Claim up to @num more spurious NMIs, within UNCORE_LATE_NS. Without this limit the handler would
  * claim all NMIs of a package that samples, also those of others.
  */
 void uncore_pmi_expect(struct uncore_package *pkg, unsigned int num)

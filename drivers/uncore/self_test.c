@@ -38,7 +38,7 @@ MODULE_PARM_DESC(pmi, "sampling by interrupts, if a self-test finds them: on (de
  * @pkg: the package, locked, of this CPU
  * @box: its box
  * @c: the counter
- * @clock: the control bits for that
+ * @clock: the control bits with which it counts clocks
  * @enabled: what GLOBAL_CTL of the box holds
  */
 struct uncore_test {

@@ -128,6 +128,8 @@ def in_files(world, announced):
         f'{m:#x}' for m in sorted(got.keys() ^ world.registers.keys())] +
         [f'{m:#x}' for m in got.keys() & was[1].keys() if got[m] != was[1][m]] + world.trace())
 
+    has('--package does not wrap', world.run('--read --package 4294967297 --report r'), '^1..0 # SKIP .*no such package')
+
     unannounced, left = [], []
     for name, rows in announced.items():
         was = reset()
@@ -226,6 +228,12 @@ def in_files(world, announced):
         pass
     has('an empty one, too', world.run(f'--restore {world.saved}'), '^nothing to restore',
         wrong=['the file is still there'] * os.path.exists(world.saved))
+    reset()
+    world.put('full', '')
+    with open(world.saved, 'wb'):
+        pass
+    has('--read on a full disk leaves what another one has saved', world.run('--read --report r'),
+        '^hwcheck: the report: ', wrong=['the file is gone'] * (not os.path.exists(world.saved)))
     reset()
     world.write(1, 0xc00, 1 << 28)
     text = world.run('--count --report r')

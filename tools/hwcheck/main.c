@@ -30,7 +30,8 @@ volatile int ended;
 char options_given[256];
 
 static const char *only;
-static int asked_package = -1, under_hypervisor, despite_panic, keep_rules, loads;
+static long asked_package = -1;
+static int under_hypervisor, despite_panic, keep_rules, loads;
 
 /* ---- results ---- */
 
@@ -419,7 +420,8 @@ static int run(const char *path, double limit)
 		return skip(why);
 	}
 	if (!report_write(0)) {
-		unlink(SAVED);
+		if (level > LEVEL_READ)
+			unlink(SAVED);
 		return 1;
 	}
 	for (p = 0; p < num_packages; p++)
