@@ -5,17 +5,18 @@
  * Traffic is drawn at random for each box of each package. All counters of a package start
  * and stop together, and the silicon knows when. So the counts, and from them the values, are
  * worked out here without reading a counter. With one package, four or eight that is all.
+ * With --icount no other program of the host delays a virtual CPU between two instructions.
  *
  * TEST: 6.1:newest
  * SOAK: 6.1 newest newest:6.1
- * VM: --sockets 2 --cores 2
+ * VM: --icount --sockets 2 --cores 2
  * SOAK: 6.1 6.1:newest newest newest:6.1
- * VM: --machine westmereex --sockets 2 --cores 2
- * VM: --sockets 1 --cores 2
- * VM: --sockets 4 --cores 1 --memory 1G
+ * VM: --machine westmereex --icount --sockets 2 --cores 2
+ * VM: --icount --sockets 1 --cores 2
+ * VM: --icount --sockets 4 --cores 1 --memory 1G
  * TEST: none
  * SOAK: 6.1 6.1:newest newest newest:6.1
- * VM: --sockets 8 --cores 1 --memory 1G
+ * VM: --icount --sockets 8 --cores 1 --memory 1G
  */
 #include <math.h>
 
@@ -314,49 +315,27 @@ static void values_of_machine(void)
 	check_value("machine", "uncore_clock_mhz", clocks / packages);
 }
 
-/* Seconds that the clock of the driver misses, at most, of the window of a package. */
-static double values_of_run(void)
+static void all_values(void)
 {
-	double missed = 0;
-	u64 before, after;
 	int p;
 
 	plant_all();
-	before = msr_read(0, SYN_NS);
 	run(METRICS " --json --per-machine --per-socket --per-box -- sleep 0.05");
-	after = msr_read(0, SYN_NS);
 	ktap_check(!answer_status, "status %#x", answer_status);
 	for (p = 0; p < packages; p++) {
 		char scope[16];
+		double off;
 
 		snprintf(scope, sizeof(scope), "S%d", p);
 		seconds[p] = number_of(scope, "memory_bandwidth", "seconds");
 		windows(p);
-		ktap_check(seconds[p] <= (after - before) / 1e9, "%.9g s of %.9g", seconds[p],
-			   (after - before) / 1e9);
-		missed = fmax(missed, cycles_to_seconds(to[p] - from[p]) - seconds[p]);
+		/* The driver reads its clock some thousand instructions before or behind each end. */
+		off = seconds[p] - cycles_to_seconds(to[p] - from[p]);
+		ktap_note("%s: %.9f s, %+.9f from its window", scope, seconds[p], off);
+		ktap_check(fabs(off) < 10e-6, "the time of %s", scope);
 		values_of(p);
 	}
 	values_of_machine();
-	return missed;
-}
-
-/*
- * The driver reads the clock behind the write that opens the window. A host that stops the virtual
- * CPU between the two adds to one run, a fault of the driver to each. The log has what each missed:
- *
- *	grep -h "clock missed" build/selftests/log/metrics-exact*.log
- */
-static void all_values(void)
-{
-	double missed = 1;
-	int try;
-
-	for (try = 0; try < 5 && missed > 100e-6; try++) {
-		missed = values_of_run();
-		ktap_note("the clock missed %.0f us", missed * 1e6);
-	}
-	ktap_check(missed <= 100e-6, "the clock missed %.9g s of the window, five times", missed);
 }
 
 /* One after the other: nothing is lost between them. */
