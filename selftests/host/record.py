@@ -747,21 +747,26 @@ def usage():
     ktap.result('report and diff of a recording that has only its whole', bad)
     os.mkfifo(f'{world.dir}/fifo')
     for sig in signal.SIGINT, signal.SIGTERM:
-        reader = os.open(f'{world.dir}/fifo', os.O_RDWR)
-        os.set_blocking(reader, False)
-        with contextlib.suppress(BlockingIOError):
-            while True:
-                os.write(reader, b'x' * 4096)
-        with world.start('record', '-o', f'{world.dir}/fifo', '-I', '250', 'memory', '--', 'true') as stuck:
-            time.sleep(1)
-            stuck.send_signal(sig)
-            try:
-                bad = [] if stuck.wait(10) == -sig else [stuck.returncode]
-            except subprocess.TimeoutExpired:
-                stuck.kill()
-                bad = ['it goes on']
-        os.close(reader)
-        ktap.result(f'{sig.name} ends a record whose reader does not read', bad)
+        for what in 'record', 'table':
+            # Never read. As stdout it waits, and what opens it by name does not.
+            full = os.open(f'{world.dir}/fifo', os.O_RDWR)
+            os.set_blocking(full, False)
+            with contextlib.suppress(BlockingIOError):
+                while True:
+                    os.write(full, b'x' * 4096)
+            os.set_blocking(full, True)
+            arguments = ['-o', f'{world.dir}/fifo'] if what == 'record' else []
+            with world.start(*['record'][:len(arguments)], *arguments, '-I', '250', 'memory', '--', 'true',
+                             stdout=full) as stuck:
+                time.sleep(1)
+                stuck.send_signal(sig)
+                try:
+                    bad = [] if stuck.wait(10) == -sig else [stuck.returncode]
+                except subprocess.TimeoutExpired:
+                    stuck.kill()
+                    bad = ['it goes on']
+            os.close(full)
+            ktap.result(f'{sig.name} ends a {what} whose reader does not read', bad)
     ktap.result('record to no place', ended(world.run('record', '-o', '/nowhere/x', 'memory', '--', 'true'), 3, '/nowhere/x: '))
     world.end()
     world = World(model='06_9e')

@@ -86,7 +86,7 @@ def fine():
     world = world_of()
     write(f'{world.devices}/xeon7500_package/caps/foreign_writes', '12\n')
     write(f'{world.devices}/xeon7500_package/caps/missed_pmis', '3\n')
-    case('conflicts and lost samples', world, 0, ['changed by someone else 12 times', '3 overflows had no interrupt'])
+    case('conflicts and late samples', world, 0, ['changed by someone else 12 times', '3 overflows had no interrupt: a timer took their samples'])
     case('boxes that are fused off', world_of(absent={('cbox', i, 1) for i in (2, 3, 7)} | {('mbox', 1, 0)}), 0, [
         'boxes S0: U-Box, C-Box 0-7, S-Box 0-1, B-Box 0-1, M-Box 0, R-Box 0-1, W-Box; absent or fused off: M-Box 1',
         'boxes S1: U-Box, C-Box 0-1, 4-6, S-Box 0-1, .*absent or fused off: C-Box 2-3, 7 '], ('llc_miss_ratio',))
@@ -130,9 +130,9 @@ def fine():
          PERF_METRICS_PATH=f'{TOP}/metrics:{world.dir}/files')
     world = world_of(absent={('mbox', 1, 1)})
     write(f'{world.dir}/files/topology', ''.join(f'limit memory 3e10 {place}\n' for place in (
-        'S9', 'S00', 'S0/mbox_7', 'S1/mbox_1', 'S0', 'S1/mbox_0', 'S0/mbox_1', 'S1/qpi0')))
+        'S9', 'S00', 'S0/mbox_7', 'S1/mbox_1', 'S0/mbox_0x', 'S0', 'S1/mbox_0', 'S0/mbox_1', 'S1/qpi0')))
     case('limits of places that are not there', world, 0, [
-        '8 limits; there is no S9; there is no S00; there is no S0/mbox_7; there is no S1/mbox_1 perf perf version'],
+        '9 limits; there is no S9; there is no S00; there is no S0/mbox_7; there is no S1/mbox_1; there is no S0/mbox_0x perf perf version'],
          ('llc_miss_ratio',), PERF_METRICS_PATH=f'{TOP}/metrics:{world.dir}/files')
     world = world_of()
     write(f'{world.dir}/files/topology', 'link S0.qpi0 S1.qpi0\nlimit memory 3e10 S0\nlimit memory 3e10 S1/mbox_1\n')

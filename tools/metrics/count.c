@@ -377,8 +377,10 @@ static void done(struct run *run)
 		set_shares(run, before);
 	/* Of the last result there is nothing left. */
 	free_from(run->mark);
+	write_begin();
 	if (!run->failed)
 		run->failed = run->output(session, run->time);
+	write_end();
 	/* The time that a slow reader takes is not perf's. */
 	run->deadline += now() - before;
 	/* Where nothing can be written there is no reason to count. */

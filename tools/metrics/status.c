@@ -216,8 +216,8 @@ static void add_uncore(struct status *status)
 		row_add(status, "PMI", text)->level = !strcmp(pmi, "no") ? NOTE : FINE;
 	if (missed)
 		row_add(status, "samples", strtoull(missed, NULL, 0) ?
-			format("%s overflows had no interrupt, so their samples are lost", missed) :
-			"none lost for want of an interrupt")->level =
+			format("%s overflows had no interrupt: a timer took their samples, up to 10 ms late",
+			       missed) : "none late for want of an interrupt")->level =
 			strtoull(missed, NULL, 0) ? NOTE : FINE;
 	if (foreign)
 		row_add(status, "conflicts", strtoull(foreign, NULL, 0) ?
@@ -463,8 +463,12 @@ static bool is_here(const struct session *session, const char *place)
 	if (sscanf(place, "S%d%n", &package, &len) != 1 || package >= session->packages ||
 	    !session->online[package] || strncmp(place, format("S%d", package), len))
 		return false;
-	if (sscanf(place + len, "/%1[a-z]box_%d", letter, &number) != 2)
+	place += len;
+	len = 0;
+	if (sscanf(place, "/%1[a-z]box_%d%n", letter, &number, &len) != 2)
 		return true;
+	if (place[len])
+		return false;
 	pmu = pmu_of(session, format("xeon7500_%sbox", letter), number);
 	return pmu && pmu->cpu[package] >= 0;
 }
