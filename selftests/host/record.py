@@ -713,16 +713,17 @@ def pages():
 def usage():
     """What a new user sees."""
     world = World()
+    os.mkfifo(f'{world.dir}/fifo')
     for args, text in ((['record', 'memory'], 'record wants -o FILE'), (['report'], 'report wants a file'),
                        (['diff', 'a'], 'diff wants two files'), (['report', '/nowhere/r'], '/nowhere/r: No such file'),
-                       (['report', '/'], '/: this is no file'), (['report', 'r', '--matrix'], 'are for perf metrics report FILE map'),
+                       (['report', '/'], '/: this is no file'), (['report', f'{world.dir}/fifo'], 'fifo: this is no file'), (['report', 'r', '--matrix'], 'are for perf metrics report FILE map'),
                        (['report', 'r', '--html', 'x', '--csv'], 'only one of .*--html'),
                        (['report', 'r', '--html', 'x', '-I', '1000'], '-I is too much'),
                        (['record', '-o', 'r', '--csv', 'memory'], '--csv is not for perf metrics record'),
                        (['record', '-o', 'r', 'memroy'], 'did you mean memory'),
                        (['record', '-o', 'memory', '--', 'true'], 'record -o FILE memory'),
                        (['record', '-o', 'llc_miss_rate', '--', 'true'], 'record -o FILE llc_miss_rate')):
-        ktap.result(' '.join(args), ended(world.run(*args), 2, rf'\Aperf metrics: .*{text}.*\n\Z'))
+        ktap.result(' '.join(args).replace(world.dir, '...'), ended(world.run(*args), 2, rf'\Aperf metrics: .*{text}.*\n\Z'))
     world.play(STREAM)
     done = world.run('record', '-o', '-', '-I', '250', 'memory', '--', 'true')
     bad = list(ended(done, 0)) + record(world, f'{world.dir}/r', 'memory', '--', 'true')
@@ -745,7 +746,6 @@ def usage():
     got = json.loads(world.run('diff', f'{world.dir}/whole', f'{world.dir}/r', '--json').stdout)['changes']
     bad += [] if {one['verdict'] for one in got} == {'equal'} and len(got) > 3 else [got]
     ktap.result('report and diff of a recording that has only its whole', bad)
-    os.mkfifo(f'{world.dir}/fifo')
     for sig in signal.SIGINT, signal.SIGTERM:
         for what in 'record', 'table':
             # Never read. As stdout it waits, and what opens it by name does not.

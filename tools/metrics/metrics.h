@@ -498,7 +498,7 @@ struct record {
 	struct session *session;
 	const char *path;
 	FILE *f;
-	struct json_t *header, *next;
+	struct json_t *header;
 	char *command;		/* its words, "" for none */
 	double start;		/* s since 1970 */
 	int interval;		/* ms */

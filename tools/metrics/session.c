@@ -256,7 +256,7 @@ static int options_read(struct options *options, int argc, char **argv)
 		for (i = 0; i < NUM_OPTIONS && longs[i].val != option; i++)
 			;
 		if (i == NUM_OPTIONS)
-			return fail(STATUS_USAGE, option == ':' ? "%s wants a value" :
+			return fail(STATUS_USAGE, option == ':' ? "%s wants a value, see perf metrics --help" :
 				    optopt >= 256 ? "%s takes no value" :
 				    "there is no option %s, see perf metrics --help",
 				    optopt >= 256 ? format("--%s", table[optopt - 256].name) :
@@ -302,7 +302,7 @@ static int options_read(struct options *options, int argc, char **argv)
 		rest += options->show ? 2 : 1;
 	}
 	if (mode == RECORD && !options->output)
-		return fail(STATUS_USAGE, "record wants -o FILE");
+		return fail(STATUS_USAGE, "record wants -o FILE, as in perf metrics record -o FILE -- COMMAND");
 	if (mode == RECORD || mode == TOP)
 		options->interval = options->interval ?: 1000;
 	options->summary |= mode == RECORD;
