@@ -104,8 +104,6 @@ int map_ask(struct session *session);
 /* Makes the map of what has been counted, and draws it. */
 void map_make(struct session *session, double time);
 output_fn map_output;
-/* What a place can do at most, as the topology file says; 0 if it does not. */
-double place_limit(struct session *session, const char *kind, int package, const char *cell);
 /* Takes the terminal, if there is one. */
 void map_begin(struct session *session);
 

@@ -7,7 +7,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -484,7 +483,7 @@ static char *unlimited(struct session *session)
 			const struct pmu *pmu = pmu_of(session, "xeon7500_mbox", i);
 
 			if (pmu && pmu->cpu[p] >= 0 &&
-			    isnan(limit_of(session, "memory", p, format("mbox_%d", i)))) {
+			    !limit_of(session, "memory", p, format("mbox_%d", i))) {
 				packages = joined(packages, format("S%d", p));
 				break;
 			}
