@@ -520,8 +520,6 @@ void record_close(struct record *record);
  */
 typedef int record_fn(struct session *session, double time, void *data);
 int record_each(struct record *record, int together, record_fn *fn, void *data);
-/* How many intervals of so many ms; fails if they do not fit. */
-int record_together(const struct record *record, int ms, int *together);
 /* Leaves those metrics in the plan that are asked for, all if none is. 0, or a status. */
 int record_pick(struct record *record, char **names, int num);
 

@@ -371,7 +371,8 @@ void record_close(struct record *record)
 	json_decref(record->header);
 }
 
-int record_together(const struct record *record, int ms, int *together)
+/* How many intervals of so many ms; fails if they do not fit. */
+static int record_together(const struct record *record, int ms, int *together)
 {
 	*together = ms / record->interval;
 	return ms % record->interval ?
