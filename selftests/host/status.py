@@ -77,9 +77,9 @@ def fine():
     case('all is well', world_of(), 0, [
         r'CPU Xeon 7500, Some CPU @ 3 GHz \(06_2e\): 2 packages, 4 CPUs', 'xeon7500_uncore is loaded',
         'boxes S0, S1: U-Box, C-Box 0-7, S-Box 0-1, B-Box 0-1, M-Box 0-1, R-Box 0-1, W-Box ',
-        'PMI proved', 'no register was changed', 'perf version 6.1.170', r'may count \(perf_event_paranoid is 0\)',
+        'PMI self-test passed', 'no register was changed', 'perf version 6.1.170', r'may count \(perf_event_paranoid is 0\)',
         r'Counting will work. Next: perf metrics why -- sleep 1\Z', r'no file says where links lead and what memory can move perf metrics status --topology >topology'])
-    for pmi, text in (('untested', 'not tested yet'), ('no', 'not proved'), ('off', 'pmi=off'), ('odd', 'PMI odd')):
+    for pmi, text in (('untested', 'not tested yet'), ('no', 'self-test failed'), ('off', 'pmi=off'), ('odd', 'PMI odd')):
         world = world_of()
         write(f'{world.devices}/xeon7500_package/caps/pmi', pmi + '\n')
         case(f'PMI {pmi}', world, 0, [text])
@@ -113,14 +113,14 @@ def fine():
     process(world, 1, 'init')
     os.chmod(f'{hide}/fd', 0)
     if not os.access(f'{hide}/fd', os.R_OK):
-        case('a process of another user', world, 0, ['no other process of this user has counters open. Of other users'])
+        case('a process of another user', world, 0, ['no other process of this user has counters open. Only root sees'])
     else:
         # Root reads it nevertheless: as another user.
         os.chmod(world.dir, 0o755)
         done = subprocess.run([f'{fixture.BUILD}/perf-metrics', 'status'], env=world.env(), text=True, capture_output=True,
                               user=65534, check=False)
         flat = ' '.join(done.stdout.split())
-        ktap.result('a process of another user', [] if 'no other process of this user has counters open. Of other users' in
+        ktap.result('a process of another user', [] if 'no other process of this user has counters open. Only root sees' in
                     flat else [done.stdout, done.stderr])
         world.end()
     case('old modules have no caps', world_of(caps=False), 0, ['Counting will work'])
@@ -190,9 +190,9 @@ def blocked():
          FAKE_PATIENCE='300')
     world = world_of()
     write(f'{world.dir}/files/x.metric', 'group g\nmetric m\nformula\n')
-    case('a wrong metric file', world, 3, ['the metric files are wrong, see above'],
+    case('a wrong metric file', world, 3, ['the metric files are missing or wrong, see above'],
          PERF_METRICS_PATH=f'{TOP}/metrics:{world.dir}/files')
-    case('no metric file', world_of(), 3, ['the metric files are wrong, see above'], PERF_METRICS_PATH='/nowhere')
+    case('no metric file', world_of(), 3, ['the metric files are missing or wrong, see above'], PERF_METRICS_PATH='/nowhere')
     world = world_of(driver=False, model='06_9e')
     for path in (world.sys, world.dir + '/proc', world.dir + '/cpuinfo', world.dir + '/perf'):
         os.rename(path, path + '.gone')

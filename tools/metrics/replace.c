@@ -149,7 +149,7 @@ int replace_begin(struct session *session, const char *path)
 	return fail(STATUS_FAILED, "%s: %s", path,
 		    err == ELOOP ? "it is a link; name the file itself" :
 		    err == ENOTDIR && !geteuid() ? "not in a directory, or behind a link, which root "
-		    "does not follow" : err == ENXIO ? "nobody reads this pipe" : strerror(err));
+		    "does not follow" : err == ENXIO ? "no program reads this pipe" : strerror(err));
 }
 
 static int write_all(int fd, const char *text, size_t size)

@@ -40,7 +40,6 @@ static struct row *row_add(struct status *status, const char *name, char *text)
 	return row;
 }
 
-/* Of the row that was added last. */
 static void blocks(struct row *row, const char *next, bool root)
 {
 	row->level = BLOCKS;
@@ -195,9 +194,9 @@ static char *package_cap(const struct session *session, const char *name)
 static void add_uncore(struct status *status)
 {
 	static const struct { const char *pmi, *text; } pmis[] = {
-		{ "yes", "proved: overflows interrupt, so events can be sampled" },
-		{ "untested", "not tested yet: the first event that is sampled does it" },
-		{ "no", "not proved: no overflow interrupts, so events count but are not sampled" },
+		{ "yes", "self-test passed: overflows interrupt, so events can be sampled" },
+		{ "untested", "not tested yet: the first event that is sampled starts the self-test" },
+		{ "no", "self-test failed: no overflow interrupts, so events count but are not sampled" },
 		{ "off", "off, as the parameter pmi=off of the module says: events count" },
 	};
 	const struct session *session = status->session;
@@ -216,7 +215,7 @@ static void add_uncore(struct status *status)
 	if (missed)
 		row_add(status, "samples", strtoull(missed, NULL, 0) ?
 			format("%s overflows had no interrupt: a timer took their samples, up to 10 ms late",
-			       missed) : "none late for want of an interrupt")->level =
+			       missed) : "none late: no interrupt was missing")->level =
 			strtoull(missed, NULL, 0) ? NOTE : FINE;
 	if (foreign)
 		row_add(status, "conflicts", strtoull(foreign, NULL, 0) ?
@@ -293,7 +292,7 @@ static void add_others(struct status *status)
 					 "no other process of this user has counters open" :
 					 "no other program has counters open",
 					 num > SHOWN ? format(" and %d more", num - SHOWN) : "",
-					 hidden ? ". Of other users' processes only root is told" : ""))
+					 hidden ? ". Only root sees the processes of other users" : ""))
 		->level = num ? NOTE : FINE;
 	what = proc_line(session, "sys/kernel/nmi_watchdog");
 	if (!status->uncore && what && !strcmp(what, "1"))
@@ -547,7 +546,7 @@ static void add_files(struct status *status, int files)
 	int rules = 0, i;
 
 	if (files) {
-		blocks(row_add(status, "metrics", "the metric files are wrong, see above"),
+		blocks(row_add(status, "metrics", "the metric files are missing or wrong, see above"),
 		       "perf metrics check FILE", false);
 		return;
 	}
