@@ -279,9 +279,9 @@ def readers():
                               check=False)
         ktap.result(name, [] if re.fullmatch(wanted, done.stdout + done.stderr) else [done.stdout, done.stderr])
 
-    world.play('ready()\nuntil_told()\nfor i in range(60):\n    say(lines(interval=(i+1)/4))\n')
+    world.play('ready()\nuntil_told()\nfor i in range(60):\n    say(lines(interval=(i+1)/4))\n    time.sleep(.003)\n')
     shell('a reader that is slower than perf may be', f'{program} {names} --per-box --json -I 250 -- true | '
-          '(sleep 2; wc -l); echo ${PIPESTATUS[0]}', '60\n0\n', FAKE_PATIENCE='500')
+          '(sleep 3; wc -l); echo ${PIPESTATUS[0]}', '60\n0\n', FAKE_PATIENCE='500')
     world.play('ready()\nfor i in range(40):\n    say(lines(interval=(i+1)/4))\n')
     os.mkfifo(f'{world.dir}/fifo')
     shell('a slow reader of a pipe for Prometheus', f'cd $FAKE; (exec 3<>fifo; sleep 1; grep -m 40 -c EOF <&3) & sleep 0.2; '

@@ -382,6 +382,7 @@ static void done(struct run *run)
 		run->failed = run->output(session, run->time);
 	write_end();
 	/* The time that a slow reader takes is not perf's. */
+	run->tells += now() - before;
 	run->deadline += now() - before;
 	/* Where nothing can be written there is no reason to count. */
 	if (run->failed)
