@@ -78,7 +78,7 @@ char *count_arguments(const struct session *session, int fd, const char *quote)
 {
 	const struct options *options = &session->options;
 
-	/* What took turns is scaled here, by times that are not rounded. */
+	/* What was multiplexed is scaled here, by times that are not rounded. */
 	return format("stat -j --no-scale%s --log-fd %d%s%s%s -e %s%s%s",
 		      session->plan.command_only ? "" : " -a -A", fd,
 		      options->interval ? format(" -I %d", options->interval) : "",

@@ -122,7 +122,7 @@ static struct metric *ask(struct session *session, const char *name)
 	return metric;
 }
 
-/* Nodes that nobody has named are not counted: each two take a turn of their own. */
+/* Nodes without a name are not counted: with more than two, nodes are multiplexed. */
 static int ask_nodes(struct session *session)
 {
 	struct metric *metric = ask(session, TO);

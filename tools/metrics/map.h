@@ -109,7 +109,7 @@ void map_begin(struct session *session);
 
 /* Five characters or fewer: 9.63G. With a unit, as people write it: 9.63 GB/s. */
 char *map_number(double value, const char *unit);
-/* That, with ~ before it where it took turns, ! if not plausible; n/a; - for what is absent. */
+/* That, with ~ before it if it was multiplexed, ! if not plausible; n/a; - for what is absent. */
 char *map_label(const struct map_value *value, const char *unit);
 /* Is there a number to draw? */
 bool map_is(const struct map_value *value);

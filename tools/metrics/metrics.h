@@ -159,7 +159,7 @@ struct metric {
 	struct metric_event event[MAX_EVENTS];
 	int num_events;
 	unsigned int used;	/* events that formulas have, a bit each */
-	char *apart;		/* not NULL: the events may take turns */
+	char *apart;		/* not NULL: the events may be multiplexed */
 	struct formula formula;
 	struct formula valid;	/* where it is 0 the value is n/a */
 	char *valid_why;

@@ -5,7 +5,7 @@
  *	rule.c		rules of metric files
  *	why.c		which of them hold, as sentences
  *	limit.c		what a place can do at most
- *	status.c	what stands in the way of counting
+ *	status.c	what prevents counting
  */
 #ifndef PERF_METRICS_RULE_H
 #define PERF_METRICS_RULE_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * perf metrics status: what the machine, the module and the user are like, and what stands in the
- * way of a number. It needs none of them: each row looks for itself.
+ * perf metrics status: what the machine, the module and the user are like, and what
+ * prevents counting. It needs none of them: each row looks for itself.
  */
 #include <ctype.h>
 #include <dirent.h>
