@@ -214,7 +214,7 @@ static void print_usage(FILE *f, unsigned int modes)
 	      "       perf metrics report FILE [NAME... | map | why [RULE...]] [OPTION...]\n"
 	      "       perf metrics diff FILE FILE [NAME...] [OPTION...]\n"
 	      "       perf metrics check FILE...\n\n"
-	      "NAME is a group or a metric of \"perf metrics list\". They are computed of all packages\n"
+	      "NAME is a group or a metric of \"perf metrics list\". Values are of all packages\n"
 	      "while COMMAND runs, or until Ctrl-C.\n\n", f);
 	for (i = 0; i < NUM_OPTIONS; i++) {
 		if (table[i].modes & modes)
