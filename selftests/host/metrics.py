@@ -279,9 +279,9 @@ def readers():
                               check=False)
         ktap.result(name, [] if re.fullmatch(wanted, done.stdout + done.stderr) else [done.stdout, done.stderr])
 
-    world.play('ready()\nuntil_told()\nfor i in range(60):\n    say(lines(interval=(i+1)/4))\n')
+    world.play('ready()\nuntil_told()\nfor i in range(60):\n    say(lines(interval=(i+1)/4))\n    time.sleep(.003)\n')
     shell('a reader that is slower than perf may be', f'{program} {names} --per-box --json -I 250 -- true | '
-          '(sleep 2; wc -l); echo ${PIPESTATUS[0]}', '60\n0\n', FAKE_PATIENCE='500')
+          '(sleep 3; wc -l); echo ${PIPESTATUS[0]}', '60\n0\n', FAKE_PATIENCE='500')
     world.play('ready()\nfor i in range(40):\n    say(lines(interval=(i+1)/4))\n')
     os.mkfifo(f'{world.dir}/fifo')
     shell('a slow reader of a pipe for Prometheus', f'cd $FAKE; (exec 3<>fifo; sleep 1; grep -m 40 -c EOF <&3) & sleep 0.2; '
@@ -671,11 +671,11 @@ def messages():
                        (['list', '--rules', 'throtled'], "no rule 'throtled'; did you mean throttled: perf metrics list --rules"),
                        (['why', 'memroy_full', '--', 'true'], "no rule 'memroy_full'; did you mean memory_full: "),
                        (['why', 'any', '--', 'true'], "no rule 'any': perf metrics list --rules"),
-                       (['why', 'throttled', 'true'], "no rule 'true': perf metrics list --rules; a command stands behind --")):
+                       (['why', 'throttled', 'true'], "no rule 'true': perf metrics list --rules; put -- before a command")):
         ktap.result(f'an unknown name: {" ".join(args)}', ended(world.run(*args), 2, f'there is {said}'))
     ktap.result('help says what a value is', ended(world.run('why', '--help'), 0, '--fail-on WORD', 'stdout'))
     ktap.result('a command without --', ended(world.run('memory', 'sleep', '1'), 2,
-                                                r"'sleep': .*; a command stands behind --\n\Z"))
+                                                r"'sleep': .*; put -- before a command\n\Z"))
     for args, text in ((['memory', '--csv', '--json'], 'only one of'), (['memory', '--plan', '--csv'], 'only one of'),
                        (['list', '--csv'], '--csv is not for perf metrics list'),
                        (['map', '--per-box'], '--per-box is not for perf metrics map'),

@@ -713,16 +713,17 @@ def pages():
 def usage():
     """What a new user sees."""
     world = World()
+    os.mkfifo(f'{world.dir}/fifo')
     for args, text in ((['record', 'memory'], 'record wants -o FILE'), (['report'], 'report wants a file'),
                        (['diff', 'a'], 'diff wants two files'), (['report', '/nowhere/r'], '/nowhere/r: No such file'),
-                       (['report', '/'], '/: this is no file'), (['report', 'r', '--matrix'], 'are for perf metrics report FILE map'),
+                       (['report', '/'], '/: this is no file'), (['report', f'{world.dir}/fifo'], 'fifo: this is no file'), (['report', 'r', '--matrix'], 'are for perf metrics report FILE map'),
                        (['report', 'r', '--html', 'x', '--csv'], 'only one of .*--html'),
                        (['report', 'r', '--html', 'x', '-I', '1000'], '-I is too much'),
                        (['record', '-o', 'r', '--csv', 'memory'], '--csv is not for perf metrics record'),
                        (['record', '-o', 'r', 'memroy'], 'did you mean memory'),
                        (['record', '-o', 'memory', '--', 'true'], 'record -o FILE memory'),
                        (['record', '-o', 'llc_miss_rate', '--', 'true'], 'record -o FILE llc_miss_rate')):
-        ktap.result(' '.join(args), ended(world.run(*args), 2, rf'\Aperf metrics: .*{text}.*\n\Z'))
+        ktap.result(' '.join(args).replace(world.dir, '...'), ended(world.run(*args), 2, rf'\Aperf metrics: .*{text}.*\n\Z'))
     world.play(STREAM)
     done = world.run('record', '-o', '-', '-I', '250', 'memory', '--', 'true')
     bad = list(ended(done, 0)) + record(world, f'{world.dir}/r', 'memory', '--', 'true')
@@ -745,23 +746,27 @@ def usage():
     got = json.loads(world.run('diff', f'{world.dir}/whole', f'{world.dir}/r', '--json').stdout)['changes']
     bad += [] if {one['verdict'] for one in got} == {'equal'} and len(got) > 3 else [got]
     ktap.result('report and diff of a recording that has only its whole', bad)
-    os.mkfifo(f'{world.dir}/fifo')
     for sig in signal.SIGINT, signal.SIGTERM:
-        reader = os.open(f'{world.dir}/fifo', os.O_RDWR)
-        os.set_blocking(reader, False)
-        with contextlib.suppress(BlockingIOError):
-            while True:
-                os.write(reader, b'x' * 4096)
-        with world.start('record', '-o', f'{world.dir}/fifo', '-I', '250', 'memory', '--', 'true') as stuck:
-            time.sleep(1)
-            stuck.send_signal(sig)
-            try:
-                bad = [] if stuck.wait(10) == -sig else [stuck.returncode]
-            except subprocess.TimeoutExpired:
-                stuck.kill()
-                bad = ['it goes on']
-        os.close(reader)
-        ktap.result(f'{sig.name} ends a record whose reader does not read', bad)
+        for what in 'record', 'table':
+            # Never read. As stdout it waits, and what opens it by name does not.
+            full = os.open(f'{world.dir}/fifo', os.O_RDWR)
+            os.set_blocking(full, False)
+            with contextlib.suppress(BlockingIOError):
+                while True:
+                    os.write(full, b'x' * 4096)
+            os.set_blocking(full, True)
+            arguments = ['-o', f'{world.dir}/fifo'] if what == 'record' else []
+            with world.start(*['record'][:len(arguments)], *arguments, '-I', '250', 'memory', '--', 'true',
+                             stdout=full) as stuck:
+                time.sleep(1)
+                stuck.send_signal(sig)
+                try:
+                    bad = [] if stuck.wait(10) == -sig else [stuck.returncode]
+                except subprocess.TimeoutExpired:
+                    stuck.kill()
+                    bad = ['it goes on']
+            os.close(full)
+            ktap.result(f'{sig.name} ends a {what} whose reader does not read', bad)
     ktap.result('record to no place', ended(world.run('record', '-o', '/nowhere/x', 'memory', '--', 'true'), 3, '/nowhere/x: '))
     world.end()
     world = World(model='06_9e')

@@ -77,16 +77,16 @@ def fine():
     case('all is well', world_of(), 0, [
         r'CPU Xeon 7500, Some CPU @ 3 GHz \(06_2e\): 2 packages, 4 CPUs', 'xeon7500_uncore is loaded',
         'boxes S0, S1: U-Box, C-Box 0-7, S-Box 0-1, B-Box 0-1, M-Box 0-1, R-Box 0-1, W-Box ',
-        'PMI proved', 'no register was changed', 'perf version 6.1.170', r'may count \(perf_event_paranoid is 0\)',
+        'PMI self-test passed', 'no register was changed', 'perf version 6.1.170', r'may count \(perf_event_paranoid is 0\)',
         r'Counting will work. Next: perf metrics why -- sleep 1\Z', r'no file says where links lead and what memory can move perf metrics status --topology >topology'])
-    for pmi, text in (('untested', 'not tested yet'), ('no', 'not proved'), ('off', 'pmi=off'), ('odd', 'PMI odd')):
+    for pmi, text in (('untested', 'not tested yet'), ('no', 'self-test failed'), ('off', 'pmi=off'), ('odd', 'PMI odd')):
         world = world_of()
         write(f'{world.devices}/xeon7500_package/caps/pmi', pmi + '\n')
         case(f'PMI {pmi}', world, 0, [text])
     world = world_of()
     write(f'{world.devices}/xeon7500_package/caps/foreign_writes', '12\n')
     write(f'{world.devices}/xeon7500_package/caps/missed_pmis', '3\n')
-    case('conflicts and lost samples', world, 0, ['changed by someone else 12 times', '3 overflows had no interrupt'])
+    case('conflicts and late samples', world, 0, ['changed by someone else 12 times', '3 overflows had no interrupt: a timer took their samples'])
     case('boxes that are fused off', world_of(absent={('cbox', i, 1) for i in (2, 3, 7)} | {('mbox', 1, 0)}), 0, [
         'boxes S0: U-Box, C-Box 0-7, S-Box 0-1, B-Box 0-1, M-Box 0, R-Box 0-1, W-Box; absent or fused off: M-Box 1',
         'boxes S1: U-Box, C-Box 0-1, 4-6, S-Box 0-1, .*absent or fused off: C-Box 2-3, 7 '], ('llc_miss_ratio',))
@@ -113,14 +113,14 @@ def fine():
     process(world, 1, 'init')
     os.chmod(f'{hide}/fd', 0)
     if not os.access(f'{hide}/fd', os.R_OK):
-        case('a process of another user', world, 0, ['no other process of this user has counters open. Of other users'])
+        case('a process of another user', world, 0, ['no other process of this user has counters open. Only root sees'])
     else:
         # Root reads it nevertheless: as another user.
         os.chmod(world.dir, 0o755)
         done = subprocess.run([f'{fixture.BUILD}/perf-metrics', 'status'], env=world.env(), text=True, capture_output=True,
                               user=65534, check=False)
         flat = ' '.join(done.stdout.split())
-        ktap.result('a process of another user', [] if 'no other process of this user has counters open. Of other users' in
+        ktap.result('a process of another user', [] if 'no other process of this user has counters open. Only root sees' in
                     flat else [done.stdout, done.stderr])
         world.end()
     case('old modules have no caps', world_of(caps=False), 0, ['Counting will work'])
@@ -130,9 +130,9 @@ def fine():
          PERF_METRICS_PATH=f'{TOP}/metrics:{world.dir}/files')
     world = world_of(absent={('mbox', 1, 1)})
     write(f'{world.dir}/files/topology', ''.join(f'limit memory 3e10 {place}\n' for place in (
-        'S9', 'S00', 'S0/mbox_7', 'S1/mbox_1', 'S0', 'S1/mbox_0', 'S0/mbox_1', 'S1/qpi0')))
+        'S9', 'S00', 'S0/mbox_7', 'S1/mbox_1', 'S0/mbox_0x', 'S0', 'S1/mbox_0', 'S0/mbox_1', 'S1/qpi0')))
     case('limits of places that are not there', world, 0, [
-        '8 limits; there is no S9; there is no S00; there is no S0/mbox_7; there is no S1/mbox_1 perf perf version'],
+        '9 limits; there is no S9; there is no S00; there is no S0/mbox_7; there is no S1/mbox_1; there is no S0/mbox_0x perf perf version'],
          ('llc_miss_ratio',), PERF_METRICS_PATH=f'{TOP}/metrics:{world.dir}/files')
     world = world_of()
     write(f'{world.dir}/files/topology', 'link S0.qpi0 S1.qpi0\nlimit memory 3e10 S0\nlimit memory 3e10 S1/mbox_1\n')
@@ -190,9 +190,9 @@ def blocked():
          FAKE_PATIENCE='300')
     world = world_of()
     write(f'{world.dir}/files/x.metric', 'group g\nmetric m\nformula\n')
-    case('a wrong metric file', world, 3, ['the metric files are wrong, see above'],
+    case('a wrong metric file', world, 3, ['the metric files are missing or wrong, see above'],
          PERF_METRICS_PATH=f'{TOP}/metrics:{world.dir}/files')
-    case('no metric file', world_of(), 3, ['the metric files are wrong, see above'], PERF_METRICS_PATH='/nowhere')
+    case('no metric file', world_of(), 3, ['the metric files are missing or wrong, see above'], PERF_METRICS_PATH='/nowhere')
     world = world_of(driver=False, model='06_9e')
     for path in (world.sys, world.dir + '/proc', world.dir + '/cpuinfo', world.dir + '/perf'):
         os.rename(path, path + '.gone')

@@ -78,7 +78,7 @@ char *count_arguments(const struct session *session, int fd, const char *quote)
 {
 	const struct options *options = &session->options;
 
-	/* What took turns is scaled here, by times that are not rounded. */
+	/* What was multiplexed is scaled here, by times that are not rounded. */
 	return format("stat -j --no-scale%s --log-fd %d%s%s%s -e %s%s%s",
 		      session->plan.command_only ? "" : " -a -A", fd,
 		      options->interval ? format(" -I %d", options->interval) : "",
@@ -377,9 +377,12 @@ static void done(struct run *run)
 		set_shares(run, before);
 	/* Of the last result there is nothing left. */
 	free_from(run->mark);
+	write_begin();
 	if (!run->failed)
 		run->failed = run->output(session, run->time);
+	write_end();
 	/* The time that a slow reader takes is not perf's. */
+	run->tells += now() - before;
 	run->deadline += now() - before;
 	/* Where nothing can be written there is no reason to count. */
 	if (run->failed)

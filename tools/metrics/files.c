@@ -638,7 +638,8 @@ int files_read(struct session *session)
 	if (errors)
 		return fail(STATUS_USAGE, "metric files are wrong, see above");
 	return session->num_metrics ? 0 :
-	       fail(STATUS_USAGE, "there are no metric files in %s", directories());
+	       fail(STATUS_USAGE, "there are no metric files in %s: install perf-metrics, or set "
+		    "PERF_METRICS_PATH", directories());
 }
 
 char *file_find(const char *name)

@@ -3,7 +3,6 @@
  * What a place can do at most, as the topology file says. No register tells it, and the rate of the
  * memory channels is none: no program reaches it.
  */
-#include <math.h>
 #include <string.h>
 
 #include "rule.h"
@@ -33,7 +32,7 @@ double limit_of(struct session *session, const char *kind, int package, const ch
 
 	for (p = 0; topology && p < sizeof(places) / sizeof(places[0]) && !most; p++)
 		most = topology_limit(topology, kind, places[p]);
-	return most ?: NAN;
+	return most;
 }
 
 /* ---- for Prometheus ---- */
@@ -53,7 +52,7 @@ static char *add_limits(struct session *session, const struct rule *rule, const 
 		line = format("perf_metrics_limit{limit=\"%s\",socket=\"%d\"%s} %.15g\n",
 			      rule->value[i].text, at->package,
 			      at->cell ? format(",box=\"%s\"", at->cell) : "", most);
-		if (!isnan(most) && !strstr(lines, line))
+		if (most && !strstr(lines, line))
 			lines = format("%s%s", lines, line);
 	}
 	return lines;

@@ -199,7 +199,7 @@ int unknown(const struct session *session, const char *name, bool first)
 		like = format("perf metrics why %s", name);
 	return fail(STATUS_USAGE, "there is no %s '%s'%s: perf metrics list%s%s", what, name, meant(like),
 		    rules ? " --rules" : "",
-		    like || first ? "" : "; a command stands behind --");
+		    like || first ? "" : "; put -- before a command");
 }
 
 static void print_rules(const struct session *session)

@@ -122,7 +122,7 @@ static struct metric *ask(struct session *session, const char *name)
 	return metric;
 }
 
-/* Nodes that nobody has named are not counted: each two take a turn of their own. */
+/* Nodes without a name are not counted: with more than two, nodes are multiplexed. */
 static int ask_nodes(struct session *session)
 {
 	struct metric *metric = ask(session, TO);
@@ -236,13 +236,6 @@ static void place(const struct session *session, struct map *map, const struct v
 	}
 }
 
-double place_limit(struct session *session, const char *kind, int package, const char *cell)
-{
-	double most = limit_of(session, kind, package, cell);
-
-	return isnan(most) ? 0 : most;
-}
-
 static void find_limits(struct session *session, struct map *map)
 {
 	int p, i;
@@ -251,7 +244,7 @@ static void find_limits(struct session *session, struct map *map)
 		struct map_package *package = &map->package[p];
 
 		for (i = 0; i < MAP_MBOXES; i++) {
-			double most = place_limit(session, "memory", p, format("mbox_%d", i));
+			double most = limit_of(session, "memory", p, format("mbox_%d", i));
 
 			package->limit_memory[i] = most;
 			map->has_limit |= most > 0;
@@ -260,8 +253,8 @@ static void find_limits(struct session *session, struct map *map)
 			package->full[i].value *= most ? 100 / most : 0;
 		}
 		for (i = 0; i < MAP_PORTS; i++)
-			map->limit_qpi = fmax(map->limit_qpi, place_limit(session, "qpi", p,
-									  format("qpi%d", i)));
+			map->limit_qpi = fmax(map->limit_qpi,
+					      limit_of(session, "qpi", p, format("qpi%d", i)));
 	}
 	map->limit_qpi = map->limit_qpi ?: MAP_QPI;
 }

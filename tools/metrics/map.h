@@ -104,14 +104,12 @@ int map_ask(struct session *session);
 /* Makes the map of what has been counted, and draws it. */
 void map_make(struct session *session, double time);
 output_fn map_output;
-/* What a place can do at most, as the topology file says; 0 if it does not. */
-double place_limit(struct session *session, const char *kind, int package, const char *cell);
 /* Takes the terminal, if there is one. */
 void map_begin(struct session *session);
 
 /* Five characters or fewer: 9.63G. With a unit, as people write it: 9.63 GB/s. */
 char *map_number(double value, const char *unit);
-/* That, with ~ before it where it took turns, ! if not plausible; n/a; - for what is absent. */
+/* That, with ~ before it if it was multiplexed, ! if not plausible; n/a; - for what is absent. */
 char *map_label(const struct map_value *value, const char *unit);
 /* Is there a number to draw? */
 bool map_is(const struct map_value *value);

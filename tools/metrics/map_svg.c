@@ -97,7 +97,7 @@ static const char *miss_colour(double share)
 	return mixed(colours, share);
 }
 
-/* A box: grey if absent, white without value, hatched if it took turns. */
+/* A box: grey if absent, white without value, hatched if it was multiplexed. */
 static void cell(FILE *f, double x, double y, double w, double h, const struct map_value *value,
 		 const char *colour)
 {

@@ -166,11 +166,12 @@ static void draw_legend(FILE *f, const struct map *map, int columns)
 	fprintf(f, "\n");
 	wrap(f, format("C misses/s of each C-Box, from . (%s) to @ (%s), and their sum",
 		       number_text(MAP_RARE, "1/s"), number_text(1e4 * MAP_RARE, "1/s")), columns);
-	wrap(f, format("M B/s each M-Box reads%s and writes%s  ~\t/\tturns  blank\t-\tabsent  "
-		       "?\tn/a  !\todd", map->has_limit ? "\t#" : "", map->has_limit ?
+	wrap(f, format("M B/s each M-Box reads%s and writes%s  ~\t/\tmultiplexed  blank\t-\tabsent  "
+		       "?\tn/a  !\tnot\tplausible", map->has_limit ? "\t#" : "", map->has_limit ?
 		       "\t+, up to |, its limit" : " (no limit\tin the topology file)"), columns);
-	wrap(f, format("q QPI link > where it leads%s, how full, B/s sent",
-		       map->has_topology ? "" : " (? without a topology file)"), columns);
+	wrap(f, format("q QPI link > where it leads%s, how full, B/s sent%s",
+		       map->has_topology ? "" : " (? without a topology file)",
+		       map->num_busiest ? "  <\tbusiest" : ""), columns);
 }
 
 static void draw_matrix(FILE *f, const struct map *map, int columns)

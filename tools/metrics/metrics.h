@@ -159,7 +159,7 @@ struct metric {
 	struct metric_event event[MAX_EVENTS];
 	int num_events;
 	unsigned int used;	/* events that formulas have, a bit each */
-	char *apart;		/* not NULL: the events may take turns */
+	char *apart;		/* not NULL: the events may be multiplexed */
 	struct formula formula;
 	struct formula valid;	/* where it is 0 the value is n/a */
 	char *valid_why;
@@ -498,7 +498,7 @@ struct record {
 	struct session *session;
 	const char *path;
 	FILE *f;
-	struct json_t *header, *next;
+	struct json_t *header;
 	char *command;		/* its words, "" for none */
 	double start;		/* s since 1970 */
 	int interval;		/* ms */
@@ -520,8 +520,6 @@ void record_close(struct record *record);
  */
 typedef int record_fn(struct session *session, double time, void *data);
 int record_each(struct record *record, int together, record_fn *fn, void *data);
-/* How many intervals of so many ms; fails if they do not fit. */
-int record_together(const struct record *record, int ms, int *together);
 /* Leaves those metrics in the plan that are asked for, all if none is. 0, or a status. */
 int record_pick(struct record *record, char **names, int num);
 

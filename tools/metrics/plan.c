@@ -4,9 +4,9 @@
  *
  * What a metric needs of one PMU has to be counted at the same time, so it goes into one
  * group of perf. Groups of several metrics are merged where the hardware can count both;
- * what is left takes turns, and who fits into several of the groups is in all of them.
- * Nobody knows better what fits than the driver, which refuses a group that can never be
- * counted: so groups are opened, disabled, and closed again. That programs nothing.
+ * the others are multiplexed. What fits into several of the groups is in all of them. The
+ * driver refuses a group that can never be counted: so plan.c asks it, by opening a disabled
+ * group and closing it again, which programs nothing.
  */
 #include <errno.h>
 #include <linux/capability.h>

@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -150,20 +149,7 @@ int replace_begin(struct session *session, const char *path)
 	return fail(STATUS_FAILED, "%s: %s", path,
 		    err == ELOOP ? "it is a link; name the file itself" :
 		    err == ENOTDIR && !geteuid() ? "not in a directory, or behind a link, which root "
-		    "does not follow" : err == ENXIO ? "nobody reads this pipe" : strerror(err));
-}
-
-/*
- * Waits for a pipe whose reader is slow. Signals that end the program wait to be read meanwhile;
- * after a second without room, which may never come, they end it here.
- */
-static int wait_for(int fd)
-{
-	struct pollfd room = { fd, POLLOUT, 0 };
-	sigset_t none;
-
-	sigemptyset(&none);
-	return poll(&room, 1, 1000) ?: ppoll(&room, 1, NULL, &none);
+		    "does not follow" : err == ENXIO ? "no program reads this pipe" : strerror(err));
 }
 
 static int write_all(int fd, const char *text, size_t size)
@@ -172,8 +158,9 @@ static int write_all(int fd, const char *text, size_t size)
 
 	for (; size; text += num, size -= num) {
 		num = write(fd, text, size);
+		/* A pipe whose reader is slow */
 		if (num < 0 && errno == EAGAIN)
-			num = wait_for(fd) < 0 ? -1 : 0;
+			num = poll(&(struct pollfd){ fd, POLLOUT, 0 }, 1, -1) < 0 && errno != EINTR ? -1 : 0;
 		if (num < 0)
 			return errno;
 	}
@@ -203,7 +190,7 @@ int replace_flush(struct session *session, const char *path)
 		err = target->fd < 0 ? errno : write_all(target->fd, target->text, target->size);
 	if (new && !err)
 		err = put_in_place(target);
-	if (new && err)
+	if (new && err && err != EEXIST)
 		unlinkat(target->dir, target->new, 0);
 	free(target->text);
 	target->text = NULL;

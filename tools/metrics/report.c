@@ -343,11 +343,13 @@ int record_open(struct record *record, struct session *session, const char *path
 	int number = 0;
 	bool cut;
 
-	*record = (struct record){ .session = session, .path = path, .f = fopen(path, "re") };
+	*record = (struct record){ .session = session, .path = path };
+	/* The open of a pipe would wait for a writer. */
+	if (!stat(path, &st) && !S_ISREG(st.st_mode))
+		return fail(STATUS_USAGE, "%s: this is no file", path);
+	record->f = fopen(path, "re");
 	if (!record->f)
 		return fail(STATUS_USAGE, "%s: %s", path, strerror(errno));
-	if (fstat(fileno(record->f), &st) || !S_ISREG(st.st_mode))
-		return fail(STATUS_USAGE, "%s: this is no file", path);
 	record->header = next_line(record, &number, &cut);
 	version = json_integer_value(json_object_get(record->header, "perf_metrics_record"));
 	if (version < 1)
@@ -369,7 +371,8 @@ void record_close(struct record *record)
 	json_decref(record->header);
 }
 
-int record_together(const struct record *record, int ms, int *together)
+/* How many intervals of so many ms; fails if they do not fit. */
+static int record_together(const struct record *record, int ms, int *together)
 {
 	*together = ms / record->interval;
 	return ms % record->interval ?

@@ -5,7 +5,7 @@
  *	rule.c		rules of metric files
  *	why.c		which of them hold, as sentences
  *	limit.c		what a place can do at most
- *	status.c	what stands in the way of counting
+ *	status.c	what prevents counting
  */
 #ifndef PERF_METRICS_RULE_H
 #define PERF_METRICS_RULE_H
@@ -90,7 +90,7 @@ json_t *rule_json(const struct rule *rule);
  * it is wrong.
  */
 const struct topology *session_topology(struct session *session);
-/* What a place can do at most; a cell of NULL is a package. NAN if it is not known. */
+/* What a place can do at most; a cell of NULL is a package. 0 if it is not known. */
 double limit_of(struct session *session, const char *kind, int package, const char *cell);
 /* The limits that rules have for what is among the values, as OpenMetrics. */
 void limits_write(struct session *session, const struct value *values, int num, FILE *f);

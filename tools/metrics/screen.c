@@ -116,8 +116,9 @@ static void put_help(const struct session *session, int lines)
 }
 
 /*
- * ncurses writes until the terminal takes it, and one that is stopped never does. Then signals that
- * end the program, which wait to be read, do so here; the terminal gets its settings back.
+ * The signals that end the program wait to be read while it counts, but a write whose reader does
+ * not read, or to a terminal that is stopped, never comes to an end. Then they end it here; the
+ * terminal gets its settings back.
  */
 static void look(int sig)
 {
@@ -130,7 +131,8 @@ static void look(int sig)
 	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
 		if (!sigismember(&pending, ends[i]))
 			continue;
-		tcsetattr(STDIN_FILENO, TCSANOW, &before);
+		if (ours)
+			tcsetattr(STDIN_FILENO, TCSANOW, &before);
 		/* In place of ncurses' own, which would write */
 		signal(ends[i], SIG_DFL);
 		sigemptyset(&one);
@@ -140,11 +142,22 @@ static void look(int sig)
 	alarm(1);
 }
 
+void write_begin(void)
+{
+	signal(SIGALRM, look);
+	alarm(1);
+}
+
+void write_end(void)
+{
+	alarm(0);
+}
+
 static void written(int (*write)(void))
 {
-	alarm(1);
+	write_begin();
 	write();
-	alarm(0);
+	write_end();
 }
 
 static void redraw(struct session *session)
@@ -263,7 +276,6 @@ const char *screen_begin(struct session *session)
 	utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
 	fflush(stdout);
 	tcgetattr(STDIN_FILENO, &before);
-	signal(SIGALRM, look);
 	/* ncurses leaves it alone then; otherwise what is pending would be lost in each refresh. */
 	stops = signal(SIGTSTP, SIG_IGN);
 	known = newterm(NULL, stdout, stdin);

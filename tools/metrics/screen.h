@@ -52,6 +52,12 @@ bool screen_keys(struct session *session);
 void screen_tick(struct session *session);
 /* Takes a signal; false if it is none of the screen's. */
 bool screen_signal(struct session *session, int signal);
+/*
+ * Between the two, a write may wait for a reader who never comes: a signal that ends the program
+ * and is blocked then ends it after at most a second.
+ */
+void write_begin(void);
+void write_end(void);
 /* Can it show the blocks of UTF-8? */
 bool screen_is_utf8(void);
 

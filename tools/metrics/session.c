@@ -214,7 +214,7 @@ static void print_usage(FILE *f, unsigned int modes)
 	      "       perf metrics report FILE [NAME... | map | why [RULE...]] [OPTION...]\n"
 	      "       perf metrics diff FILE FILE [NAME...] [OPTION...]\n"
 	      "       perf metrics check FILE...\n\n"
-	      "NAME is a group or a metric of \"perf metrics list\". They are computed of all packages\n"
+	      "NAME is a group or a metric of \"perf metrics list\". Values are of all packages\n"
 	      "while COMMAND runs, or until Ctrl-C.\n\n", f);
 	for (i = 0; i < NUM_OPTIONS; i++) {
 		if (table[i].modes & modes)
@@ -256,7 +256,7 @@ static int options_read(struct options *options, int argc, char **argv)
 		for (i = 0; i < NUM_OPTIONS && longs[i].val != option; i++)
 			;
 		if (i == NUM_OPTIONS)
-			return fail(STATUS_USAGE, option == ':' ? "%s wants a value" :
+			return fail(STATUS_USAGE, option == ':' ? "%s wants a value, see perf metrics --help" :
 				    optopt >= 256 ? "%s takes no value" :
 				    "there is no option %s, see perf metrics --help",
 				    optopt >= 256 ? format("--%s", table[optopt - 256].name) :
@@ -302,7 +302,7 @@ static int options_read(struct options *options, int argc, char **argv)
 		rest += options->show ? 2 : 1;
 	}
 	if (mode == RECORD && !options->output)
-		return fail(STATUS_USAGE, "record wants -o FILE");
+		return fail(STATUS_USAGE, "record wants -o FILE, as in perf metrics record -o FILE -- COMMAND");
 	if (mode == RECORD || mode == TOP)
 		options->interval = options->interval ?: 1000;
 	options->summary |= mode == RECORD;

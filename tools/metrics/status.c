@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * perf metrics status: what the machine, the module and the user are like, and what stands in the
- * way of a number. It needs none of them: each row looks for itself.
+ * perf metrics status: what the machine, the module and the user are like, and what
+ * prevents counting. It needs none of them: each row looks for itself.
  */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -41,7 +40,6 @@ static struct row *row_add(struct status *status, const char *name, char *text)
 	return row;
 }
 
-/* Of the row that was added last. */
 static void blocks(struct row *row, const char *next, bool root)
 {
 	row->level = BLOCKS;
@@ -196,9 +194,9 @@ static char *package_cap(const struct session *session, const char *name)
 static void add_uncore(struct status *status)
 {
 	static const struct { const char *pmi, *text; } pmis[] = {
-		{ "yes", "proved: overflows interrupt, so events can be sampled" },
-		{ "untested", "not tested yet: the first event that is sampled does it" },
-		{ "no", "not proved: no overflow interrupts, so events count but are not sampled" },
+		{ "yes", "self-test passed: overflows interrupt, so events can be sampled" },
+		{ "untested", "not tested yet: the first event that is sampled starts the self-test" },
+		{ "no", "self-test failed: no overflow interrupts, so events count but are not sampled" },
 		{ "off", "off, as the parameter pmi=off of the module says: events count" },
 	};
 	const struct session *session = status->session;
@@ -216,8 +214,8 @@ static void add_uncore(struct status *status)
 		row_add(status, "PMI", text)->level = !strcmp(pmi, "no") ? NOTE : FINE;
 	if (missed)
 		row_add(status, "samples", strtoull(missed, NULL, 0) ?
-			format("%s overflows had no interrupt, so their samples are lost", missed) :
-			"none lost for want of an interrupt")->level =
+			format("%s overflows had no interrupt: a timer took their samples, up to 10 ms late",
+			       missed) : "none late: no interrupt was missing")->level =
 			strtoull(missed, NULL, 0) ? NOTE : FINE;
 	if (foreign)
 		row_add(status, "conflicts", strtoull(foreign, NULL, 0) ?
@@ -294,7 +292,7 @@ static void add_others(struct status *status)
 					 "no other process of this user has counters open" :
 					 "no other program has counters open",
 					 num > SHOWN ? format(" and %d more", num - SHOWN) : "",
-					 hidden ? ". Of other users' processes only root is told" : ""))
+					 hidden ? ". Only root sees the processes of other users" : ""))
 		->level = num ? NOTE : FINE;
 	what = proc_line(session, "sys/kernel/nmi_watchdog");
 	if (!status->uncore && what && !strcmp(what, "1"))
@@ -463,8 +461,12 @@ static bool is_here(const struct session *session, const char *place)
 	if (sscanf(place, "S%d%n", &package, &len) != 1 || package >= session->packages ||
 	    !session->online[package] || strncmp(place, format("S%d", package), len))
 		return false;
-	if (sscanf(place + len, "/%1[a-z]box_%d", letter, &number) != 2)
+	place += len;
+	len = 0;
+	if (sscanf(place, "/%1[a-z]box_%d%n", letter, &number, &len) != 2)
 		return true;
+	if (place[len])
+		return false;
 	pmu = pmu_of(session, format("xeon7500_%sbox", letter), number);
 	return pmu && pmu->cpu[package] >= 0;
 }
@@ -480,7 +482,7 @@ static char *unlimited(struct session *session)
 			const struct pmu *pmu = pmu_of(session, "xeon7500_mbox", i);
 
 			if (pmu && pmu->cpu[p] >= 0 &&
-			    isnan(limit_of(session, "memory", p, format("mbox_%d", i)))) {
+			    !limit_of(session, "memory", p, format("mbox_%d", i))) {
 				packages = joined(packages, format("S%d", p));
 				break;
 			}
@@ -544,7 +546,7 @@ static void add_files(struct status *status, int files)
 	int rules = 0, i;
 
 	if (files) {
-		blocks(row_add(status, "metrics", "the metric files are wrong, see above"),
+		blocks(row_add(status, "metrics", "the metric files are missing or wrong, see above"),
 		       "perf metrics check FILE", false);
 		return;
 	}

@@ -74,7 +74,7 @@ static double most(struct session *session, const struct value *value)
 			    (value->cell && strcmp(cell->name, value->cell)) ||
 			    (!pmu->core && pmu->cpu[p] < 0))
 				continue;
-			one = place_limit(session, kind, p, cell->name);
+			one = limit_of(session, kind, p, cell->name);
 			if (!one)
 				return 0;
 			sum += one;

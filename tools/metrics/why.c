@@ -223,7 +223,7 @@ static char *fetch(const struct result *result, const struct rule_value *from,
 	const char *path = result->session->topology_file.path;
 
 	if (from->of == OF_LIMIT) {
-		*number = limit_of(result->session, from->text, at->package, at->cell);
+		*number = limit_of(result->session, from->text, at->package, at->cell) ?: NAN;
 		return !isnan(*number) ? NULL :
 		       format("no limit of %s is known; measure one: perf metrics %s --per-box -- "
 			      "PROGRAM, and write 'limit %s NUMBER' into %s", from->text,
