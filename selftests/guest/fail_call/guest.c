@@ -142,10 +142,9 @@ static void opens_early(const char *pmu, const char *event, const char *at)
 
 static void early(void)
 {
-	static const char wbox[] = "xeon7500_wbox", package[] = PACKAGE;
+	static const char wbox[] = "xeon7500_wbox";
 
-	opens_early(package, "frozen", package);
-	opens_early(package, "frozen", wbox);
+	opens_early(PACKAGE, "frozen", wbox);
 	opens_early("xeon7500_ubox", "woken", wbox);
 	opens_early(wbox, "uncore_clock", wbox);
 }
