@@ -10,7 +10,7 @@
 #	...
 #	END
 #
-# MENDED=FILE tries that program instead of the one of its name, built with what
+# MENDED=FILE tries that program or library instead of the one of its name, built with what
 # Documentation/upstream changes: what is "theirs" has to pass then.
 
 # unpack PACKAGE...: Libraries go where the guest's loader looks. What has been fetched stays
@@ -30,7 +30,7 @@ unpack() {
 			[ ! -d $d ] || { cp -a $d lib/ && rm -r $d; }
 		done
 		[ -z "${MENDED:-}" ] ||
-			cp "$MENDED" "$(find . -path "*bin/${MENDED##*/}" | grep .)"
+			cp "$MENDED" "$(find . -regex ".*\(bin\|linux-gnu\)/${MENDED##*/}" | grep .)"
 	)
 }
 

@@ -65,7 +65,7 @@ for kernel in "${KERNELS[@]}"; do
 	for machine in xeon7500 westmereex; do
 		vm "$machine" --kernel "$kernel" --machine "$machine" --memory 1536M \
 			--append nmi_watchdog=0 "${PUT_ROOT[@]}" --put "$DIR/guest:/t/guest" \
-			-- sh -c "$DEBIAN_ROOT $list && ${SOAK:+SOAK=1} exec /t/guest"
+			-- sh -c "$DEBIAN_ROOT $list && ${SOAK:+SOAK=1} ${MENDED:+MENDED=1} exec /t/guest"
 		ktap_guest "$machine" "$machine, $kernel"
 	done
 done
