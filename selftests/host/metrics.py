@@ -124,6 +124,10 @@ def intervals():
     if got != [('0.250000000', '100.00'), ('0.500000000', '100.00'), ('0.750000000', '100.00'), ('', '100.00')]:
         bad.append(f'{got}')
     ktap.result('intervals and the whole', bad)
+    for ask in 'memory_bandwidth', 'why':
+        titles = re.findall(r'(?m)^(?:at .*|whole time)$', world.run(ask, '-I', '250', '--summary').stdout)
+        ktap.result(f'each result of {ask} has a title',
+                    [] if titles == ['at 0.250 s', 'at 0.500 s', 'at 0.750 s', 'whole time'] else titles)
     world.end()
 
 

@@ -428,6 +428,8 @@ struct value {
 struct value *values_make(struct session *session, const struct options *options, int *num);
 
 output_fn output_values;
+/* The title of a result as text: its time, or of the whole that it is; again: others came before. */
+void print_time(double time, bool again);
 /* Has all been written that was printed? 0, or a status. */
 int output_end(void);
 /*
