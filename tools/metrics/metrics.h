@@ -301,6 +301,8 @@ struct plan {
 
 /* What the first word asks for; METRICS if it is a name. */
 enum mode { METRICS, LIST, MAP, TOP, CHECK, WHY, STATUS, RECORD, REPORT, DIFF, NUM_MODES };
+/* Counts while a command runs, if there is one. */
+bool runs_command(enum mode mode);
 extern const char * const modes[];
 /* METRICS for what is none of the others. */
 enum mode mode_of(const char *word);
