@@ -124,6 +124,10 @@ def intervals():
     if got != [('0.250000000', '100.00'), ('0.500000000', '100.00'), ('0.750000000', '100.00'), ('', '100.00')]:
         bad.append(f'{got}')
     ktap.result('intervals and the whole', bad)
+    for ask in 'memory_bandwidth', 'why':
+        titles = re.findall(r'(?m)^(?:at .*|whole time)$', world.run(ask, '-I', '250', '--summary').stdout)
+        ktap.result(f'each result of {ask} has a title',
+                    [] if titles == ['at 0.250 s', 'at 0.500 s', 'at 0.750 s', 'whole time'] else titles)
     world.end()
 
 
@@ -663,7 +667,7 @@ def messages():
                                          r'\A.*no permission.*:\n\tsysctl kernel.perf_event_paranoid=0\n\Z'))
     for name, like in (('memroy', 'memory'), ('llc_mis_ratio', 'llc_miss_ratio'), ('mapp', 'map'), ('lst', 'list'), ('tpo', 'top'),
                        ('memory_full', 'perf metrics why memory_full'),
-                       ('read_bandwidth', 'memory_read_bandwidth'), ('zzzzzzzzzzzz', None)):
+                       ('read_bandwidth', 'memory_read_bandwidth'), ('mem', 'memory'), ('miss_ratio', 'llc_miss_ratio'), ('zzzzzzzzzzzz', None)):
         ktap.result(f'an unknown name {name}', ended(
             world.run(name), 2, f'did you mean {like}: ' if like else "group 'zzzzzzzzzzzz': "))
     for args, said in ((['list', 'memory_ful'], "no metric or group 'memory_ful'; did you mean memory_full: perf metrics list"),
@@ -674,6 +678,10 @@ def messages():
                        (['why', 'throttled', 'true'], "no rule 'true': perf metrics list --rules; put -- before a command")):
         ktap.result(f'an unknown name: {" ".join(args)}', ended(world.run(*args), 2, f'there is {said}'))
     ktap.result('help says what a value is', ended(world.run('why', '--help'), 0, '--fail-on WORD', 'stdout'))
+    for args, said in ((['list', 'memory', 'sleep'], "'sleep': perf metrics list"),
+                       (['status', '--', 'true'], "status runs no command, so '-- true' is too much"),
+                       (['list', '--', 'true'], "list runs no command, so '-- true' is too much")):
+        ktap.result(f'no command: {" ".join(args)}', ended(world.run(*args), 2, rf'\Aperf metrics: .*{said}\n\Z'))
     ktap.result('a command without --', ended(world.run('memory', 'sleep', '1'), 2,
                                                 r"'sleep': .*; put -- before a command\n\Z"))
     for args, text in ((['memory', '--csv', '--json'], 'only one of'), (['memory', '--plan', '--csv'], 'only one of'),

@@ -426,6 +426,11 @@ def maps():
             bad += [f'resized from {columns}: {b}' for b in t.until(text)]
         t.keys('\x03')
         ktap.result(f'the live map on {columns} columns, resized, and Ctrl-C', bad + t.left(0))
+    t = Terminal(world, [PROGRAM, 'memory_bandwidth', '-I', '1000'], 80)
+    t.step()
+    bad = t.until('GB/s')
+    t.keys('\x03')
+    ktap.result('a table does not begin behind ^C', bad + t.left(-2, r'\^C\r\n\Z'))
     t = Terminal(world, [PROGRAM, 'map', '-I', '1000', *limits_of(world, 'limit memory 34.2e9')], 80)
     t.step()
     bad = t.until(MAP[80])

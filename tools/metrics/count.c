@@ -251,6 +251,9 @@ static void take_signal(struct run *run)
 	if (run->session->view && screen_signal(run->session, info.ssi_signo))
 		return;
 	run->session->signal = info.ssi_signo;
+	/* The terminal has printed ^C, and a table begins at the left. */
+	if (info.ssi_code == SI_KERNEL && isatty(STDOUT_FILENO))
+		dprintf(STDOUT_FILENO, "\n");
 	if (!run->command.pid)
 		stop_perf(run);
 	else if (info.ssi_code != SI_KERNEL)

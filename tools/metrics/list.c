@@ -171,7 +171,8 @@ const char *nearer(const char *name, const char *other, const char *like)
 	int most = 2 + strlen(name) / 6, least = like ? distance(name, like) : most;
 
 	if (distance(name, other) < (least < most ? least : most) ||
-	    (!like && strlen(name) > 2 && strstr(other, name)))
+	    (strlen(name) > 2 && strstr(other, name) &&
+	     (!like || (strstr(like, name) && strlen(other) < strlen(like)))))
 		return other;
 	return like;
 }
@@ -199,7 +200,8 @@ int unknown(const struct session *session, const char *name, bool first)
 		like = format("perf metrics why %s", name);
 	return fail(STATUS_USAGE, "there is no %s '%s'%s: perf metrics list%s%s", what, name, meant(like),
 		    rules ? " --rules" : "",
-		    like || first ? "" : "; put -- before a command");
+		    like || first || !runs_command(session->options.mode) ? "" :
+		    "; put -- before a command");
 }
 
 static void print_rules(const struct session *session)

@@ -301,6 +301,8 @@ struct plan {
 
 /* What the first word asks for; METRICS if it is a name. */
 enum mode { METRICS, LIST, MAP, TOP, CHECK, WHY, STATUS, RECORD, REPORT, DIFF, NUM_MODES };
+/* Counts while a command runs, if there is one. */
+bool runs_command(enum mode mode);
 extern const char * const modes[];
 /* METRICS for what is none of the others. */
 enum mode mode_of(const char *word);
@@ -428,6 +430,8 @@ struct value {
 struct value *values_make(struct session *session, const struct options *options, int *num);
 
 output_fn output_values;
+/* The title of a result as text: its time, or of the whole that it is; again: others came before. */
+void print_time(double time, bool again);
 /* Has all been written that was printed? 0, or a status. */
 int output_end(void);
 /*

@@ -73,13 +73,20 @@ int sort_check(const struct options *options)
 	       fail(STATUS_USAGE, "--sort is name, value or scope, not '%s'", options->sort);
 }
 
+void print_time(double time, bool again)
+{
+	if (time)
+		printf("%sat %.3f s\n", again ? "\n" : "", time);
+	else if (again)
+		printf("\nwhole time\n");
+}
+
 static void print_table(const struct options *options, const struct value *values, int num,
 			double time, bool again)
 {
 	int i;
 
-	if (time)
-		printf("%sat %.3f s\n", again ? "\n" : "", time);
+	print_time(time, again);
 	printf("%-11s%-34s%12s %-11s%s\n", "scope", "metric", "value", "unit", "counted");
 	for (i = 0; i < num; i++) {
 		const struct value *value = &values[i];

@@ -131,6 +131,11 @@ const char * const modes[] = {
 	"metrics", "list", "map", "top", "check", "why", "status", "record", "report", "diff"
 };
 
+bool runs_command(enum mode mode)
+{
+	return mode == METRICS || mode == MAP || mode == WHY || mode == RECORD;
+}
+
 enum mode mode_of(const char *word)
 {
 	enum mode mode;
@@ -331,6 +336,9 @@ static int options_read(struct options *options, int argc, char **argv)
 	if (mode == TOP && options->command)
 		return fail(STATUS_USAGE, "top takes no command: it has the whole terminal; "
 			    "see perf metrics NAME -I 1000 -- COMMAND");
+	if (options->command && !runs_command(mode))
+		return fail(STATUS_USAGE, "%s runs no command, so '-- %s' is too much", modes[mode],
+			    *options->command);
 	if (options->show != MAP && (options->host || (options->matrix && mode == REPORT &&
 						       !options->html)))
 		return fail(STATUS_USAGE, "--matrix and --host are for perf metrics report FILE map");

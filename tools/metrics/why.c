@@ -433,8 +433,7 @@ static void print_text(const struct result *result, double time)
 	char *silent;
 	int i, j;
 
-	if (time)
-		printf("%sat %.3f s\n", result->session->results > 1 ? "\n" : "", time);
+	print_time(time, result->session->results > 1);
 	for (i = 0; i < result->num; i++) {
 		const struct verdict *verdict = &result->verdict[i];
 
