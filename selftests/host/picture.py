@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""The picture of perf metrics map, of 1 to 8 packages: no two texts overlap, nothing is outside of
-the canvas, each arrow has its percentage, bars and colours are those of the counts.
+"""The picture of perf metrics map, of 1 to 8 packages: no two texts overlap, none is within 4 pixels
+of an arrow head, nothing is outside of the canvas, each arrow has its percentage, bars and colours
+are those of the counts.
 
 All is computed from the SVG itself, with the widths of DejaVu Sans, which it asks for.
 """
@@ -93,6 +94,7 @@ class Picture:
         root = tree.fromstring(text)
         self.size = 0, 0, float(root.get('width')), float(root.get('height'))
         self.texts, self.rects, self.paths, self.arrows, self.links, self.bold = [], [], [], [], [], []
+        self.heads = []
         self.walk(root, 0, 0, None)
 
     def walk(self, node, x, y, title):
@@ -127,6 +129,8 @@ class Picture:
                     self.links.append((title, band(points, child.get('d')), float(child.get('stroke-width')) / 2))
                 if child.get('d').endswith('Z'):
                     self.arrows.append((points[0], title, child))
+                    xs, ys, edge = *zip(*points), float(child.get('stroke-width', 0)) / 2
+                    self.heads.append(((min(xs) - edge, min(ys) - edge, max(xs) + edge, max(ys) + edge), title))
             self.walk(child, x, y, title)
 
     def wrong(self, packages):
@@ -147,6 +151,9 @@ class Picture:
             for cell, rect in self.rects:
                 if rect.get('rx') != '8' and overlap(box, cell, 1) and not box[0] >= cell[0] - 4 <= box[2] <= cell[2] + 4:
                     yield f'{text!r} at {box} and a cell at {cell}'
+            for head, title in self.heads:
+                if overlap(box, (head[0] - 4, head[1] - 4, head[2] + 4, head[3] + 4)):
+                    yield f'{text!r} at {box} is not clear of the arrow head of {title} at {head}'
         for box, rect in self.rects:
             if not inside(box, self.size):
                 yield f'a rectangle at {box} is outside of {self.size}'

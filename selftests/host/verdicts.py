@@ -210,8 +210,16 @@ def sentences():
     ktap.result('each with its doubt and its page', [] if flat.count('doubt: ') == 3 == flat.count('see: Documentation/answers.md#')
                 else [done.stdout])
     memory(counts[0])
+    counts[0]['xeon7500_mbox_1/bbox_cmds.reads'] = 0.72 * LIMIT / 64
     plant(world, [(counts, None)])
     flat = ' '.join(why(world, '--', 'true').stdout.split())
+    for counts[1]['xeon7500_wbox/prochot'], wanted in ((0.07 * CLOCKS, ['S0, S1: PROCHOT is asserted 7 %']),
+                                                       (0.08 * CLOCKS, ['S1: PROCHOT is asserted 8 %', 'S0: PROCHOT is asserted 7 %'])):
+        throttling(counts[0])
+        plant(world, [(counts, None)])
+        got = re.findall(r'[S0-9, ]+: PROCHOT is asserted \d+ %', ' '.join(why(world, '--', 'true').stdout.split()))
+        ktap.result(f'a sentence names all packages of which it says the same: {len(wanted)}',
+                    [] if [one.strip() for one in got] == wanted else [got])
     ktap.result('of two places of a rule the doubt is said once', [] if flat.count('memory is the limit') == 2 and
                 flat.count('Right if the limit was measured') == 1 else [flat])
     plant(world, [([calm(), calm()], None)])
@@ -258,11 +266,11 @@ def recorded():
         done = other.run('report', path, 'why', '-I', '1000', '--fail-on', rule)
         bad += [] if done.returncode == wanted else [done]
     done = other.run('report', path, 'why', 'prochot', '-I', '1000')
-    bad += [] if done.stdout.count('S0 is slowed down') == 2 and 'QPI' not in done.stdout else [done]
+    bad += [] if done.stdout.count('S0: PROCHOT is asserted') == 2 and 'QPI' not in done.stdout else [done]
     plant(world, [(counts, None)])
     bad += list(fixture.ended(world.run('record', '-o', path, 'throttle_share', 'prochot_share', '--', 'true'), 0))
     done = other.run('report', path, 'why')
-    bad += [] if not done.returncode and done.stdout.startswith('S0 is slowed down') else [done]
+    bad += [] if not done.returncode and done.stdout.startswith('S0: PROCHOT is asserted') else [done]
     for args, status, said in ((('link_full',), 2, 'has no qpi_utilization, which the rule wants'),
                                (('nothing',), 2, "there is no rule 'nothing'"), (('--csv',), 2, 'only one of'),
                                (('--sort', 'value'), 2, 'for tables and CSV')):
@@ -524,7 +532,7 @@ def cores():
                             else [flat])
             world.play(f'COUNTS = {dict(zip(events, counts))}\nready()\nuntil_told()\n'
                        'say(lines(lambda pmu, terms, cpu: COUNTS[terms]))\n')
-            for args, place in (['--', 'true'], 'the command'), (['-a', '--', 'true'], 'S0'):
+            for args, place in (['--', 'true'], 'the command'), (['-a', '--', 'true'], 'S0, S1'):
                 done = world.run('why', *args)
                 said = f'{place}: loads wait for what is outside of the core: 0.75 reads at a time, for 310 core ' \
                        f'clocks each; {level}'

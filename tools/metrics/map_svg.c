@@ -349,13 +349,13 @@ static double straight(const struct point *out)
 	return out->x ? 52 : 34;
 }
 
-/* How full it is, behind its arrow; up and down the text begins where the lane does. */
+/* How full it is, clear of its arrow head on the line; up and down the text begins where the lane does. */
 static void draw_used(const struct drawing *d, int p, int port)
 {
 	int peer = peer_of(d->map, p, port), back = d->map->topology->link[p][port].port;
 	struct point in = d->out[peer][back], tip = lane(d, peer, back, -1);
 	double side = in.x ?: tip.x < d->port[peer][back].x ? -1 : 1;
-	struct point at = along(in.x ? tip : d->port[peer][back], &in, in.x ? 19 : 24);
+	struct point at = along(in.x ? tip : d->port[peer][back], &in, in.x ? 25 : 29);
 
 	label(d->f, at.x + (in.x ? 0 : side), at.y + 4, side > 0 ? SIZE(11) MARGIN : SIZE(11) MARGIN END,
 	      "%s", map_used(&d->map->package[p].used[port]));
@@ -407,10 +407,10 @@ static void draw_stub(const struct drawing *d, int p, int port)
 		label(d->f, tip.x + out->x * 6, tip.y + 4, out->x < 0 ? SIZE(11) END : SIZE(11),
 		      "%s %s", map_peer(d->map, p, port), map_used(&d->map->package[p].used[port]));
 	else
-		label(d->f, tip.x, tip.y + 4 + out->y * 10 - (out->y < 0 ? 13 : 0), SIZE(11) MIDDLE,
+		label(d->f, tip.x, tip.y + 4 + out->y * 12 - (out->y < 0 ? 13 : 0), SIZE(11) MIDDLE,
 		      "%s", map_peer(d->map, p, port));
 	if (out->y)
-		label(d->f, tip.x, tip.y + 4 + out->y * 10 + (out->y > 0 ? 13 : 0), SIZE(11) MIDDLE,
+		label(d->f, tip.x, tip.y + 4 + out->y * 12 + (out->y > 0 ? 13 : 0), SIZE(11) MIDDLE,
 		      "%s", map_used(&d->map->package[p].used[port]));
 }
 

@@ -22,7 +22,7 @@ struct verdict {
 	const struct value *at;		/* the first value, which has the place */
 	bool judged, holds;
 	double share;
-	char *text;			/* the sentence, or why it was not judged */
+	char *text;			/* the sentence with {package}, or why it was not judged */
 	char *number[MAX_RULE_VALUES];
 	double value[MAX_RULE_VALUES];	/* NAN if there is none */
 };
@@ -268,15 +268,19 @@ static char *others(const struct session *session, int package)
 	return other < 0 ? "other packages" : format("S%d", other);
 }
 
+static char *package_name(const struct value *at)
+{
+	return at->package >= 0 ? format("S%d", at->package) : "the command";
+}
+
+/* All but {package}, so that the sentences of two packages can be compared. */
 static char *sentence(const struct result *result, const struct verdict *verdict, const char *text)
 {
 	const struct value *at = verdict->at;
 	const char *peer = peer_name(result, at);
-	char *package = at->package >= 0 ? format("S%d", at->package) : "the command", *done;
+	char *package = package_name(at), *done = replaced(text, "box", box_name(at->cell));
 	int i;
 
-	done = replaced(text, "package", package);
-	done = replaced(done, "box", box_name(at->cell));
 	done = replaced(done, "peer", *peer ? peer : "its other end");
 	done = replaced(done, "others", others(result->session, *peer && strstr(text, "{peer}") ?
 						peer_of(result, at) : at->package));
@@ -396,23 +400,31 @@ static void judge_all(struct result *result)
 
 /* ---- output ---- */
 
-/* All places that could not be judged for the same reason, in one sentence: with the first. */
-static char *silent_text(const struct result *result, int i)
+/*
+ * What a rule says of a place, in one sentence with all other places of which it says the same. NULL
+ * if that has been said with an earlier one.
+ */
+static char *said(const struct result *result, int i)
 {
 	const struct verdict *one = &result->verdict[i];
+	int named[MAX_PACKAGES + 1] = {};
 	char *places = NULL;
 	int j;
 
-	for (j = 0; j < result->num && !one->judged; j++) {
+	for (j = 0; j < result->num; j++) {
 		const struct verdict *same = &result->verdict[j];
 
-		if (same->judged || same->rule != one->rule || strcmp(same->text, one->text))
+		if (same->judged != one->judged || same->holds != one->holds ||
+		    same->rule != one->rule || strcmp(same->text, one->text))
 			continue;
 		if (j < i)
 			return NULL;
-		places = places ? format("%s, %s", places, same->at->scope) : same->at->scope;
+		if (!one->holds || !named[same->at->package + 1]++)
+			places = format("%s%s%s", places ?: "", places ? ", " : "", one->holds ?
+					package_name(same->at) : same->at->scope);
 	}
-	return places ? format("%s of %s: %s", one->rule->name, places, one->text) : NULL;
+	return one->holds ? replaced(one->text, "package", places) :
+	       format("%s of %s: %s", one->rule->name, places, one->text);
 }
 
 /* What there is to say if no rule holds, or NULL. */
@@ -430,16 +442,17 @@ static const char *nothing_text(const struct result *result)
 
 static void print_text(const struct result *result, double time)
 {
-	char *silent;
+	char *text;
 	int i, j;
 
 	print_time(time, result->session->results > 1);
 	for (i = 0; i < result->num; i++) {
 		const struct verdict *verdict = &result->verdict[i];
 
-		if (!verdict->holds)
+		text = verdict->holds ? said(result, i) : NULL;
+		if (!text)
 			continue;
-		print_wrapped(verdict->text, 0);
+		print_wrapped(text, 0);
 		/* What is to be known of a rule is said once. */
 		for (j = 0; j < i && result->verdict[j].rule != verdict->rule; j++)
 			;
@@ -457,11 +470,11 @@ static void print_text(const struct result *result, double time)
 	if (nothing_text(result))
 		printf("%s\n", nothing_text(result));
 	for (i = 0; i < result->num; i++) {
-		silent = silent_text(result, i);
-		if (!silent)
+		text = result->verdict[i].judged ? NULL : said(result, i);
+		if (!text)
 			continue;
 		printf("not judged: ");
-		print_wrapped(silent, 12);
+		print_wrapped(text, 12);
 	}
 }
 
@@ -487,7 +500,8 @@ static void print_json(const struct result *result, double time)
 		if (one->holds)
 			json_array_append_new(found, json_pack(
 				"{ss ss sf ss so ss? ss?}", "rule", one->rule->name, "place",
-				one->at->scope, "share", one->share, "text", one->text, "values",
+				one->at->scope, "share", one->share, "text",
+				replaced(one->text, "package", package_name(one->at)), "values",
 				values_json(one), "doubt", one->rule->doubt, "page",
 				one->rule->page));
 		else if (!one->judged)
@@ -529,13 +543,15 @@ char **why_lines(struct session *session, int *num)
 	int i;
 
 	*num = 0;
-	for (i = 0; i < result.num && result.verdict[i].holds; i++)
-		*append(lines, *num) = result.verdict[i].text;
+	for (i = 0; i < result.num && result.verdict[i].holds; i++) {
+		if (said(&result, i))
+			*append(lines, *num) = said(&result, i);
+	}
 	if (nothing_text(&result))
 		*append(lines, *num) = format("%s", nothing_text(&result));
 	for (i = 0; i < result.num; i++) {
-		if (silent_text(&result, i))
-			*append(lines, *num) = format("not judged: %s", silent_text(&result, i));
+		if (!result.verdict[i].judged && said(&result, i))
+			*append(lines, *num) = format("not judged: %s", said(&result, i));
 	}
 	return lines;
 }
