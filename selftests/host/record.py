@@ -177,6 +177,26 @@ def maps():
     world.end()
 
 
+def odd_maps():
+    """What a recording or the environment has in it draws a map, and no more than that."""
+    world = World()
+    world.play(STREAM)
+    path, picture = f'{world.dir}/r', f'{world.dir}/m.svg'
+    bad = record(world, path, 'memory', *MAP, '--', 'true')
+    lines = [json.loads(line) for line in read(path).splitlines()]
+    lines[0]['topology'] = {'path': 't', 'text': 'limit memory 1e10\n'}
+    for file in lines[0]['files']:
+        file['text'] = re.sub(r'(?m)^\s(limit|plausible) [-\d].*\n', '', file['text'])
+    for power in [*range(17, 50), 200]:
+        for line in lines[1:]:
+            line['counts'] = [[one and [10. ** power, 1., 1.] for one in of] for of in line['counts']]
+        write(path, ''.join(json.dumps(line) + '\n' for line in lines))
+        for width in '20', '80', '200':
+            bad += ended(world.run('report', path, 'map', env={'COLUMNS': width}.items()), 0, r'\A\Z')
+    ktap.result('a map of huge numbers', bad)
+    world.end()
+
+
 def together():
     """Longer intervals, and a recording without end, are what perf would have counted: integers add up exactly."""
     world = World()
@@ -776,6 +796,6 @@ def usage():
 
 ktap.result('it is built', fixture.build())
 if not ktap.bad:
-    for test in equal, maps, together, cut, killed, damaged, diffs, like_report, pages, usage:
+    for test in equal, maps, odd_maps, together, cut, killed, damaged, diffs, like_report, pages, usage:
         test()
 sys.exit(ktap.end())

@@ -39,8 +39,11 @@ char *map_number(double value, const char *unit)
 	/* What would be rounded up to four digits gets the next prefix. */
 	const char *prefix = scaled(&value, 999.5);
 	int digits = !*prefix || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+	bool over = fabs(value) >= 999.5;
 
-	return format("%.*f%s%s%s", digits, value, *unit ? " " : "", prefix, unit);
+	/* Behind the last prefix it would have any length, and there is room for a few letters. */
+	return format("%s%.*f%s%s%s", over ? ">" : "", digits, over ? copysign(999, value) : value,
+		      *unit ? " " : "", prefix, unit);
 }
 
 char *map_label(const struct map_value *value, const char *unit)
