@@ -26,6 +26,7 @@ import statistics
 import subprocess
 import sys
 import time
+import xml.etree.ElementTree
 
 HOST = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [f'{HOST}/../lib', f'{HOST}/metrics']
@@ -194,6 +195,18 @@ def odd_maps():
         for width in '20', '80', '200':
             bad += ended(world.run('report', path, 'map', env={'COLUMNS': width}.items()), 0, r'\A\Z')
     ktap.result('a map of huge numbers', bad)
+    bad = []
+    for host, shown in ('a' + '<' * 60, 'a' + '<' * 39), ('a' + 'é' * 60, 'a' + 'é' * 19), ('a&b', 'a&b'):
+        lines[0]['machine']['host'] = host
+        write(path, ''.join(json.dumps(line) + '\n' for line in lines))
+        bad += ended(world.run('report', path, 'map', '--host', '-o', picture), 0)
+        title = xml.etree.ElementTree.parse(picture).find('.//{*}text').text
+        bad += [] if title == f'perf metrics map: {shown}' else [title]
+    ktap.result('a picture is XML whatever the host is called', bad)
+    said = world.run('report', path, 'map', env={'SOURCE_DATE_EPOCH': '9' * 17}.items())
+    ktap.result('SOURCE_DATE_EPOCH in no year', ended(said, 0, r'\A\Z'))
+    said = world.run('report', path, 'map', env={'COLUMNS': '999999999'}.items())
+    ktap.result('COLUMNS of 999999999', list(ended(said, 0)) + ([] if len(said.stdout) < 50000 else [len(said.stdout)]))
     world.end()
 
 

@@ -86,7 +86,7 @@ struct map {
 	bool has_topology;
 	double seconds;			/* that were counted */
 	char when[40];			/* it was drawn */
-	char host[65];			/* empty if it was not asked for */
+	char host[41];			/* empty if it was not asked for */
 	bool has_limit;			/* of an M-Box */
 	double limit_qpi;		/* of a link each way, B/s */
 	/* The links that are used most, the busiest one first */
