@@ -26,6 +26,7 @@ import statistics
 import subprocess
 import sys
 import time
+import xml.etree.ElementTree
 
 HOST = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [f'{HOST}/../lib', f'{HOST}/metrics']
@@ -174,6 +175,38 @@ def maps():
     bad += ended(world.run('report', f'{world.dir}/r', 'map'), 2, 'has no .*, which the map is of')
     bad += ended(world.run('report', f'{world.dir}/r', 'map', 'memory'), 2, "so 'memory' is too much")
     ktap.result('no map of a recording that has not all of it', bad)
+    world.end()
+
+
+def odd_maps():
+    """What a recording or the environment has in it draws a map, and no more than that."""
+    world = World()
+    world.play(STREAM)
+    path, picture = f'{world.dir}/r', f'{world.dir}/m.svg'
+    bad = record(world, path, 'memory', *MAP, '--', 'true')
+    lines = [json.loads(line) for line in read(path).splitlines()]
+    lines[0]['topology'] = {'path': 't', 'text': 'limit memory 1e10\n'}
+    for file in lines[0]['files']:
+        file['text'] = re.sub(r'(?m)^\s(limit|plausible) [-\d].*\n', '', file['text'])
+    for power in [*range(17, 50), 200]:
+        for line in lines[1:]:
+            line['counts'] = [[one and [10. ** power, 1., 1.] for one in of] for of in line['counts']]
+        write(path, ''.join(json.dumps(line) + '\n' for line in lines))
+        for width in '20', '80', '200':
+            bad += ended(world.run('report', path, 'map', env={'COLUMNS': width}.items()), 0, r'\A\Z')
+    ktap.result('a map of huge numbers', bad)
+    bad = []
+    for host, shown in ('a' + '<' * 60, 'a' + '<' * 39), ('a' + 'é' * 60, 'a' + 'é' * 19), ('a&b', 'a&b'):
+        lines[0]['machine']['host'] = host
+        write(path, ''.join(json.dumps(line) + '\n' for line in lines))
+        bad += ended(world.run('report', path, 'map', '--host', '-o', picture), 0)
+        title = xml.etree.ElementTree.parse(picture).find('.//{*}text').text
+        bad += [] if title == f'perf metrics map: {shown}' else [title]
+    ktap.result('a picture is XML whatever the host is called', bad)
+    said = world.run('report', path, 'map', env={'SOURCE_DATE_EPOCH': '9' * 17}.items())
+    ktap.result('SOURCE_DATE_EPOCH in no year', ended(said, 0, r'\A\Z'))
+    said = world.run('report', path, 'map', env={'COLUMNS': '999999999'}.items())
+    ktap.result('COLUMNS of 999999999', list(ended(said, 0)) + ([] if len(said.stdout) < 50000 else [len(said.stdout)]))
     world.end()
 
 
@@ -776,6 +809,6 @@ def usage():
 
 ktap.result('it is built', fixture.build())
 if not ktap.bad:
-    for test in equal, maps, together, cut, killed, damaged, diffs, like_report, pages, usage:
+    for test in equal, maps, odd_maps, together, cut, killed, damaged, diffs, like_report, pages, usage:
         test()
 sys.exit(ktap.end())

@@ -39,8 +39,11 @@ char *map_number(double value, const char *unit)
 	/* What would be rounded up to four digits gets the next prefix. */
 	const char *prefix = scaled(&value, 999.5);
 	int digits = !*prefix || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+	bool over = fabs(value) >= 999.5;
 
-	return format("%.*f%s%s%s", digits, value, *unit ? " " : "", prefix, unit);
+	/* Behind the last prefix it would have any length, and there is room for a few letters. */
+	return format("%s%.*f%s%s%s", over ? ">" : "", digits, over ? copysign(999, value) : value,
+		      *unit ? " " : "", prefix, unit);
 }
 
 char *map_label(const struct map_value *value, const char *unit)
@@ -291,12 +294,21 @@ static void set_title(const struct session *session, struct map *map)
 {
 	const char *epoch = getenv("SOURCE_DATE_EPOCH");
 	time_t when = epoch ? strtoll(epoch, NULL, 10) : session->when ?: time(NULL);
+	char own[HOST_NAME_MAX + 1] = "";
+	const char *host = session->host ?: own;
+	size_t len;
+	struct tm tm;
 
-	strftime(map->when, sizeof(map->when), "%Y-%m-%d %H:%M:%S %z", localtime(&when));
-	if (session->options.host && session->host)
-		snprintf(map->host, sizeof(map->host), "%s", session->host);
-	else if (session->options.host)
-		gethostname(map->host, sizeof(map->host) - 1);
+	/* Not every number is of a year. */
+	if (localtime_r(&when, &tm))
+		strftime(map->when, sizeof(map->when), "%Y-%m-%d %H:%M:%S %z", &tm);
+	if (!session->options.host)
+		return;
+	gethostname(own, sizeof(own) - 1);
+	/* A longer one has no room; it is cut between two characters. */
+	for (len = strnlen(host, sizeof(map->host) - 1); len && (host[len] & 0xc0) == 0x80; len--)
+		;
+	memcpy(map->host, host, len);
 }
 
 /* What was on it before is forgotten. */
@@ -355,7 +367,9 @@ void map_begin(struct session *session)
 		session->view = NULL;
 }
 
-/* Of what is printed once: those of the terminal, or 80. */
+/* Of what is printed once: those of the terminal, or 80; the environment may have any number. */
+#define MOST_COLUMNS	1000
+
 static int columns(void)
 {
 	const char *given = getenv("COLUMNS");
@@ -364,7 +378,7 @@ static int columns(void)
 
 	if (num <= 0 && isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
 		num = size.ws_col;
-	return num > 0 ? num : 80;
+	return num > MOST_COLUMNS ? MOST_COLUMNS : num > 0 ? num : 80;
 }
 
 int map_output(struct session *session, double time)

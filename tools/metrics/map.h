@@ -86,7 +86,7 @@ struct map {
 	bool has_topology;
 	double seconds;			/* that were counted */
 	char when[40];			/* it was drawn */
-	char host[65];			/* empty if it was not asked for */
+	char host[41];			/* empty if it was not asked for */
 	bool has_limit;			/* of an M-Box */
 	double limit_qpi;		/* of a link each way, B/s */
 	/* The links that are used most, the busiest one first */
@@ -107,7 +107,7 @@ output_fn map_output;
 /* Takes the terminal, if there is one. */
 void map_begin(struct session *session);
 
-/* Five characters or fewer: 9.63G. With a unit, as people write it: 9.63 GB/s. */
+/* Five characters or fewer: 9.63G; >999E. With a unit, as people write it: 9.63 GB/s. */
 char *map_number(double value, const char *unit);
 /* That, with ~ before it if it was multiplexed, ! if not plausible; n/a; - for what is absent. */
 char *map_label(const struct map_value *value, const char *unit);

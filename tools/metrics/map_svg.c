@@ -450,7 +450,7 @@ static void draw_links(const struct drawing *d)
 
 static void draw_head(FILE *f, const struct map *map)
 {
-	label(f, 20, 28, SIZE(18) BOLD, "perf metrics map%s%.40s", *map->host ? ": " : "",
+	label(f, 20, 28, SIZE(18) BOLD, "perf metrics map%s%s", *map->host ? ": " : "",
 	      escaped(map->host, "<>&", "&#%d;"));
 	label(f, 20, 50, SIZE(13), "%s, %.3f s counted%s", map->when, map->seconds,
 	      map->time ? format(", at %.3f s", map->time) : "");

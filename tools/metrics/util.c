@@ -36,7 +36,8 @@ static struct piece {
 
 void *allocate(size_t size)
 {
-	struct piece *piece = calloc(1, sizeof(*piece) + size);
+	/* A size that is negative is none, and the sum would be small. */
+	struct piece *piece = size < PTRDIFF_MAX ? calloc(1, sizeof(*piece) + size) : NULL;
 
 	if (piece) {
 		piece->before = last_piece;
