@@ -26,6 +26,7 @@ bool silicon_here(void)
 	return !silicon_missing();
 }
 
+/* -1, with errno, while the CPU is offline */
 static int msr_fd(int cpu)
 {
 	static int fds[64];
@@ -36,7 +37,6 @@ static int msr_fd(int cpu)
 	if (!fds[cpu]) {
 		snprintf(path, sizeof(path), "/dev/cpu/%d/msr", cpu);
 		fds[cpu] = open(path, O_RDWR) + 1;
-		ktap_require(fds[cpu], "%s: %s", path, strerror(errno));
 	}
 	return fds[cpu] - 1;
 }
@@ -55,11 +55,13 @@ u64 msr_read(int cpu, uint32_t msr)
 {
 	u64 val = 0;
 
-	ktap_require(!msr_try_read(cpu, msr, &val), "rdmsr %#x on CPU %d", msr, cpu);
+	ktap_require(!msr_try_read(cpu, msr, &val), "rdmsr %#x on CPU %d: %s", msr, cpu,
+		     strerror(errno));
 	return val;
 }
 
 void msr_write(int cpu, uint32_t msr, u64 val)
 {
-	ktap_require(!msr_try_write(cpu, msr, val), "wrmsr %#x on CPU %d", msr, cpu);
+	ktap_require(!msr_try_write(cpu, msr, val), "wrmsr %#x on CPU %d: %s", msr, cpu,
+		     strerror(errno));
 }

@@ -5,8 +5,8 @@
 # kernel functions fail in turn: in soak each call, otherwise the first one of each function. The
 # cases are in selftests/guest/fail_call/guest.c.
 #
-# TEST: 6.1
-# SOAK: 6.1
+# TEST: 6.1 6.12
+# SOAK: 6.1 6.12
 set -uo pipefail
 . "$(dirname "$0")/../lib/vm.sh"
 
