@@ -46,7 +46,10 @@ copy() {
 	echo prometheus:x:110:110::/var/lib/prometheus:/usr/sbin/nologin >>/etc/passwd
 	echo prometheus:x:110: >>/etc/group
 	text=/var/lib/prometheus/node-exporter
-	install -d -o prometheus -g prometheus /var/lib/prometheus $text
+	install -d -o prometheus -g prometheus /var/lib/prometheus
+	# Debian's package leaves it to root; the page has the command.
+	install -d $text
+	. /root/chown
 	echo SECONDS=1 >/etc/default/perf-metrics
 	for paranoid in 3 2; do
 		echo $paranoid >/proc/sys/kernel/perf_event_paranoid
@@ -61,6 +64,7 @@ copy() {
 	cat $text/perf-metrics.prom
 	touch /root/done
 	END
+	grep '^chown ' "$TOP/Documentation/grafana.md" >"$DIR/root/root/chown" || return 1
 	cat >"$DIR/guest.sh" <<-'END'
 	r=/debian
 	mkdir -p $r/proc $r/sys $r/dev $r/run $r/tmp
