@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <poll.h>
+
 #include "kmsg.h"
 
 static int kmsg_fd = -1;
@@ -15,10 +17,12 @@ void kmsg_mark(void)
 
 bool kmsg_next(char *line, int size)
 {
+	struct pollfd more = { .fd = kmsg_fd, .events = POLLIN };
 	char rec[2048], *text;
 	ssize_t n;
 
 	do {
+		poll(&more, 1, 100);
 		n = read(kmsg_fd, rec, sizeof(rec) - 1);
 	} while (n < 0 && errno == EPIPE);
 	if (n <= 0)

@@ -24,7 +24,10 @@ extern int kmsg_level;	/* of the last record: KERN_INFO is 6 */
 /* What comes later is for kmsg_next(). */
 void kmsg_mark(void);
 
-/* The text of the next record, false if there is none yet. */
+/*
+ * The text of the next record, false if there is none within 100 ms. A record can be read
+ * when all before it are complete, and another CPU may be in the middle of one.
+ */
 bool kmsg_next(char *line, int size);
 
 /* Is there a new record with this in it? The number of those that have. */

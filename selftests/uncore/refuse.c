@@ -32,7 +32,7 @@ static bool refused(struct perf_event_attr *attr, const char *pmu, pid_t pid, in
 	if (fd >= 0)
 		close(fd);
 	snprintf(prefix, sizeof(prefix), "%s: config ", pmu);
-	while (kmsg_next(line, sizeof(line))) {
+	while (!why[0] && kmsg_next(line, sizeof(line))) {
 		const char *s = strstr(line, prefix);
 
 		s = s ? strstr(s + strlen(prefix), ": ") : NULL;
