@@ -639,6 +639,7 @@ WRONG = {
     'a value twice': (rule('value a memory_bandwidth', 'value a llc_miss_rate'), 4, "there is a value 'a' already"),
     'two conditions': (rule('if a > 1', 'if a > 2'), 4, "there is a line 'if' already"),
     'a limit without a kind': (rule('value a memory_bandwidth', 'limit m'), 4, 'a limit is NAME KIND'),
+    'a limit that is no word': (rule('value a memory_bandwidth', 'limit m mem"x', 'if a > m'), 4, "'mem\"x' is no name"),
     'also without a sentence': (rule('value a memory_bandwidth', 'also a > 1'), 4, 'also is CONDITION : SENTENCE'),
     'a word that a rule has not': (rule('formula a'), 3, "'formula' is nothing a rule has"),
     'a page of two words': (rule('page a b'), 3, 'a page is one word'),

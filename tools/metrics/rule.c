@@ -46,6 +46,9 @@ static const char *add_value(struct rule *rule, char *name, enum rule_of of, cha
 	if (!name || check_word(name) || !text || *rest)
 		return of == OF_LIMIT ? "a limit is NAME KIND" :
 		       "a value is NAME [mean|max|min|package|peer] METRIC";
+	/* It is a label for Prometheus. */
+	if (of == OF_LIMIT && check_word(text))
+		return check_word(text);
 	if (is_place(name, strlen(name)))
 		return format("{%s} is of the place, so no value has this name", name);
 	for (i = 0; i < rule->num_values; i++) {
