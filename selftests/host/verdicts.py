@@ -701,6 +701,14 @@ def own_rules():
     reads = [1e8 * 64 + 4e7 * 64, 1.01e8 * 64 + 4e7 * 64]
     ktap.result('the highest and the lowest of a package', [] if sorted(values) == [
         (f'S{p}/mbox_0', reads[0], reads[1], reads[0]) for p in (0, 1)] else [answer])
+    write(path, rule('value a memory_bandwidth', 'if a > 1', 'share 0 - a', 'says says {a}', 'also sqrt(0 - a) : : never'))
+    done = why(world, 'r', '--', 'true', **own)
+    ktap.result('what has no value is not said', [] if set(done.stdout.split('\n')) == {'says 8.96 GB/s', 'says 9.02 GB/s', ''} else
+                [done.stdout, done.stderr])
+    saved = f'{world.dir}/saved'
+    world.run('record', 'memory_bandwidth', '-o', saved, '--', 'true', env=own.items())
+    page = world.run('report', saved, '--html', f'{world.dir}/page.html', env=own.items())
+    ktap.result('a verdict of no share is on the page', [] if 'says 8.96' in open(f'{world.dir}/page.html').read() else [page.stderr])
     write(path, rule().replace('rule r', 'rule memory_full').replace('if a > 1', 'if a > 1e12'))
     counts = [calm(), calm()]
     memory(counts[0])

@@ -264,6 +264,13 @@ double formula_value(const struct formula *formula)
 	return mupError(formula->parser) ? NAN : value;
 }
 
+bool formula_true(const struct formula *formula)
+{
+	double value = formula_value(formula);
+
+	return value && !isnan(value);
+}
+
 /* ---- lines and metrics ---- */
 
 /* A name as Prometheus wants it: what is measured, then the unit in words. */

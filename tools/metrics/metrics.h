@@ -192,6 +192,8 @@ int files_read(struct session *session);
 char *file_find(const char *name);
 
 double formula_value(const struct formula *formula);
+/* Does this condition hold? One that has no value does not. */
+bool formula_true(const struct formula *formula);
 /*
  * A formula over variables; those that it has get their bit in *used. NULL, or what is wrong.
  */

@@ -71,7 +71,7 @@ static double most(struct session *session, const struct value *value)
 
 			if (!session->online[p] || !pmu ||
 			    (value->package >= 0 && value->package != p) ||
-			    (value->cell && strcmp(cell->name, value->cell)) ||
+			    (value->cell && (!cell->name || strcmp(cell->name, value->cell))) ||
 			    (!pmu->core && pmu->cpu[p] < 0))
 				continue;
 			one = limit_of(session, kind, p, cell->name);
@@ -95,13 +95,14 @@ static void find_fullest(struct session *session, struct top *top)
 
 		row->share = 0;
 		for (b = 0; b < num && row->value.most && !row->value.cell; b++) {
-			double share;
+			double limit, share;
 
 			if (box[b].metric != row->value.metric || !box[b].cell || box[b].why ||
 			    box[b].package != row->value.package)
 				continue;
-			share = box[b].value / most(session, &box[b]);
-			if (!(share > row->share))
+			limit = most(session, &box[b]);
+			share = box[b].value / limit;
+			if (!limit || !(share > row->share))
 				continue;
 			row->share = share;
 			snprintf(row->fullest, sizeof(row->fullest), "%s", box[b].scope);

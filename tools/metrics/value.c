@@ -178,7 +178,7 @@ static bool compute(struct value *value, struct metric *metric, const struct col
 	} else if (value->value < metric->limit[0] || value->value > metric->limit[1]) {
 		value->why = limits("cannot be; possible is", value->value, metric->limit, metric->unit);
 		return false;
-	} else if (metric->valid.text && !formula_value(&metric->valid)) {
+	} else if (metric->valid.text && !formula_true(&metric->valid)) {
 		value->why = metric->valid_why;
 		return false;
 	} else if (value->value < metric->plausible[0] || value->value > metric->plausible[1]) {

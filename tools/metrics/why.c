@@ -360,7 +360,7 @@ static void judge(struct result *result, struct rule *rule, const struct value *
 		return;
 	verdict->text = sentence(result, verdict, rule->says);
 	for (i = 0; i < rule->num_also; i++) {
-		if (!(missing & rule->also[i].used) && formula_value(&rule->also[i].when))
+		if (!(missing & rule->also[i].used) && formula_true(&rule->also[i].when))
 			verdict->text = format("%s%s", verdict->text,
 					       sentence(result, verdict, rule->also[i].text));
 	}
@@ -543,8 +543,8 @@ char **why_lines(struct session *session, int *num)
 	int i;
 
 	*num = 0;
-	for (i = 0; i < result.num && result.verdict[i].holds; i++) {
-		if (said(&result, i))
+	for (i = 0; i < result.num; i++) {
+		if (result.verdict[i].holds && said(&result, i))
 			*append(lines, *num) = said(&result, i);
 	}
 	if (nothing_text(&result))
