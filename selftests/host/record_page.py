@@ -45,9 +45,13 @@ SORTED = '''(() => {
     return [head.getAttribute('aria-sort'), [...document.querySelectorAll('#values tbody tr')].map(
         row => row.cells[COLUMN].dataset.v ?? row.cells[COLUMN].textContent)];
 })()'''
-# Text that is outside of its own card, or cut by it, where nothing scrolls.
+# Text that is outside of its own card or picture, or cut by it, where nothing scrolls.
 OUTSIDE = '''[...document.querySelectorAll('.card:not(.wide) *, h1, h2')].filter(one =>
-    !one.closest('.wide') && one.getBoundingClientRect().right > innerWidth + 1).map(one => one.outerHTML.slice(0, 80))'''
+    !one.closest('.wide') && one.getBoundingClientRect().right > innerWidth + 1).concat(
+    [...document.querySelectorAll('figure svg text')].filter(one => {
+        const text = one.getBoundingClientRect(), svg = one.closest('svg').getBoundingClientRect();
+        return text.left < svg.left || text.right > svg.right;
+    })).map(one => one.outerHTML.slice(0, 80))'''
 
 
 def looks(browser, page, name, maps):

@@ -51,7 +51,7 @@ function chart(metric) {
 	const svg = draw(figure, 'svg', { role: 'img', 'aria-label': metric.name + ' over time' });
 	const all = metric.series.flatMap(one => one.values).filter(value => value !== null);
 	const end = data.times[data.times.length - 1];
-	let low = Math.min(0, ...all), high = Math.max(0, ...all), width = 0;
+	let low = Math.min(0, ...all), high = Math.max(0, ...all), width = 0, left = 0;
 
 	figure.className = 'card';
 	keys.className = 'keys';
@@ -68,8 +68,8 @@ function chart(metric) {
 	high = Math.ceil(high / by - 1e-9) * by;
 	low = Math.floor(low / by + 1e-9) * by;
 
-	const left = 74, top = 8, height = 190, bottom = 26;
-	const x = time => left + time / end * (width - left - 12);
+	const top = 8, right = 28, height = 190, bottom = 26;
+	const x = time => left + time / end * (width - left - right);
 	const y = value => top + (high - value) / (high - low) * height;
 	let mark = null;
 
@@ -77,12 +77,19 @@ function chart(metric) {
 		width = Math.max(figure.clientWidth - 32, 240);
 		svg.replaceChildren();
 		svg.setAttribute('viewBox', `0 0 ${width} ${top + height + bottom}`);
+		const levels = [];
 		for (let at = low; at < high + by / 2; at += by) {
 			const value = Math.abs(at) < by / 1e6 ? 0 : at;
-			draw(svg, 'path', { class: 'grid', d: `M${left},${y(at)}H${width - 12}` });
-			draw(svg, 'text', { x: left - 8, y: y(at) + 4, 'text-anchor': 'end' },
-			     number(value, metric.unit, 4));
+			levels.push(draw(svg, 'text', { y: y(at) + 4, 'text-anchor': 'end' },
+					 number(value, metric.unit, 4)));
 		}
+		// As wide as the widest of these.
+		left = 16 + Math.max(...levels.map(one => one.getComputedTextLength()));
+		levels.forEach((one, i) => {
+			const at = y(low + i * by);
+			one.setAttribute('x', left - 8);
+			draw(svg, 'path', { class: 'grid', d: `M${left},${at}H${width - right}` });
+		});
 		const ticks = step(end, Math.max(Math.floor(width / 110), 2));
 		for (let at = 0; at <= end; at += ticks)
 			draw(svg, 'text', { x: x(at), y: top + height + 18,
@@ -117,7 +124,7 @@ function chart(metric) {
 	svg.addEventListener('pointermove', event => {
 		const box = svg.getBoundingClientRect();
 		const time = ((event.clientX - box.left) / box.width * width - left) /
-			     (width - left - 12) * end;
+			     (width - left - right) * end;
 		const n = data.times.reduce((best, at, i) =>
 			Math.abs(at - time) < Math.abs(data.times[best] - time) ? i : best, 0);
 		charts.forEach(one => one.show(n));
