@@ -628,7 +628,7 @@ def files():
         'map', '--', 'true', env={'PERF_METRICS_PATH': f'{TOP}/metrics:{world.dir}'}.items()), 2,
         'topology: this is no file'))
     os.unlink(f'{world.dir}/topology')
-    ktap.result('check of no file', ended(world.run('check'), 2, 'check wants files'))
+    ktap.result('check of no file', ended(world.run('check'), 2, 'check needs files'))
     with open(path, 'wb') as f:
         f.write(b'group memory\nmachine 06_2e\nmetric small\n\tevent reads xeon7500_mbox/bbox_cmds.reads/\n'
                 b'\tformula min(reads, 5) * 1e-6 + 2.5E+3\n')
@@ -690,8 +690,8 @@ def messages():
                        (['memory', '--matrix'], '--matrix is not for perf metrics NAME'),
                        (['memory', '--nosuch'], 'there is no option --nosuch'), (['memory', '-x'], 'there is no option -x'),
                        (['memory', '-xa'], 'there is no option -x'),
-                       (['memory', '-I'], '-I wants a value'), (['memory', '-I', '9'], '10 is the least'), (['top', '--top'], '--topology wants a value'), (['memory', '--openmetrics', ''], 'wants a file'),
-                       (['memory', '--interval=x'], "wants a number from 1 on, not 'x'")):
+                       (['memory', '-I'], '-I needs a value'), (['memory', '-I', '9'], '10 is the least'), (['top', '--top'], '--topology needs a value'), (['memory', '--openmetrics', ''], 'needs a file'),
+                       (['memory', '--interval=x'], "needs a number from 1 on, not 'x'")):
         ktap.result(' '.join(args), ended(world.run(*args), 2, rf'\Aperf metrics: .*{text}.*\n\Z'))
     done = subprocess.run([f'{TOP}/tools/metrics/perf-loads', '-n', f'1; touch {world.dir}/ran', '--', 'true'],
                           text=True, capture_output=True, check=False)

@@ -747,8 +747,8 @@ def usage():
     """What a new user sees."""
     world = World()
     os.mkfifo(f'{world.dir}/fifo')
-    for args, text in ((['record', 'memory'], 'record wants -o FILE'), (['report'], 'report wants a file'),
-                       (['diff', 'a'], 'diff wants two files'), (['report', '/nowhere/r'], '/nowhere/r: No such file'),
+    for args, text in ((['record', 'memory'], 'record needs -o FILE'), (['report'], 'report needs a file'),
+                       (['diff', 'a'], 'diff needs two files'), (['report', '/nowhere/r'], '/nowhere/r: No such file'),
                        (['report', '/'], '/: this is no file'), (['report', f'{world.dir}/fifo'], 'fifo: this is no file'), (['report', 'r', '--matrix'], 'are for perf metrics report FILE map'),
                        (['report', 'r', '--html', 'x', '--csv'], 'only one of .*--html'),
                        (['report', 'r', '--html', 'x', '-I', '1000'], '-I is too much'),
@@ -803,7 +803,7 @@ def usage():
     ktap.result('record to no place', ended(world.run('record', '-o', '/nowhere/x', 'memory', '--', 'true'), 3, '/nowhere/x: '))
     world.end()
     world = World(model='06_9e')
-    ktap.result('record without names where there is no map', ended(world.run('record', '-o', 'r'), 2, 'wants the names of metrics'))
+    ktap.result('record without names where there is no map', ended(world.run('record', '-o', 'r'), 2, 'needs the names of metrics'))
     world.end()
 
 

@@ -86,7 +86,7 @@ def fine():
     world = world_of()
     write(f'{world.devices}/xeon7500_package/caps/foreign_writes', '12\n')
     write(f'{world.devices}/xeon7500_package/caps/missed_pmis', '3\n')
-    case('conflicts and late samples', world, 0, ['changed by someone else 12 times', '3 overflows had no interrupt: a timer took their samples'])
+    case('conflicts and late samples', world, 0, ['third-party programs changed registers 12 times', '3 overflows had no interrupt: a timer took their samples'])
     case('boxes that are fused off', world_of(absent={('cbox', i, 1) for i in (2, 3, 7)} | {('mbox', 1, 0)}), 0, [
         'boxes S0: U-Box, C-Box 0-7, S-Box 0-1, B-Box 0-1, M-Box 0, R-Box 0-1, W-Box; absent or fused off: M-Box 1',
         'boxes S1: U-Box, C-Box 0-1, 4-6, S-Box 0-1, .*absent or fused off: C-Box 2-3, 7 '], ('llc_miss_ratio',))

@@ -271,7 +271,7 @@ def recorded():
     bad += list(fixture.ended(world.run('record', '-o', path, 'throttle_share', 'prochot_share', '--', 'true'), 0))
     done = other.run('report', path, 'why')
     bad += [] if not done.returncode and done.stdout.startswith('S0: PROCHOT is asserted') else [done]
-    for args, status, said in ((('link_full',), 2, 'has no qpi_utilization, which the rule wants'),
+    for args, status, said in ((('link_full',), 2, 'has no qpi_utilization, which the rule needs'),
                                (('nothing',), 2, "there is no rule 'nothing'"), (('--csv',), 2, 'only one of'),
                                (('--sort', 'value'), 2, 'for tables and CSV')):
         bad += fixture.ended(other.run('report', path, 'why', *args), status, said)

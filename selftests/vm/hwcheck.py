@@ -247,7 +247,7 @@ def test_in_the_way(ktap, bench):
         'and --count does without what may send one': (
             '/t/hwcheck --count --only cond; echo 0 >/proc/sys/kernel/unknown_nmi_panic', r'cond # SKIP not run'),
         'a CPU that is offline': ('echo 0 >/sys/devices/system/cpu/cpu3/online; /t/hwcheck --pmi',
-                                  '^1..0 # SKIP CPUs 0-3 are there, --pmi wants all online: echo 1 >'),
+                                  '^1..0 # SKIP CPUs 0-3 are there, --pmi needs all online: echo 1 >'),
         'but --count works': ('/t/hwcheck --count --only m_addr; echo 1 >/sys/devices/system/cpu/cpu3/online',
                               '^ok . package 1: m_addr=byte'),
         'no descriptors': ('/t/hwcheck --count --only rst_all --report /tmp/r <&- >&- 2>&-; grep rst_all /tmp/r',

@@ -131,7 +131,7 @@ static const char *find_packages(void)
 	read_line("/sys/devices/system/cpu/present", line, 64);
 	read_line("/sys/devices/system/cpu/online", online, sizeof(online));
 	if (level == LEVEL_PMI && strcmp(line, online))
-		return because("CPUs %.63s are there, --pmi wants all online: "
+		return because("CPUs %.63s are there, --pmi needs all online: "
 			       "echo 1 >/sys/devices/system/cpu/cpuN/online; after a start with "
 			       "nosmt echo on >/sys/devices/system/cpu/smt/control", line);
 	f = fopen("/proc/cpuinfo", "re");
@@ -312,7 +312,7 @@ static int usage(FILE *f)
 		"       hwcheck --restore FILE\n"
 		"  --read            reads all registers; writes nothing\n"
 		"  --count           and experiments with counters\n"
-		"  --pmi             and with interrupts; wants hwcheck_nmi.ko\n"
+		"  --pmi             and with interrupts; needs hwcheck_nmi.ko\n"
 		"  --dry-run         every register and bit they write; touches nothing\n"
 		"  --only NAME       this experiment, and those it needs\n"
 		"  --package N       this package only (physical id)\n"
@@ -493,12 +493,12 @@ int main(int argc, char **argv)
 		case 'P':
 			asked_package = strtol(optarg, &end, 10);
 			if (end == optarg || *end || asked_package < 0)
-				return wrong("--package wants a number, not ", optarg);
+				return wrong("--package needs a number, not ", optarg);
 			break;
 		case 't':
 			limit = strtod(optarg, &end);
 			if (end == optarg || *end || !(limit >= 0.1 && limit <= 86400))
-				return wrong("--limit wants 0.1 to 86400 seconds, not ", optarg);
+				return wrong("--limit needs 0.1 to 86400 seconds, not ", optarg);
 			break;
 		case 'R':
 			path = optarg;

@@ -409,7 +409,7 @@ int diff(struct session *session, char **args, int num)
 	int status, i;
 
 	if (num < 2)
-		return fail(STATUS_USAGE, "diff wants two files of perf metrics record");
+		return fail(STATUS_USAGE, "diff needs two files of perf metrics record");
 	*other = (struct session){ .world = session->world, .options = session->options,
 				   .target = { .dir = -1, .fd = -1 } };
 	status = read_side(&a, args[0], args + 2, num - 2) ?:

@@ -168,7 +168,7 @@ int map_ask(struct session *session)
 	if (!options->matrix || status)
 		return status;
 	return map->topology->nodes ? ask_nodes(session) :
-	       fail(STATUS_USAGE, "--matrix wants a topology file that says whose the nodes "
+	       fail(STATUS_USAGE, "--matrix needs a topology file that says whose the nodes "
 		    "are: perf-metrics(5)");
 }
 

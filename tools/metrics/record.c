@@ -206,7 +206,7 @@ int record_ask(struct session *session, bool named)
 	for (i = 0; i < session->num_metrics && !named; i++) {
 		if (!strcmp(session->metric[i]->name, options->output) ||
 		    !strcmp(session->metric[i]->group->name, options->output))
-			return fail(STATUS_USAGE, "-o wants the name of the file first: "
+			return fail(STATUS_USAGE, "-o needs the name of the file first: "
 				    "perf metrics record -o FILE %s", options->output);
 	}
 	if (named && options->matrix)
@@ -218,6 +218,6 @@ int record_ask(struct session *session, bool named)
 	if (machine_is(session, "06_2e 06_2f"))
 		status = map_ask(session);
 	else if (!why_ask_all(session))
-		return fail(STATUS_USAGE, "record wants the names of metrics: perf metrics list");
+		return fail(STATUS_USAGE, "record needs the names of metrics: perf metrics list");
 	return status ?: why_ask_all(session) ? why_ask(session, NULL, 0) : 0;
 }

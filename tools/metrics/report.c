@@ -451,7 +451,7 @@ int record_pick(struct record *record, char **names, int num)
 			status = fail(STATUS_USAGE, "%s has no %s, which %s; without names "
 				      "perf metrics record has all of it", record->path,
 				      session->metric[i]->name, session->options.show == MAP ?
-				      "the map is of" : "the rule wants");
+				      "the map is of" : "the rule needs");
 	}
 	for (i = 0; i < plan->num_metrics; i++) {
 		if (!any || plan->metric[i].metric->asked)
@@ -486,7 +486,7 @@ int report(struct session *session, char **args, int num)
 	int status, together;
 
 	if (!num)
-		return fail(STATUS_USAGE, "report wants a file of perf metrics record");
+		return fail(STATUS_USAGE, "report needs a file of perf metrics record");
 	status = record_open(&record, session, args[0]) ?: check_output(&record);
 	if (!status && options->show == MAP)
 		status = map_ask(session) ?: record_pick(&record, NULL, 0);

@@ -50,7 +50,7 @@ static int check_files(struct session *session, char **paths, int num)
 	int errors = 0, i;
 
 	if (!num)
-		return fail(STATUS_USAGE, "check wants files");
+		return fail(STATUS_USAGE, "check needs files");
 	for (i = 0; i < num; i++)
 		errors += file_read(session, &(struct text){ paths[i] });
 	/* Rules may be of metrics that are elsewhere. */
@@ -261,7 +261,7 @@ static int options_read(struct options *options, int argc, char **argv)
 		for (i = 0; i < NUM_OPTIONS && longs[i].val != option; i++)
 			;
 		if (i == NUM_OPTIONS)
-			return fail(STATUS_USAGE, option == ':' ? "%s wants a value, see perf metrics --help" :
+			return fail(STATUS_USAGE, option == ':' ? "%s needs a value, see perf metrics --help" :
 				    optopt >= 256 ? "%s takes no value" :
 				    "there is no option %s, see perf metrics --help",
 				    optopt >= 256 ? format("--%s", table[optopt - 256].name) :
@@ -273,11 +273,11 @@ static int options_read(struct options *options, int argc, char **argv)
 		} else if (table[i].kind != NUMBER) {
 			*(const char **)field = optarg ?: table[i].name;
 			if (table[i].kind == TEXT && optarg && !*optarg)
-				return fail(STATUS_USAGE, "--%s wants a file", table[i].name);
+				return fail(STATUS_USAGE, "--%s needs a file", table[i].name);
 		} else {
 			*(int *)field = value = strtol(optarg, &end, 10);
 			if (*end || value < 1 || value > MAX_NUMBER)
-				return fail(STATUS_USAGE, "--%s wants a number from 1 on, not '%s'",
+				return fail(STATUS_USAGE, "--%s needs a number from 1 on, not '%s'",
 					    table[i].name, optarg);
 		}
 	}
@@ -307,7 +307,7 @@ static int options_read(struct options *options, int argc, char **argv)
 		rest += options->show ? 2 : 1;
 	}
 	if (mode == RECORD && !options->output)
-		return fail(STATUS_USAGE, "record wants -o FILE, as in perf metrics record -o FILE -- COMMAND");
+		return fail(STATUS_USAGE, "record needs -o FILE, as in perf metrics record -o FILE -- COMMAND");
 	if (mode == RECORD || mode == TOP)
 		options->interval = options->interval ?: 1000;
 	options->summary |= mode == RECORD;
@@ -317,7 +317,7 @@ static int options_read(struct options *options, int argc, char **argv)
 		return fail(STATUS_USAGE, "-I %d is too little: reading all counters takes milliseconds; "
 			    "10 is the least", options->interval);
 	if ((options->interval_count || options->summary) && !options->interval)
-		return fail(STATUS_USAGE, "--interval-count and --summary want -I");
+		return fail(STATUS_USAGE, "--interval-count and --summary need -I");
 	if (options->plan_only + !!options->openmetrics + options->csv + !!options->html +
 	    (mode == REPORT && options->show) +
 	    (options->json && (mode != REPORT || options->show != WHY)) > 1)

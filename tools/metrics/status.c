@@ -219,9 +219,9 @@ static void add_uncore(struct status *status)
 			strtoull(missed, NULL, 0) ? NOTE : FINE;
 	if (foreign)
 		row_add(status, "conflicts", strtoull(foreign, NULL, 0) ?
-			format("registers were changed by someone else %s times since the module was "
+			format("third-party programs changed registers %s times since the module was "
 			       "loaded, as LIKWID or PCM do; those counts are lost", foreign) :
-			"no register was changed by someone else since the module was loaded")->level =
+			"no third-party program changed a register since the module was loaded")->level =
 			strtoull(foreign, NULL, 0) ? NOTE : FINE;
 }
 

@@ -48,7 +48,7 @@ static int check_fail_on(const struct session *session)
 	while ((word = strsep(&rest, ","))) {
 		rule = rule_named(session, word);
 		if (strcmp(word, "any") && (!rule || !rule->asked))
-			return fail(STATUS_USAGE, "--fail-on wants any, or rules with commas between "
+			return fail(STATUS_USAGE, "--fail-on needs any, or rules with commas between "
 				    "them; '%s' is none that is judged here: perf metrics list --rules",
 				    word);
 	}
