@@ -77,7 +77,7 @@ def fine():
     case('all is well', world_of(), 0, [
         r'CPU Xeon 7500, Some CPU @ 3 GHz \(06_2e\): 2 packages, 4 CPUs', 'xeon7500_uncore is loaded',
         'boxes S0, S1: U-Box, C-Box 0-7, S-Box 0-1, B-Box 0-1, M-Box 0-1, R-Box 0-1, W-Box ',
-        'PMI self-test passed', 'no register was changed', 'perf version 6.1.170', r'may count \(perf_event_paranoid is 0\)',
+        'PMI self-test passed', 'no third-party program changed a register', 'perf version 6.1.170', r'may count \(perf_event_paranoid is 0\)',
         r'Counting will work. Next: perf metrics why -- sleep 1\Z', r'no file says where links lead and what memory can move perf metrics status --topology >topology'])
     for pmi, text in (('untested', 'not tested yet'), ('no', 'self-test failed'), ('off', 'pmi=off'), ('odd', 'PMI odd')):
         world = world_of()
