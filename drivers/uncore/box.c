@@ -322,21 +322,17 @@ void uncore_box_finish(struct uncore_box *box, u32 left, bool check)
 	}
 }
 
-/*
- * No counter enabled, no overflow bit set. Returns false if a register for that is missing. Those
- * of the U-Box belong to the package.
- */
+/* No counter enabled, no overflow bit set. Returns false if there is no GLOBAL_CTL. */
 static bool uncore_box_clean(struct uncore_box *box)
 {
-	unsigned int msr = uncore_box_ctl_msr(box);
 	u64 status;
 
-	if (box->type->enabled_by_package) {
-		uncore_box_clear_status(box, uncore_box_status(box));
-		return true;
-	}
-	return !wrmsrq_safe(msr, 0) && !rdmsrq_safe(msr + UNCORE_STATUS, &status) &&
-	       !wrmsrq_safe(msr + UNCORE_OVF_CTL, status);
+	if (!box->type->enabled_by_package && wrmsrq_safe(uncore_box_ctl_msr(box), 0))
+		return false;
+	status = uncore_box_status(box);
+	if (status)
+		uncore_box_clear_status(box, status);
+	return true;
 }
 
 /**
@@ -363,8 +359,8 @@ void uncore_box_rewrite(struct uncore_box *box)
  * uncore_box_probe() - is this box there and does it work? If so, it is clean then
  * @box: the box, on a package of this CPU that does not count
  *
- * All registers are tried here, so that an event that needs what is not there can be refused: the
- * manual does not confirm all of them, and a hypervisor may not pass all of them.
+ * Registers and bits that no page of the manual confirms are tried here, so that an event
+ * that needs what is not there can be refused.
  */
 bool uncore_box_probe(struct uncore_box *box)
 {
@@ -374,18 +370,15 @@ bool uncore_box_probe(struct uncore_box *box)
 	if (wrmsr_safe(ctr, lower_32_bits(UNCORE_PROBE_PATTERN),
 		       upper_32_bits(UNCORE_PROBE_PATTERN)) || rdmsrq_safe(ctr, &val))
 		return false;
-	if (val != UNCORE_PROBE_PATTERN || !uncore_box_clean(box) || !uncore_box_answers(box))
+	if (val != UNCORE_PROBE_PATTERN || wrmsrq_safe(ctr, 0) || !uncore_box_clean(box))
 		return false;
 	for (idx = 0; idx < box->type->num_counters; idx++) {
 		const struct uncore_counter_row *row = &box->type->counters[idx];
 		unsigned int msr = uncore_ctl_msr(box, &box->counter[idx]);
 
-		if (row->pmi_inferred && wrmsrq_safe(msr, row->enable | row->pmi_en))
+		if (row->pmi_inferred &&
+		    (wrmsrq_safe(msr, row->enable | row->pmi_en) || wrmsrq_safe(msr, 0)))
 			box->no_pmi |= BIT(idx);
-		if (wrmsrq_safe(msr, 0) || rdmsrq_safe(msr, &val) ||
-		    wrmsrq_safe(uncore_ctr_msr(box, &box->counter[idx]), 0) ||
-		    rdmsrq_safe(uncore_ctr_msr(box, &box->counter[idx]), &val))
-			box->no_counter |= BIT(idx);
 	}
 	uncore_subregs_probe(box);
 	return true;

@@ -185,8 +185,7 @@ static int uncore_event_setup(struct perf_event *event, struct uncore_package *p
 		return err;
 	if (ue->config.freeze && ue->by_user && !uncore_unprivileged_hold)
 		return uncore_refuse(event, -EACCES, "freeze holds back others: needs CAP_PERFMON");
-	ue->config.claim.counters &= ~ue->box->no_counter;
-	if (!ue->config.claim.counters || !uncore_subregs_usable(ue->box, &ue->config))
+	if (!uncore_subregs_usable(ue->box, &ue->config))
 		return uncore_refuse(event, -EOPNOTSUPP, "a register it needs cannot be used");
 	err = uncore_check_interrupts(event, pkg);
 	if (!err)

@@ -98,8 +98,7 @@ static struct uncore_counter *uncore_test_free(struct uncore_box *box)
 	unsigned int idx;
 
 	for (idx = 0; idx < box->type->num_counters && !box->gone; idx++) {
-		if (!box->counter[idx].event && box->type->counters[idx].clock &&
-		    !(box->no_counter & BIT(idx)))
+		if (!box->counter[idx].event && box->type->counters[idx].clock)
 			return &box->counter[idx];
 	}
 	return NULL;

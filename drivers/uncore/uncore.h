@@ -152,7 +152,6 @@ struct uncore_subreg_state {
  * @counter: its counters
  * @claims: counters and shared registers in use
  * @subregs: contents of the shared registers
- * @no_counter: counters of which a register cannot be read or written
  * @no_pmi: counters whose PMI enable bit cannot be written
  * @enabled: counters enabled in GLOBAL_CTL
  * @held: counters that do not count while their group is read
@@ -169,7 +168,6 @@ struct uncore_box {
 	struct uncore_counter counter[UNCORE_MAX_COUNTERS];
 	struct uncore_claims claims;
 	struct uncore_subreg_state subregs;
-	u32 no_counter;
 	u32 no_pmi;
 	u32 enabled;
 	u32 held;
