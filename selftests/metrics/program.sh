@@ -208,7 +208,7 @@ unknown() {
 	one_line 2 "there is no metric or group 'no_such'" perf metrics memory no_such -- true &&
 		one_line 2 "there is no metric or group 'no_such'" perf metrics list no_such &&
 		says 2 'usage:' perf metrics && one_line 2 'needs a number' perf metrics memory -I 0 &&
-		one_line 2 'want -I' perf metrics memory --summary
+		one_line 2 'need -I' perf metrics memory --summary
 }
 
 # na REASON METRIC: as CSV
