@@ -322,17 +322,21 @@ void uncore_box_finish(struct uncore_box *box, u32 left, bool check)
 	}
 }
 
-/* No counter enabled, no overflow bit set. Returns false if there is no GLOBAL_CTL. */
+/*
+ * No counter enabled, no overflow bit set. Returns false if a register for that is missing; those
+ * of the U-Box belong to the package.
+ */
 static bool uncore_box_clean(struct uncore_box *box)
 {
+	unsigned int msr = uncore_box_ctl_msr(box);
 	u64 status;
 
-	if (!box->type->enabled_by_package && wrmsrq_safe(uncore_box_ctl_msr(box), 0))
-		return false;
-	status = uncore_box_status(box);
-	if (status)
-		uncore_box_clear_status(box, status);
-	return true;
+	if (box->type->enabled_by_package) {
+		uncore_box_clear_status(box, uncore_box_status(box));
+		return true;
+	}
+	return !wrmsrq_safe(msr, 0) && !rdmsrq_safe(msr + UNCORE_STATUS, &status) &&
+	       !wrmsrq_safe(msr + UNCORE_OVF_CTL, status);
 }
 
 /**
@@ -358,28 +362,42 @@ void uncore_box_rewrite(struct uncore_box *box)
 /**
  * uncore_box_probe() - is this box there and does it work? If so, it is clean then
  * @box: the box, on a package of this CPU that does not count
- *
- * Registers and bits that no page of the manual confirms are tried here, so that an event
- * that needs what is not there can be refused.
  */
 bool uncore_box_probe(struct uncore_box *box)
 {
-	unsigned int ctr = uncore_ctr_msr(box, box->counter), idx;
+	unsigned int ctr = uncore_ctr_msr(box, box->counter);
 	u64 val;
 
-	if (wrmsr_safe(ctr, lower_32_bits(UNCORE_PROBE_PATTERN),
-		       upper_32_bits(UNCORE_PROBE_PATTERN)) || rdmsrq_safe(ctr, &val))
-		return false;
-	if (val != UNCORE_PROBE_PATTERN || wrmsrq_safe(ctr, 0) || !uncore_box_clean(box))
-		return false;
+	return !wrmsr_safe(ctr, lower_32_bits(UNCORE_PROBE_PATTERN),
+			   upper_32_bits(UNCORE_PROBE_PATTERN)) &&
+	       !rdmsrq_safe(ctr, &val) && val == UNCORE_PROBE_PATTERN && !wrmsrq_safe(ctr, 0) &&
+	       uncore_box_clean(box) && uncore_box_answers(box);
+}
+
+/**
+ * uncore_box_try() - find out which registers of a box can be used, unless that is known
+ * @box: the box, on a package of this CPU, which is locked; no counter is in use
+ *
+ * The manual does not confirm all of them, and a hypervisor may not pass all of them: so an event
+ * that needs what is not there can be refused. A box that nobody uses is not tried.
+ */
+void uncore_box_try(struct uncore_box *box)
+{
+	unsigned int idx;
+	u64 val;
+
+	if (box->usable)
+		return;
 	for (idx = 0; idx < box->type->num_counters; idx++) {
 		const struct uncore_counter_row *row = &box->type->counters[idx];
-		unsigned int msr = uncore_ctl_msr(box, &box->counter[idx]);
+		unsigned int ctl = uncore_ctl_msr(box, &box->counter[idx]);
+		unsigned int ctr = uncore_ctr_msr(box, &box->counter[idx]);
 
-		if (row->pmi_inferred &&
-		    (wrmsrq_safe(msr, row->enable | row->pmi_en) || wrmsrq_safe(msr, 0)))
+		if (row->pmi_inferred && wrmsrq_safe(ctl, row->enable | row->pmi_en))
 			box->no_pmi |= BIT(idx);
+		if (!wrmsrq_safe(ctl, 0) && !rdmsrq_safe(ctl, &val) && !wrmsrq_safe(ctr, 0) &&
+		    !rdmsrq_safe(ctr, &val))
+			box->usable |= BIT(idx);
 	}
 	uncore_subregs_probe(box);
-	return true;
 }

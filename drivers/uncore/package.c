@@ -278,9 +278,12 @@ void uncore_package_tick(struct uncore_package *pkg)
  */
 bool uncore_package_probe(struct uncore_package *pkg)
 {
+	u64 val;
 	int id;
 
-	if (wrmsrq_safe(U_MSR_PMON_GLOBAL_CTL, 0))
+	if (wrmsrq_safe(U_MSR_PMON_GLOBAL_CTL, 0) || rdmsrq_safe(U_MSR_PMON_GLOBAL_CTL, &val) ||
+	    rdmsrq_safe(U_MSR_PMON_GLOBAL_STATUS, &val) ||
+	    wrmsrq_safe(U_MSR_PMON_GLOBAL_OVF_CTL, 0))
 		return false;
 	for_each_uncore_bit(id, uncore_model->boxes) {
 		struct uncore_box *box = &pkg->box[id];

@@ -152,6 +152,7 @@ struct uncore_subreg_state {
  * @counter: its counters
  * @claims: counters and shared registers in use
  * @subregs: contents of the shared registers
+ * @usable: counters whose registers can be read and written; 0: not tried yet
  * @no_pmi: counters whose PMI enable bit cannot be written
  * @enabled: counters enabled in GLOBAL_CTL
  * @held: counters that do not count while their group is read
@@ -168,6 +169,7 @@ struct uncore_box {
 	struct uncore_counter counter[UNCORE_MAX_COUNTERS];
 	struct uncore_claims claims;
 	struct uncore_subreg_state subregs;
+	u32 usable;
 	u32 no_pmi;
 	u32 enabled;
 	u32 held;
@@ -438,6 +440,7 @@ void uncore_subregs_release(struct uncore_box *box);
 
 /* box.c */
 bool uncore_box_probe(struct uncore_box *box);
+void uncore_box_try(struct uncore_box *box);
 u32 uncore_box_counters(const struct uncore_box *box, u64 bits);
 u32 uncore_box_running(const struct uncore_box *box);
 u32 uncore_box_wanted(struct uncore_box *box);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A register of a box answers #GP, as those may whose address is inferred. Events that do
- * not need it are served; of those that do there is never a number.
+ * A register of a box answers #GP, as those may whose address is inferred, or which a hypervisor
+ * does not pass. Events that do not need it are served; of those that do there is never a number.
  *
  * VM: --sockets 1 --cores 2
  * TEST: 6.1 debug
+ * SOAK: 6.1 newest
  */
 #include "foreign.h"
 #include "kmsg.h"
@@ -188,8 +189,7 @@ static void fixed_pmi(void)
 {
 	int err;
 
-	start(SYN_GP_WRITE(W_FIXED_CTR_CTL));
-	msr_write(0, SYN_GP, 0);
+	start(SYN_GP_SET(W_FIXED_CTR_CTL, 2ull));
 	err = try_sampling("xeon7500_wbox", "uncore_clock");
 	ktap_check(err == -EOPNOTSUPP, "uncore_clock samples: %d", err);
 	err = try_sampling("xeon7500_wbox", "c_cycles_turbo.c_all");
@@ -201,9 +201,107 @@ static void fixed_pmi(void)
 	ktap_check(!err, "with its PMI uncore_clock does not sample: %d", err);
 }
 
+/* ---- each register that counting needs ---- */
+
+static const struct {
+	const char *pmu, *event;
+} kinds[] = {
+	{ "xeon7500_ubox", "woken" }, { "xeon7500_wbox", "c_cycles_turbo.c_all" },
+	{ "xeon7500_cbox_5", "occupancy_irq" }, EACH_SBMR_BOX
+};
+
+/* As many events as there are counters. All counters that still work count, and count right. */
+static void count_all(const char *what, const char *pmu, const char *event)
+{
+	struct perf_event_attr attr;
+	uint16_t ctr[SILICON_MAX_COUNTERS];
+	int num = box_counters(pmu, ctr), fds[SILICON_MAX_COUNTERS], i, opened = 0;
+	u64 sum = 0, truth;
+
+	silicon_clear();
+	for (i = 0; i < num; i++) {
+		attr = event_attr(pmu, ctr[i] == W_FIXED_CTR ? "uncore_clock" : event);
+		attr.disabled = 1;
+		fds[opened] = perf_open(&attr, 0, -1);
+		if (ktap_check(fds[opened] >= 0 || fds[opened] == -EOPNOTSUPP, "%s: %s: %d", what,
+			       pmu, fds[opened]) && fds[opened] >= 0)
+			perf_enable(fds[opened++]);
+	}
+	ktap_check(opened >= num - 1, "%s: %s: %d of %d opened", what, pmu, opened, num);
+	sleep_us(500);
+	for (i = 0; i < opened; i++)
+		perf_disable(fds[i]);
+	for (i = 0; i < opened; i++)
+		sum += perf_value(fds[i]);
+	truth = box_truth(0, SYN_EVENTS, pmu);
+	ktap_check(sum == truth && !sum == (num == 1), "%s: %s: %llu, truth %llu", what, pmu,
+		   sum, truth);
+	for (i = 0; i < opened; i++)
+		close(fds[i]);
+	try_sampling(pmu, event);
+}
+
+/* Without some registers there is no box, or no package; without others one counter less. */
+static void try_register(u64 gp, const char *pmu, const char *event, bool whole)
+{
+	char what[60];
+	int err;
+
+	snprintf(what, sizeof(what), "%#llx cannot be %s", gp & 0xffff,
+		 gp == SYN_GP_READ(gp & 0xffff) ? "read" : "written");
+	/* The kernel complains of the first unchecked access only. */
+	ktap_require(put_text("/sys/kernel/debug/clear_warn_once", "1"), "clear_warn_once");
+	module_unload();
+	msr_write(0, SYN_GP, gp);
+	kmsg_mark();
+	err = load_ours();
+	if (ktap_check(!err || (err == ENODEV && whole), "%s: load: %s", what, strerror(err)) &&
+	    !err && ktap_check(pmu_type(pmu) < 0 == whole, "%s: %s", what, pmu) && !whole)
+		count_all(what, pmu, event);
+	ktap_check(!kmsg_count("unchecked MSR access"), "%s: %s: unchecked", what, pmu);
+	module_unload();
+	msr_write(0, SYN_GP, 0);
+}
+
+static void try_registers(unsigned int first, int num, const char *pmu, const char *event,
+			  bool whole)
+{
+	int i;
+
+	for (i = 0; i < num; i++) {
+		try_register(SYN_GP_READ(first + i), pmu, event, whole);
+		try_register(SYN_GP_WRITE(first + i), pmu, event, whole);
+	}
+}
+
+static void each_register(void)
+{
+	uint16_t ctr[SILICON_MAX_COUNTERS];
+	int kind, c, num, step;
+
+	silicon_start();
+	try_registers(U_GLOBAL_CTL, 3, kinds[0].pmu, kinds[0].event, true);
+	for (kind = 0; kind < (soak() ? (int)ARRAY_SIZE(kinds) : 2); kind++) {
+		const char *pmu = kinds[kind].pmu, *event = kinds[kind].event;
+
+		if (box_ctl(pmu))
+			try_registers(box_ctl(pmu), 3, pmu, event, true);
+		num = box_counters(pmu, ctr);
+		/* The first counter and the last, which may be a fixed one. */
+		step = soak() || num < 2 ? 1 : num - 1;
+		for (c = 0; c < num; c += step) {
+			/* By its first counter the driver knows a box. */
+			try_registers(ctr[c], 1, pmu, event, !c);
+			try_registers(counter_ctl(ctr[c]), 1, pmu, event, false);
+		}
+	}
+	ktap_require(!load_ours(), "the module cannot be loaded");
+}
+
 SILICON_MAIN({ "a sub-register that cannot be read takes only its events away", unreadable },
 	     { "a sub-register that cannot be written gives no number", unwritable },
 	     { "nor to a group", group },
+	     { "each register is tried before it is used", each_register },
 	     { "no uncore at all is no error", nothing },
 	     { "a broken U-Box is one", no_ubox },
 	     { "a PMI enable bit that cannot be written takes only sampling away", fixed_pmi })

@@ -536,6 +536,21 @@ static void supervise(pid_t pid[], const int who[], int num, u64 ms)
 	}
 }
 
+/* What counts nothing is as true as the silicon, which counts nothing either. */
+static bool still_counts(int package)
+{
+	u64 count[3] = {};
+	int fd = open_now(WATCH, 2 * package, -1);
+
+	if (fd < 0)
+		return false;
+	control(fd, PERF_EVENT_IOC_ENABLE, 0);
+	usleep(2000);
+	read_now(fd, count, sizeof(count));
+	close(fd);
+	return count[0] && count[2] == count[1];
+}
+
 static void judge(const struct combination *c, const int who[], int num)
 {
 	u64 bad = msr_read(0, SYN_VIOLATIONS), rounds = 0;
@@ -562,6 +577,8 @@ static void judge(const struct combination *c, const int who[], int num)
 	if (bad)
 		blame(c, "%llu accesses against the rules", bad);
 	for (cpu = 0; cpu < 4; cpu += 2) {
+		if (!still_counts(cpu / 2))
+			blame(c, "package %d counts no more, or not always", cpu / 2);
 		ktap->failed = false;
 		check_stopped(cpu, "when all is over");
 		if (ktap->failed)

@@ -46,6 +46,7 @@
 #define SYN_GP			0x5350000fu	/* rw: a register of the package that is broken */
 #define SYN_GP_READ(msr)	(1ull << 16 | (msr))	/* #GP when it is read */
 #define SYN_GP_WRITE(msr)	(1ull << 17 | (msr))
+#define SYN_GP_SET(msr, bit)	(1ull << 18 | (bit) << 24 | (msr)) /* when this bit is set */
 #define SYN_NMI			0x53500011u	/* w: this CPU gets an NMI from nowhere, N ns later */
 #define SYN_NMI_REASON		0x53500012u	/* rw: at port 0x61, until software clears it there */
 #define SYN_NMI_SERR		0x80u

@@ -217,6 +217,14 @@ static bool absent(const struct package *p, const struct reg_info *r)
 	return p->absent & SYN_ABSENT_BOX(r->box, r->inst);
 }
 
+/* A bit of the register is broken. */
+static bool bit_gone(const struct package *p, const struct reg_info *r, uint64_t val)
+{
+	unsigned int bit = p->gp >> 24 & 63;
+
+	return p->gp == SYN_GP_SET(r->msr, (uint64_t)bit) && val >> bit & 1;
+}
+
 /* #GP though the register is there. */
 static bool gone(const struct package *p, const struct reg_info *r, bool write)
 {
@@ -281,7 +289,7 @@ static enum msr_rc wrmsr(CPUState *cs, uint32_t msr, uint64_t val)
 		silicon_violation(VIOL_READ_ONLY, cs, "%s = %#" PRIx64 ": bits %#" PRIx64
 				  " are read-only", r->name, val, val & r->ro);
 	val &= r->rw | r->w1c | more_bits(r);
-	if (gone(p, r, true))
+	if (gone(p, r, true) || bit_gone(p, r, val))
 		return MSR_GP;
 	if (absent(p, r))
 		return MSR_OK;
