@@ -256,22 +256,26 @@ static void try_register(u64 gp, const char *pmu, const char *event, bool whole)
 	kmsg_mark();
 	err = load_ours();
 	if (ktap_check(!err || (err == ENODEV && whole), "%s: load: %s", what, strerror(err)) &&
-	    !err && ktap_check(pmu_type(pmu) < 0 == whole, "%s: %s", what, pmu) && !whole)
+	    !err && ktap_check((pmu_type(pmu) < 0) == whole, "%s: %s", what, pmu) && !whole)
 		count_all(what, pmu, event);
 	ktap_check(!kmsg_count("unchecked MSR access"), "%s: %s: unchecked", what, pmu);
 	module_unload();
 	msr_write(0, SYN_GP, 0);
 }
 
-static void try_registers(unsigned int first, int num, const char *pmu, const char *event,
-			  bool whole)
+/* One that is read and written */
+static void try_both(unsigned int msr, const char *pmu, const char *event, bool whole)
 {
-	int i;
+	try_register(SYN_GP_READ(msr), pmu, event, whole);
+	try_register(SYN_GP_WRITE(msr), pmu, event, whole);
+}
 
-	for (i = 0; i < num; i++) {
-		try_register(SYN_GP_READ(first + i), pmu, event, whole);
-		try_register(SYN_GP_WRITE(first + i), pmu, event, whole);
-	}
+/* GLOBAL_CTL, and what follows it: STATUS, which is read, and OVF_CTL, which is written */
+static void try_global(unsigned int ctl, const char *pmu, const char *event)
+{
+	try_both(ctl, pmu, event, true);
+	try_register(SYN_GP_READ(ctl + 1), pmu, event, true);
+	try_register(SYN_GP_WRITE(ctl + 2), pmu, event, true);
 }
 
 static void each_register(void)
@@ -280,19 +284,19 @@ static void each_register(void)
 	int kind, c, num, step;
 
 	silicon_start();
-	try_registers(U_GLOBAL_CTL, 3, kinds[0].pmu, kinds[0].event, true);
+	try_global(U_GLOBAL_CTL, kinds[0].pmu, kinds[0].event);
 	for (kind = 0; kind < (soak() ? (int)ARRAY_SIZE(kinds) : 2); kind++) {
 		const char *pmu = kinds[kind].pmu, *event = kinds[kind].event;
 
 		if (box_ctl(pmu))
-			try_registers(box_ctl(pmu), 3, pmu, event, true);
+			try_global(box_ctl(pmu), pmu, event);
 		num = box_counters(pmu, ctr);
 		/* The first counter and the last, which may be a fixed one. */
 		step = soak() || num < 2 ? 1 : num - 1;
 		for (c = 0; c < num; c += step) {
 			/* By its first counter the driver knows a box. */
-			try_registers(ctr[c], 1, pmu, event, !c);
-			try_registers(counter_ctl(ctr[c]), 1, pmu, event, false);
+			try_both(ctr[c], pmu, event, !c);
+			try_both(counter_ctl(ctr[c]), pmu, event, false);
 		}
 	}
 	ktap_require(!load_ours(), "the module cannot be loaded");
