@@ -5,7 +5,7 @@
 #include "sampling.h"
 
 static int kmsg_fd = -1;
-/* Until then kmsg_next() waits for a record; 0: it has not waited since kmsg_mark(). */
+/* When kmsg_next() stops waiting, ns; 0: it has not begun. */
 static u64 give_up;
 
 int kmsg_level;
@@ -31,8 +31,10 @@ bool kmsg_next(char *line, int size)
 		if (errno == EPIPE)
 			continue;
 		give_up = give_up ?: now + 100000000;
-		if (errno != EAGAIN || now >= give_up)
+		if (errno != EAGAIN || now >= give_up) {
+			give_up = 0;
 			return false;
+		}
 		poll(&more, 1, (give_up - now) / 1000000 + 1);
 	}
 	if (n <= 0)

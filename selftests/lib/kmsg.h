@@ -26,8 +26,8 @@ void kmsg_mark(void);
 
 /*
  * The text of the next record, false if there is none. A record can be read when all before it
- * are complete, and another CPU may be in the middle of one: so it waits, 100 ms in all since
- * kmsg_mark().
+ * are complete, and another CPU may be in the middle of one: so it waits, up to 100 ms from the
+ * first call that finds none to the one that says so.
  */
 bool kmsg_next(char *line, int size);
 
