@@ -570,12 +570,6 @@ static void judge(const struct combination *c, const int who[], int num)
 	}
 	if (!rounds)
 		blame(c, "nothing was done");
-	while (kmsg_next(line, sizeof(line))) {
-		if (kmsg_level <= 3 || strstr(line, "unchecked MSR") || strstr(line, "WARNING:"))
-			blame(c, "the kernel: %s", line);
-	}
-	if (bad)
-		blame(c, "%llu accesses against the rules", bad);
 	for (cpu = 0; cpu < 4; cpu += 2) {
 		if (!still_counts(cpu / 2))
 			blame(c, "package %d counts no more, or not always", cpu / 2);
@@ -585,6 +579,12 @@ static void judge(const struct combination *c, const int who[], int num)
 			blame(c, "CPU %d: something runs or is pending", cpu);
 	}
 	ktap->failed = failed;
+	while (kmsg_next(line, sizeof(line))) {
+		if (kmsg_level <= 3 || strstr(line, "unchecked MSR") || strstr(line, "WARNING:"))
+			blame(c, "the kernel: %s", line);
+	}
+	if (bad)
+		blame(c, "%llu accesses against the rules", bad);
 }
 
 /* Returns whether all was well. */
