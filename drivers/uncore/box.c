@@ -362,37 +362,25 @@ void uncore_box_rewrite(struct uncore_box *box)
 /**
  * uncore_box_probe() - is this box there and does it work? If so, it is clean then
  * @box: the box, on a package of this CPU that does not count
+ *
+ * The manual does not confirm all registers and bits, and a hypervisor may not pass all of them.
+ * They are tried here, so that an event that needs what is not there can be refused.
  */
 bool uncore_box_probe(struct uncore_box *box)
 {
-	unsigned int ctr = uncore_ctr_msr(box, box->counter);
+	unsigned int ctr = uncore_ctr_msr(box, box->counter), ctl, idx;
 	u64 val;
 
-	return !wrmsr_safe(ctr, lower_32_bits(UNCORE_PROBE_PATTERN),
-			   upper_32_bits(UNCORE_PROBE_PATTERN)) &&
-	       !rdmsrq_safe(ctr, &val) && val == UNCORE_PROBE_PATTERN && !wrmsrq_safe(ctr, 0) &&
-	       uncore_box_clean(box) && uncore_box_answers(box);
-}
-
-/**
- * uncore_box_try() - find out which registers of a box can be used, unless that is known
- * @box: the box, on a package of this CPU, which is locked; no counter is in use
- *
- * The manual does not confirm all of them, and a hypervisor may not pass all of them: so an event
- * that needs what is not there can be refused. A box that nobody uses is not tried.
- */
-void uncore_box_try(struct uncore_box *box)
-{
-	unsigned int idx;
-	u64 val;
-
-	if (box->usable)
-		return;
+	if (wrmsr_safe(ctr, lower_32_bits(UNCORE_PROBE_PATTERN),
+		       upper_32_bits(UNCORE_PROBE_PATTERN)) || rdmsrq_safe(ctr, &val) ||
+	    val != UNCORE_PROBE_PATTERN || wrmsrq_safe(ctr, 0) || !uncore_box_clean(box) ||
+	    !uncore_box_answers(box))
+		return false;
 	for (idx = 0; idx < box->type->num_counters; idx++) {
 		const struct uncore_counter_row *row = &box->type->counters[idx];
-		unsigned int ctl = uncore_ctl_msr(box, &box->counter[idx]);
-		unsigned int ctr = uncore_ctr_msr(box, &box->counter[idx]);
 
+		ctl = uncore_ctl_msr(box, &box->counter[idx]);
+		ctr = uncore_ctr_msr(box, &box->counter[idx]);
 		if (row->pmi_inferred && wrmsrq_safe(ctl, row->enable | row->pmi_en))
 			box->no_pmi |= BIT(idx);
 		if (!wrmsrq_safe(ctl, 0) && !rdmsrq_safe(ctl, &val) && !wrmsrq_safe(ctr, 0) &&
@@ -400,4 +388,5 @@ void uncore_box_try(struct uncore_box *box)
 			box->usable |= BIT(idx);
 	}
 	uncore_subregs_probe(box);
+	return true;
 }

@@ -171,28 +171,6 @@ static void uncore_event_destroy(struct perf_event *event)
 	kfree(ue);
 }
 
-static void uncore_event_try(void *info)
-{
-	struct uncore_box *box = info;
-
-	uncore_lock(uncore_box_package(box));
-	uncore_box_try(box);
-	uncore_unlock(uncore_box_package(box));
-}
-
-/* Can all registers be used that the event needs? */
-static int uncore_check_registers(struct perf_event *event, struct uncore_package *pkg)
-{
-	struct uncore_event *ue = to_uncore_event(event);
-
-	if (!READ_ONCE(ue->box->usable) && uncore_package_call(pkg, uncore_event_try, ue->box))
-		return uncore_refuse(event, -ENODEV, "CPU %d is offline", event->cpu);
-	ue->config.claim.counters &= ue->box->usable;
-	if (!ue->config.claim.counters || !uncore_subregs_usable(ue->box, &ue->config))
-		return uncore_refuse(event, -EOPNOTSUPP, "a register it needs cannot be used");
-	return 0;
-}
-
 static int uncore_event_setup(struct perf_event *event, struct uncore_package *pkg)
 {
 	const struct uncore_pmu *upmu = to_uncore_pmu(event->pmu);
@@ -207,9 +185,10 @@ static int uncore_event_setup(struct perf_event *event, struct uncore_package *p
 		return err;
 	if (ue->config.freeze && ue->by_user && !uncore_unprivileged_hold)
 		return uncore_refuse(event, -EACCES, "freeze holds back others: needs CAP_PERFMON");
-	err = uncore_check_registers(event, pkg);
-	if (!err)
-		err = uncore_check_interrupts(event, pkg);
+	ue->config.claim.counters &= ue->box->usable;
+	if (!ue->config.claim.counters || !uncore_subregs_usable(ue->box, &ue->config))
+		return uncore_refuse(event, -EOPNOTSUPP, "a register it needs cannot be used");
+	err = uncore_check_interrupts(event, pkg);
 	if (!err)
 		err = uncore_check_group(event);
 	return err ?: uncore_event_open(event, ue->box, ue->by_user);

@@ -92,14 +92,14 @@ static bool uncore_test_counts(struct uncore_test *t)
 	return count != 2;
 }
 
-/* A free counter of @box that may count clocks, or NULL. Any of a box that was not tried may. */
+/* A free counter of @box that may count clocks, or NULL */
 static struct uncore_counter *uncore_test_free(struct uncore_box *box)
 {
 	unsigned int idx;
 
 	for (idx = 0; idx < box->type->num_counters && !box->gone; idx++) {
 		if (!box->counter[idx].event && box->type->counters[idx].clock &&
-		    (!box->usable || box->usable & BIT(idx)))
+		    box->usable & BIT(idx))
 			return &box->counter[idx];
 	}
 	return NULL;
@@ -118,9 +118,6 @@ static int uncore_test_find(struct uncore_test *t)
 	for_each_set_bit(id, &t->pkg->present, UNCORE_NUM_BOXES) {
 		t->box = &t->pkg->box[id];
 		if (t->box->type == tried || t->box->gone || !t->box->type->counters[0].clock)
-			continue;
-		uncore_box_try(t->box);
-		if (!t->box->usable)
 			continue;
 		t->c = uncore_test_free(t->box);
 		if (!t->c) {

@@ -152,7 +152,7 @@ struct uncore_subreg_state {
  * @counter: its counters
  * @claims: counters and shared registers in use
  * @subregs: contents of the shared registers
- * @usable: counters whose registers can be read and written; 0: not tried yet
+ * @usable: counters whose registers could be read and written when the box was probed
  * @no_pmi: counters whose PMI enable bit cannot be written
  * @enabled: counters enabled in GLOBAL_CTL
  * @held: counters that do not count while their group is read
@@ -440,7 +440,6 @@ void uncore_subregs_release(struct uncore_box *box);
 
 /* box.c */
 bool uncore_box_probe(struct uncore_box *box);
-void uncore_box_try(struct uncore_box *box);
 u32 uncore_box_counters(const struct uncore_box *box, u64 bits);
 u32 uncore_box_running(const struct uncore_box *box);
 u32 uncore_box_wanted(struct uncore_box *box);
