@@ -108,27 +108,31 @@ static inline void *compat_find_data(const char *name)
 }
 
 /*
- * perf_allow_kernel() was inline, and what it reads and the question to security modules are
- * not exported: they are not asked. Fixes have changed that in old kernels, so Kbuild looks for it.
+ * perf_allow_kernel() and perf_allow_cpu() were inline, and what they read and the question to
+ * security modules are not exported: they are not asked. Fixes have changed that in old kernels, so
+ * Kbuild looks for it.
  */
-#ifdef PERF_ALLOW_KERNEL_INLINE
+#ifdef PERF_ALLOW_CPU_INLINE
 static const int *compat_paranoid;
 
-static inline int compat_allow_kernel(void)
+static inline int compat_allow(int paranoid)
 {
-	if (compat_paranoid && READ_ONCE(*compat_paranoid) <= 1)
+	if (compat_paranoid && READ_ONCE(*compat_paranoid) <= paranoid)
 		return 0;
 	return perfmon_capable() ? 0 : -EACCES;
 }
 
-#define perf_allow_kernel(attr)	compat_allow_kernel()
-#define perf_allow_kernel_prepare()	\
+#define perf_allow_cpu(attr)	compat_allow(0)
+#define perf_allow_prepare()	\
 	(compat_paranoid = compat_find_data("sysctl_perf_event_paranoid"))
 #else
-#define perf_allow_kernel_prepare()
-#ifndef PERF_ALLOW_KERNEL_ATTR
-#define perf_allow_kernel(attr)	perf_allow_kernel()
+#define perf_allow_cpu(attr)	perf_allow_cpu()
+#define perf_allow_prepare()
 #endif
+#ifdef PERF_ALLOW_KERNEL_INLINE
+#define perf_allow_kernel(attr)	compat_allow(1)
+#elif !defined(PERF_ALLOW_KERNEL_ATTR)
+#define perf_allow_kernel(attr)	perf_allow_kernel()
 #endif
 
 /*

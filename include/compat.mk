@@ -11,6 +11,9 @@ ccflags-y += -DPERF_ALLOW_KERNEL_INLINE
 else ifneq ($(shell grep 'int perf_allow_kernel.struct' $(srctree)/include/linux/perf_event.h),)
 ccflags-y += -DPERF_ALLOW_KERNEL_ATTR
 endif
+ifeq ($(shell grep 'extern int perf_allow_cpu' $(srctree)/include/linux/perf_event.h),)
+ccflags-y += -DPERF_ALLOW_CPU_INLINE
+endif
 ifneq ($(shell grep 'struct perf_time_ctx {' $(srctree)/include/linux/perf_event.h),)
 ccflags-y += -DHAVE_PERF_TIME_CTX
 endif

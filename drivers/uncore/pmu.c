@@ -35,7 +35,7 @@ static struct lock_class_key uncore_perf_key;
 void uncore_pmu_init(void)
 {
 	lockdep_init_map(&uncore_perf_map, "xeon7500_event_init", &uncore_perf_key, 0);
-	perf_allow_kernel_prepare();
+	perf_allow_prepare();
 }
 
 /* ---- reasons to refuse an event, beside its config ---- */
@@ -44,9 +44,9 @@ void uncore_pmu_init(void)
  * uncore_check_attr() - refuse what no uncore PMU can do
  * @event: the event
  *
- * Return: 0; -EOPNOTSUPP for what needs a core, -EINVAL for an event of a task, -EACCES for an
- * event of user space if the user may not count the kernel, -ENODEV before the module is loaded,
- * as perf itself when it is being unloaded.
+ * Return: 0; -EOPNOTSUPP for what needs a core, -EINVAL for an event of a task, -EACCES if the user
+ * may not count a CPU, or for an event of user space not the kernel, -ENODEV before the module is
+ * loaded, as perf itself when it is being unloaded.
  */
 int uncore_check_attr(struct perf_event *event)
 {
@@ -72,6 +72,9 @@ int uncore_check_attr(struct perf_event *event)
 	/* perf sets exclude_guest by default; only -EINVAL makes it try again without. */
 	if (attr->exclude_host || attr->exclude_guest)
 		return uncore_refuse(event, -EINVAL, "cannot count host and guest separately");
+	/* perf asks after event_init(), which writes registers for a self-test or a gate. */
+	if (perf_allow_cpu(&event->attr))
+		return uncore_refuse(event, -EACCES, "counts for a whole package: no permission");
 	return 0;
 }
 

@@ -284,6 +284,16 @@ static void refused(void)
 				   level, counted[i].pmu, err);
 		}
 	}
+	/* perf refuses what may not count a CPU, but after the driver. */
+	paranoid(1);
+	for (i = 0; i < COUNTED; i++) {
+		attr = event_attr(counted[i].pmu, counted[i].event);
+		err = user_may(attr);
+		ktap_check(err == -EACCES, "paranoid 1, %s: %d", counted[i].pmu, err);
+		attr.sample_period = 100000;
+		err = user_may(attr);
+		ktap_check(err == -EACCES, "paranoid 1, %s, sampling: %d", counted[i].pmu, err);
+	}
 	silicon_untouched();
 }
 
