@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Suspend and restart: no counter runs and no PMI is let in from the moment on at which
- * the driver was told. In the guest; selftests/vm/power.sh starts it.
+ * the driver was told. In the guest; selftests/vm/suspend.sh starts it.
  *
  * CPUs 0 and 1 are package 0, 2 and 3 package 1.
  */
@@ -139,9 +139,9 @@ static void restart(void)
 /* All of it but the firmware's part. Events of CPUs that go are gone, those of CPU 0 go on. */
 static void suspend(void)
 {
-	u64 windows, samples;
+	u64 windows, samples, count[EVENTS];
 	const char *state = NULL;
-	struct ring *r;
+	int i;
 
 	/* What sleeps without the system core would never wake up here. */
 	if (can("/sys/power/mem_sleep", "deep") && put_text("/sys/power/mem_sleep", "deep"))
@@ -162,14 +162,18 @@ static void suspend(void)
 	ktap_check(!seen("global_ctl") && !(seen("debugctl") & UNCORE_PMI_EN), "not asleep");
 	ktap_check(silicon_truth(0, SYN_WINDOWS, W_FIXED_CTR) > windows, "it has not stopped");
 	/* Awake again. */
-	r = &rings[0];
-	ring_drain(r, NULL, NULL);
-	samples = r->samples;
+	rings_drain();
+	samples = rings[0].samples;
+	for (i = 0; i < EVENTS; i++)
+		count[i] = perf_value(fds[i]);
 	sleep_us(20000);
-	ring_drain(r, NULL, NULL);
-	ktap_check(r->samples > samples, "%llu samples, and no more", samples);
+	rings_drain();
+	ktap_check(rings[0].samples > samples, "%llu samples, and no more", samples);
+	for (i = 0; i < EVENTS; i++)
+		ktap_check(perf_value(fds[i]) > count[i], "%s: %llu, and no more", events[i].pmu,
+			   count[i]);
 	ktap_check(msr_read(0, IA32_DEBUGCTL) & UNCORE_PMI_EN, "PMIs are kept out");
-	for (int i = 0; i < EVENTS; i++)
+	for (i = 0; i < EVENTS; i++)
 		perf_disable(fds[i]);
 	ktap_check(package_cpu(1) >= 2, "package 1 is not back");
 	check_counts("suspend");
@@ -178,4 +182,4 @@ static void suspend(void)
 }
 
 SILICON_MAIN({ "nothing counts when the system restarts", restart },
-	     { "nothing counts while the system sleeps", suspend })
+	     { "nothing counts while the system sleeps, all goes on when it resumes", suspend })
