@@ -3,14 +3,12 @@
 """Register accesses of both drivers for the same events: to add one, and in all, from the first
 to a package that is idle again, which ours leaves clean. Fails if ours takes more in all.
 """
-import glob
 import os
-import subprocess
 import sys
 import tempfile
 
-TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-GUEST = os.path.join(TOP, 'selftests', 'guest', 'boxes')
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
+import vm
 
 # Box, mainline's terms, ours if they are others.
 ONE = (
@@ -70,51 +68,50 @@ def rows():
     yield 'whole package again', list(whole_package())
 
 
-def measure(driver, exe, directory):
-    table = os.path.join(directory, driver)
-    with open(table, 'w', encoding='ascii') as f:
-        for name, events in rows():
-            for box, main, ours in events:
-                pmu, terms = ('xeon7500_', ours or main) if driver == 'ours' else ('uncore_', main)
-                f.write(f'{name}|{pmu}{box}|{terms}\n')
-    out = subprocess.run([os.path.join(TOP, 'tools', 'vm', 'run'), '--cores', '8', '--icount',
-                          '--driver', driver, '--timeout', '280', '--put', exe + ':/t/runner',
-                          '--put', table + ':/t/rows', '--', '/t/runner', '/t/rows'],
-                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False,
-                         stdin=subprocess.DEVNULL)
+def commands(driver, name, events):
+    """For the agent. What comes back has been there before."""
+    for box, main, ours in events:
+        pmu, terms = ('xeon7500_', ours or main) if driver == 'ours' else ('uncore_', main)
+        yield 'open', 0, pmu + box, terms
+    if name.endswith('again'):
+        yield from (('enable', 0), ('disable', 0))
+    yield from (('clear',), ('enable', 0), ('accesses', 'add'), ('sleep', 1000), ('count',),
+                ('disable', 0), ('close',), ('accesses', 'all'))
+
+
+def measure(driver, directory):
+    """{name: {'busy': events that ran all the time, 'add', 'all': [reads, writes]}}"""
+    script = ((name, commands(driver, name, events)) for name, events in rows())
+    out, _ = vm.run('--cores', '8', '--icount', '--driver', driver, *vm.agent(directory),
+                    *vm.script(os.path.join(directory, driver), script), '--', '/t/agent',
+                    f'/t/{driver}')
     results = {}
-    for line in out.stdout.splitlines():
-        words = line.split('\t')
-        if words[0] != 'row':
-            print(f'{driver}: {line}')
-            continue
-        results[words[1]] = [int(w) for w in words[2:]]
-    if out.returncode:
-        sys.exit(f'{driver}: status {out.returncode}\n{out.stderr}')
+    for name, values in filter(None, map(vm.answer, out.splitlines())):
+        values = {key: [int(n) for n in val.split(',')] for key, val in values.items()}
+        counts = [val for key, val in values.items() if key.startswith('count')]
+        if not any(count for count, _, _ in counts):
+            sys.exit(f'{driver}: {name}: nothing was counted: {values}')
+        values['busy'] = sum(enabled == running for _, enabled, running in counts)
+        results[name] = values
     return results
 
 
 def main():
     with tempfile.TemporaryDirectory() as directory:
-        exe = os.path.join(directory, 'runner')
-        subprocess.run(['gcc', '-O2', '-Wall', '-Wextra', '-static', '-o', exe,
-                        '-I', os.path.join(TOP, 'selftests', 'lib'),
-                        '-I', os.path.join(TOP, 'tools', 'silicon', 'model'),
-                        os.path.join(GUEST, 'runner.c'),
-                        *glob.glob(os.path.join(TOP, 'selftests', 'lib', '*.c'))], check=True)
-        got = {d: measure(d, exe, directory) for d in ('mainline', 'ours')}
+        got = {d: measure(d, directory) for d in ('mainline', 'ours')}
     bad = False
     print(f'{"":34}{"writes to add":>18}{"writes in all":>18}{"reads in all":>18}')
     print(f'{"":34}' + f'{"ours":>9}{"mainline":>9}' * 3)
     for name, events in rows():
         ours, main_ = got['ours'][name], got['mainline'][name]
-        cells = ''.join(f'{ours[i]:9}{main_[i]:9}' for i in (3, 5, 4))
+        cells = ''.join(f'{ours[when][i]:9}{main_[when][i]:9}'
+                        for when, i in (('add', 1), ('all', 1), ('all', 0)))
         note = ''
-        if ours[4] + ours[5] > main_[4] + main_[5]:
+        if sum(ours['all']) > sum(main_['all']):
             note, bad = '  MORE', True
-        if ours[1] != len(events) or main_[1] != len(events):
-            note += f'  (busy all the time: {ours[1]} and {main_[1]} of {len(events)})'
-            bad |= ours[1] != len(events)
+        if ours['busy'] != len(events) or main_['busy'] != len(events):
+            note += f'  (busy all the time: {ours["busy"]} and {main_["busy"]} of {len(events)})'
+            bad |= ours['busy'] != len(events)
         print(f'{name:34}{cells}{note}')
     return bad
 

@@ -125,7 +125,7 @@ static void measure(void)
 	};
 	unsigned int i;
 
-	on_cpu(0);
+	run_on(0);
 	perf_unlimited();
 	printf("# %-22s %10s %10s %10s %12s\n", "", "open+close", "offcore", "start+stop",
 	       "PEBS sample");

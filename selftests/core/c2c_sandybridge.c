@@ -44,7 +44,7 @@ static void shared_line(const char *parameters)
 {
 	unsigned int rounds, hitm = 0;
 
-	on_cpu(0);
+	run_on(0);
 	perf_unlimited();
 	perf_unnamed();
 	ext_load(parameters);

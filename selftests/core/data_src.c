@@ -176,7 +176,7 @@ static void sources_na(const char *parameters, void (*adapt)(struct perf_event_a
 /* Each case begins so. */
 void ktap_begin(void)
 {
-	on_cpu(0);
+	run_on(0);
 	perf_unlimited();
 	msr_write(0, SYN_MEM_SHIFT, 6);
 	msr_write(0, SYN_MEM_MAP, MAP);

@@ -71,7 +71,7 @@ static void start(const char *parameters, void (*adapt)(struct perf_event_attr *
 {
 	struct perf_event_attr attr = sample_attr(0x81d0, 2, PERIOD);
 
-	on_cpu(0);
+	run_on(0);
 	perf_unlimited();
 	ext_load(parameters);
 	adapt(&attr);

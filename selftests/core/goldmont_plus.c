@@ -57,7 +57,7 @@ static void together(void)
 	struct ring a = {}, b = {};
 	struct perf_count count;
 
-	on_cpu(0);
+	run_on(0);
 	perf_unlimited();
 	ext_load("enforce=1 data_src=1 ds_guard=1");
 	ring_open(&a, &loads);
@@ -115,7 +115,7 @@ static void instructions(int precise, unsigned int counter, unsigned int period)
 /* Their fixed counter makes records here, but reduced skid is on counter 0. */
 static void fixed(void)
 {
-	on_cpu(0);
+	run_on(0);
 	perf_unlimited();
 	ext_load("enforce=1");
 	/* A record with skid comes some instructions later, and the next period with it. */

@@ -66,7 +66,7 @@ static void prepare(void)
 {
 	int cpu;
 
-	on_cpu(0);
+	run_on(0);
 	perf_unlimited();
 	perf_unnamed();
 	for (cpu = 0; cpu < 2; cpu++) {
@@ -149,7 +149,7 @@ static void program(void)
 /* Each case begins so. */
 void ktap_begin(void)
 {
-	on_cpu(0);
+	run_on(0);
 }
 
 CORE_MAIN("5c 5f",

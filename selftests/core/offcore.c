@@ -71,7 +71,7 @@ static void all_names(void)
 	int num = 0, bit;
 	DIR *dir;
 
-	on_cpu(0);
+	run_on(0);
 	/* No program does all of them. */
 	for (bit = 0; bit < 15; bit++)
 		msr_write(0, SYN_OFF_RATE(bit), 1024 >> bit % 5);
@@ -225,7 +225,7 @@ static void latency(void)
 {
 	unsigned int i, bit;
 
-	on_cpu(0);
+	run_on(0);
 	ext_load("enforce=1");
 	for (bit = 0; bit < 15; bit++) {
 		msr_write(0, SYN_OFF_RATE(bit), 200 + 10 * bit);
@@ -379,7 +379,7 @@ void ktap_begin(void)
 	/* One is, or no case would run. */
 	for (offcore = machines; !cpu_is(offcore->models); offcore++)
 		;
-	on_cpu(0);
+	run_on(0);
 }
 
 CORE_MAIN(GOLDMONT " " SILVERMONT,

@@ -80,7 +80,7 @@ static void exact(void)
 	int num = 0, different = 0;
 	struct sample s;
 
-	on_cpu(0);
+	run_on(0);
 	perf_unlimited();
 	ext_load("enforce=1");
 	ring_open(&ring, &attr);
@@ -255,7 +255,7 @@ static void tasks_wait(void)
 	int cpu, task;
 
 	ext_load("enforce=1");
-	on_cpu(0);
+	run_on(0);
 	for (cpu = 0; cpu < 2; cpu++) {
 		task = open_here(PDIR, 2, -1);
 		task_waits(task, open_on(BRANCHES, 0, cpu));
@@ -285,7 +285,7 @@ static void attack(enum attack how, int cpu)
 	struct perf_event_attr attr = core_attr(PDIR, 0, 2);
 	int fd;
 
-	on_cpu(cpu);
+	run_on(cpu);
 	if (setuid(65534))
 		_exit(1);
 	if (how == PINNED && !cpu) {
@@ -385,7 +385,7 @@ static void roots_share(void)
 	enum attack how;
 
 	ext_load("enforce=1");
-	on_cpu(2);
+	run_on(2);
 	for (i = 0; i < 2; i++) {
 		alone = best_share(0, 0, events[i], 1);
 		ktap_check(events[i] > 1 || alone >= 0.99);
@@ -407,7 +407,7 @@ static int less_of_tasks(void)
 
 	child = fork();
 	ktap_require(child >= 0, "fork: %s", strerror(errno));
-	on_cpu(child ? 0 : 1);
+	run_on(child ? 0 : 1);
 	fd = child ? open_here(PDIR, 2, -1) : open_here(BRANCHES, 0, -1);
 	busy(1);
 	count = perf_count(fd);
@@ -521,7 +521,7 @@ static void same_moment(void)
 	ext_load("enforce=1");
 	child = fork();
 	ktap_require(child >= 0, "fork: %s", strerror(errno));
-	on_cpu(child ? 0 : 1);
+	run_on(child ? 0 : 1);
 	fd = open_on(PDIR, 2, child ? 0 : 1);
 	for (i = 0; i < (soak() ? 200000 : 20000); i++) {
 		perf_disable(fd);
@@ -746,7 +746,7 @@ static void in_effect(void)
 /* Each case begins so. */
 void ktap_begin(void)
 {
-	on_cpu(0);
+	run_on(0);
 }
 
 CORE_MAIN("2a 2d",

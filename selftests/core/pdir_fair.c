@@ -60,7 +60,7 @@ static void shares(unsigned int share[CPUS])
 		ktap_require(pid[cpu] >= 0, "fork: %s", strerror(errno));
 		if (pid[cpu])
 			continue;
-		on_cpu(cpu);
+		run_on(cpu);
 		work();
 	}
 	for (cpu = 0; cpu < CPUS; cpu++)
@@ -126,7 +126,7 @@ static void __attribute__((noreturn)) task(int cpu, bool works)
 {
 	struct perf_event_attr attr = core_attr(PDIR, 0, 2);
 
-	on_cpu(cpu);
+	run_on(cpu);
 	attr.disabled = 0;
 	ktap_require(open_task(&attr, -1) >= 0, "PDIR of a task");
 	if (works)

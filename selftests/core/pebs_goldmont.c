@@ -262,7 +262,7 @@ KTAP_CALL(accounted_frequency, accounted(soak() ? 0 : first_precise + 2, frequen
 
 static void prepare(const char *parameters)
 {
-	on_cpu(0);
+	run_on(0);
 	skidded_before = core_stat(0, SYN_CORE_S_SKIDDED);
 	first_precise = parameters ? 2 : 1;
 	ext_load(parameters);

@@ -61,7 +61,7 @@ static void prepare(const char *parameters)
 {
 	unsigned int cpu;
 
-	on_cpu(0);
+	run_on(0);
 	perf_unlimited();
 	perf_unnamed();
 	for (cpu = 0; cpu < 2; cpu++) {
@@ -289,7 +289,7 @@ static void plain_record(void)
 /* Each case begins so. */
 void ktap_begin(void)
 {
-	on_cpu(0);
+	run_on(0);
 }
 
 CORE_MAIN("5c 5f",

@@ -95,7 +95,7 @@ static void prepare(const char *parameters)
 {
 	int cpu;
 
-	on_cpu(0);
+	run_on(0);
 	perf_unlimited();
 	perf_unnamed();
 	ext_load(parameters);
@@ -136,7 +136,7 @@ static void report(void)
 /* Each case begins so. */
 void ktap_begin(void)
 {
-	on_cpu(0);
+	run_on(0);
 }
 
 CORE_MAIN("2a 2d",

@@ -370,7 +370,7 @@ static void every_instruction(uint16_t config, int precise)
 
 static void prepare(void)
 {
-	on_cpu(0);
+	run_on(0);
 	perf_unlimited();
 	ext_load("enforce=1");
 	msr_write(0, SYN_MEM_SHIFT, 6);

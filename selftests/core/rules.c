@@ -317,7 +317,7 @@ static void offcore_counted(void)
 	u64 rate[16];
 	int reg, bit;
 
-	on_cpu(0);
+	run_on(0);
 	ext_load("enforce=1");
 	/* Of each type one in every cycle, so that the rarest response comes at once. */
 	for (bit = 0; bit < 16; bit++) {

@@ -127,15 +127,6 @@ static inline void perf_unnamed(void)
 	ktap_require(!shell("echo 2 >/proc/sys/kernel/kptr_restrict"), "cannot hide the kernel's names");
 }
 
-static inline void on_cpu(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	ktap_require(!sched_setaffinity(0, sizeof(set), &set), "CPU %d: %s", cpu, strerror(errno));
-}
-
 /* Of the CPU's core PMU, since power on or SYN_CLEAR. */
 static inline u64 core_stat(int cpu, unsigned int what)
 {

@@ -123,7 +123,7 @@ static inline void check_expect(const struct expect *e)
 
 static inline void check_table(const struct expect *e, size_t num)
 {
-	on_cpu(0);
+	run_on(0);
 	while (num--)
 		check_expect(e++);
 }
@@ -199,7 +199,7 @@ static inline void check_generic_caches(unsigned int without)
 	unsigned int i;
 
 	ktap_require(data != MAP_FAILED, "mmap: %s", strerror(errno));
-	on_cpu(0);
+	run_on(0);
 	touch(data, LARGE_LINES, LARGE_LINES);
 	for (i = 0; i < GENERIC; i++) {
 		struct perf_event_attr attr = core_attr(of[i].config, 0, 0);

@@ -17,7 +17,7 @@ static inline void check_latency(uint16_t requests)
 	u64 v[2];
 	int bit;
 
-	on_cpu(0);
+	run_on(0);
 	for (bit = 0; bit < 15; bit++) {
 		u64 cycles = 100 + 31 * bit;
 
@@ -42,7 +42,7 @@ static inline void check_responses(const u64 *bits, size_t num)
 	u64 v[2], share, all = 0;
 	size_t i;
 
-	on_cpu(0);
+	run_on(0);
 	/* One in each cycle: the rarest response must come however little CPU 1 has to do. */
 	msr_write(1, SYN_OFF_RATE(0), 65536);
 	for (i = 0; i < num; i++) {
@@ -73,7 +73,7 @@ struct level_event {
 
 static inline void check_level_events(const struct level_event *of, int num)
 {
-	on_cpu(0);
+	run_on(0);
 	msr_write(0, SYN_MEM_MODE, SYN_MEM_BY_ADDRESS);
 	for (; num--; of++) {
 		unsigned int other = of->level == SYN_LEVEL_L1 ? SYN_LEVEL_L2 : SYN_LEVEL_L1;

@@ -58,7 +58,7 @@ static void exact(void)
 
 static void rings(void)
 {
-	on_cpu(0);
+	run_on(0);
 	check_rings(0x00c0);
 	check_rings(0x83d0);
 	check_rings(0x00c4);
@@ -71,7 +71,7 @@ static void disturbed(void)
 	static const struct expect e = { 0x00c0, "instructions under interrupts", PLAIN, 6 };
 	struct ring ring;
 
-	on_cpu(0);
+	run_on(0);
 	perf_unlimited();
 	attr.sample_period = 3000000;
 	attr.sample_type = PERF_SAMPLE_IP;
@@ -101,12 +101,12 @@ static void regs(void)
 		{ 0x1a6, 1ull << 17, true }, { 0x1a6, 1ull << 31, true },
 		{ 0x1a6, 1ull << 39, true },
 		{ 0x1a7, 0x360005ffbf, false }, { 0x1a7, 1ull << 38, true },
-		{ 0x1d9, 1ull << 12, false }, { 0x1d9, 1ull << 13, true },
+		{ IA32_DEBUGCTL, 1ull << 12, false }, { IA32_DEBUGCTL, UNCORE_PMI_EN, true },
 		{ 0x600, 1ull << 63, true },
 		{ 0x69f, 0, false }, { 0x6df, 0, false }, { 0xdc0, 0, true },
 	};
 
-	on_cpu(0);
+	run_on(0);
 	msr_write(1, GLOBAL_CTRL, 0);
 	check_regs(rules, ARRAY_SIZE(rules));
 	/* Last branches: flags in FROM, cycles in TO (SDM 17.6) */
@@ -128,7 +128,7 @@ static void masks(void)
 	u64 sel[4] = { 0x3c | on, ev | on | CMASK(3), ev | on | CMASK(4), ev | on | CMASK(5) };
 	u64 v[4], c;
 
-	on_cpu(0);
+	run_on(0);
 	msr_write(1, SYN_CORE_RATE_SEL, ev);
 	msr_write(1, SYN_CORE_RATE_SET, 3 * 65536 + 16384);
 	measure(sel, v, 4);

@@ -42,11 +42,11 @@ static void regs(void)
 		{ 0x38e, 0, true }, { 0x391, 0, true }, { 0x345, 0, true },
 		{ 0x3f1, 0xf0000000f, false }, { 0x3f1, 1ull << 63, true },
 		{ 0x1a6, 0xffff, false }, { 0x1a6, 0x10000, true }, { 0x1a7, 0, true },
-		{ 0x1d9, 1ull << 13, false }, { 0x1d9, 1ull << 15, true },
+		{ IA32_DEBUGCTL, UNCORE_PMI_EN, false }, { IA32_DEBUGCTL, 1ull << 15, true },
 		{ 0x68f, 0, false }, { 0x690, 0, true }, { 0x6cf, 0, false }, { 0x6d0, 0, true },
 	};
 
-	on_cpu(0);
+	run_on(0);
 	msr_write(1, GLOBAL_CTRL, 0);
 	check_regs(rules, ARRAY_SIZE(rules));
 	/* 32 bits, with their sign. */
@@ -62,7 +62,7 @@ static void periods(void)
 	struct ring ring;
 	struct sample s;
 
-	on_cpu(0);
+	run_on(0);
 	perf_unlimited();
 	attr.sample_period = 100003;
 	attr.sample_type = SAMPLE_TYPE;
@@ -82,7 +82,7 @@ static void periods(void)
 
 static void levels(void)
 {
-	on_cpu(0);
+	run_on(0);
 	check_levels(true, 0x0151);
 }
 

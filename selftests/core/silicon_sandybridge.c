@@ -53,12 +53,12 @@ static void regs(void)
 		{ 0x1a6, 0x3f807f8fff, false }, { 0x1a7, 0x3f807f8fff, false },
 		{ 0x1a6, 1ull << 12, true }, { 0x1a7, 1ull << 23, true },
 		{ 0x1a6, 1ull << 38, true },
-		{ 0x1d9, 1ull << 13, false },
+		{ IA32_DEBUGCTL, UNCORE_PMI_EN, false },
 		{ 0x68f, 0, false }, { 0x690, 0, true }, { 0x6cf, 0, false }, { 0x6d0, 0, true },
 		{ 0xdc0, 0, true },
 	};
 
-	on_cpu(0);
+	run_on(0);
 	msr_write(1, GLOBAL_CTRL, 0);
 	check_regs(rules, ARRAY_SIZE(rules));
 }
@@ -69,7 +69,7 @@ static void responses(void)
 	const u64 sel[2] = { 0x01b7 | ENABLE | USR | OS, 0x01bb | ENABLE | USR | OS };
 	u64 v[2], share;
 
-	on_cpu(0);
+	run_on(0);
 	msr_write(1, SYN_OFF_RATE(0), 1024);
 	msr_write(1, 0x1a6, 1 | 1ull << 18 | 1ull << 32);
 	msr_write(1, 0x1a7, 1 | 1ull << 16);
@@ -95,7 +95,7 @@ static void sample(u64 config, u64 config1, void (*check)(const struct sample *s
 	struct sample s;
 	int num = 0;
 
-	on_cpu(0);
+	run_on(0);
 	perf_unlimited();
 	attr.config1 = config1;
 	ring_open(&ring, &attr);
@@ -187,7 +187,7 @@ static void store_locked(u64 *array)
 
 static void statuses(void)
 {
-	on_cpu(0);
+	run_on(0);
 	perf_unlimited();
 	/* One page is in the TLB but the first time, for which a period is too long. */
 	status("one page", PERF_MEM_TLB_HIT, 0, store_near);
@@ -203,7 +203,7 @@ static void weights(void)
 	};
 	unsigned int i;
 
-	on_cpu(0);
+	run_on(0);
 	perf_unlimited();
 	msr_write(0, SYN_MEM_MODE, SYN_MEM_BY_ADDRESS);
 	msr_write(0, SYN_MEM_MAP, 0x3333333333333333);
@@ -236,7 +236,7 @@ static void weights(void)
 
 static void stores(void)
 {
-	on_cpu(0);
+	run_on(0);
 	msr_write(0, SYN_MEM_MODE, SYN_MEM_BY_ADDRESS);
 	msr_write(0, SYN_MEM_MAP, 0x1111111111111111);
 	sample(0x02cd, 0, is_store);
@@ -245,7 +245,7 @@ static void stores(void)
 
 static void loads(void)
 {
-	on_cpu(0);
+	run_on(0);
 	msr_write(0, SYN_MEM_MODE, SYN_MEM_BY_ADDRESS);
 	msr_write(0, SYN_MEM_SHIFT, 6);
 	msr_write(0, SYN_MEM_MAP, 0x3131313131313131);
@@ -292,7 +292,7 @@ static void pdir_counter(void)
 	u64 on, select, records;
 	struct ring ring;
 
-	on_cpu(0);
+	run_on(0);
 	perf_unlimited();
 	ring_open(&ring, &attr);
 	perf_enable(ring.fd);
@@ -317,7 +317,7 @@ static void store_counter(void)
 {
 	unsigned int i;
 
-	on_cpu(0);
+	run_on(0);
 	for (i = 0; i < 4; i++) {
 		u64 before = msr_read(0, SYN_VIOLATIONS);
 
@@ -333,7 +333,7 @@ static void store_counter(void)
 
 static void levels(void)
 {
-	on_cpu(0);
+	run_on(0);
 	check_levels(true, 0x0151);
 }
 

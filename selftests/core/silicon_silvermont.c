@@ -63,7 +63,7 @@ static void regs(void)
 	};
 	unsigned int eax = 0xa, ebx, ecx = 0, edx;
 
-	on_cpu(0);
+	run_on(0);
 	msr_write(1, GLOBAL_CTRL, 0);
 	check_regs(rules, ARRAY_SIZE(rules));
 	asm volatile("cpuid" : "+a"(eax), "=b"(ebx), "+c"(ecx), "=d"(edx));

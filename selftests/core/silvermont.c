@@ -38,7 +38,7 @@ static unsigned int level_of(u64 addr)
 
 static void prepare(const char *parameters)
 {
-	on_cpu(0);
+	run_on(0);
 	perf_unlimited();
 	ext_load(parameters);
 	msr_write(0, SYN_MEM_SHIFT, 6);

@@ -373,7 +373,7 @@ static void sweep_all(const struct kind *kind)
 {
 	unsigned int i;
 
-	on_cpu(0);
+	run_on(0);
 	perf_unlimited();
 	ext_load("enforce=1 data_src=1 ds_guard=1");
 	if (other < 0)
@@ -433,7 +433,7 @@ static void sweep_pdir(const struct kind *kind, u64 config, int precise, bool be
 {
 	unsigned int i;
 
-	on_cpu(0);
+	run_on(0);
 	perf_unlimited();
 	ext_load("enforce=1");
 	if (other >= 0)

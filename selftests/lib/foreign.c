@@ -95,7 +95,7 @@ void foreign_overflow(int cpu, const char *pmu, unsigned int ctr, u64 event)
 	msr_write(cpu, ctr, (1ull << 48) - 100);
 	msr_write(cpu, counter_ctl(ctr), event);
 	msr_write(cpu, box_ctl(pmu), counter_bit(pmu, ctr));
-	msr_write(cpu, U_GLOBAL_CTL, FOREIGN_EN_ALL);
+	msr_write(cpu, U_GLOBAL_CTL, U_EN_ALL);
 	sleep_us(2000);
 	msr_write(cpu, U_GLOBAL_CTL, 0);
 	msr_write(cpu, box_ctl(pmu), 0);

@@ -6,12 +6,10 @@
 #ifndef SELFTESTS_FOREIGN_H
 #define SELFTESTS_FOREIGN_H
 
+#include "module.h"
 #include "silicon.h"
 
-#define OURS		"xeon7500_uncore"
 #define PACKAGE		"xeon7500_package"
-
-#define FOREIGN_EN_ALL		(1u << 28)
 
 static const char * const boxes[] = {
 	"xeon7500_ubox", "xeon7500_wbox",

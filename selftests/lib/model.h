@@ -15,11 +15,6 @@
 
 #define M48		((1ull << 48) - 1)
 
-#define U_EN		(1u << 0)
-#define U_CORES(mask)	((unsigned int)(mask) << 1)
-#define U_EN_ALL	(1u << 28)
-#define U_RST_ALL	(1u << 29)
-#define U_FRZ_ALL	(1u << 31)
 #define U_COND		(1u << 31)
 #define U_PMI		(1u << 30)
 #define U_OV_S0		(1u << 3)

@@ -19,6 +19,16 @@
 #include "registers.h"
 #include "synthetic.h"
 
+#define IA32_DEBUGCTL	0x1d9
+#define UNCORE_PMI_EN	(1ull << 13)
+
+/* Of U_GLOBAL_CTL */
+#define U_EN		(1u << 0)
+#define U_CORES(mask)	((unsigned int)(mask) << 1)
+#define U_EN_ALL	(1u << 28)
+#define U_RST_ALL	(1u << 29)
+#define U_FRZ_ALL	(1u << 31)
+
 /* The reason why not, or NULL if this is the virtual silicon. */
 const char *silicon_missing(void);
 

@@ -66,3 +66,11 @@ void perf_disable(int fd)
 {
 	ktap_require(!ioctl(fd, PERF_EVENT_IOC_DISABLE, 0), "disable: %s", strerror(errno));
 }
+
+void run_on(int cpu)
+{
+	unsigned long mask = cpu < 0 ? ~0UL : 1UL << cpu;
+
+	ktap_require(!syscall(SYS_sched_setaffinity, 0, sizeof(mask), &mask), "CPU %d: %s", cpu,
+		     strerror(errno));
+}

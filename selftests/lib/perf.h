@@ -39,4 +39,7 @@ void perf_enable(int fd);
 
 void perf_disable(int fd);
 
+/* Run on one CPU, or with -1 on any. */
+void run_on(int cpu);
+
 #endif /* SELFTESTS_PERF_H */

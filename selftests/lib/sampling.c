@@ -146,14 +146,6 @@ u64 perf_value(int fd)
 	return buf[0];
 }
 
-void run_on(int cpu)
-{
-	unsigned long mask = cpu < 0 ? ~0UL : 1UL << cpu;
-
-	ktap_require(!syscall(SYS_sched_setaffinity, 0, sizeof(mask), &mask), "CPU %d: %s", cpu,
-		     strerror(errno));
-}
-
 u64 clock_ns(void)
 {
 	struct timespec ts;

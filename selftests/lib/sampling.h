@@ -84,9 +84,6 @@ void sampling_limit(unsigned int per_second);
 
 u64 perf_value(int fd);
 
-/* Run on one CPU, or with -1 on any. */
-void run_on(int cpu);
-
 u64 clock_ns(void);
 
 /* Like sleep_us(), but the CPU is not idle. */

@@ -51,3 +51,26 @@ def run(*args):
         tail = (done.stdout + done.stderr).splitlines()[-20:]
         raise Failed('\n'.join([f'the machine ended with status {done.returncode}', *tail]))
     return done.stdout, done.stderr
+
+
+def agent(directory):
+    """Options that put selftests/guest/agent into the guest, as /t/agent."""
+    return '--put', build('agent', 'agent.c', directory) + ':/t/agent'
+
+
+def script(path, rows):
+    """What the agent is to do, as options that put it at PATH of the guest's /t. ROWS are
+    (key, [command]), a command is a list of its words: the agent's source has them."""
+    with open(path, 'w', encoding='utf-8') as f:
+        for key, commands in rows:
+            for command in (('row', key), *commands):
+                f.write('\t'.join(map(str, command)) + '\n')
+    return '--put', f'{path}:/t/{os.path.basename(path)}'
+
+
+def answer(line):
+    """A line that the agent has printed: (key, {name: value}), or None for another line."""
+    words = line.split('\t')
+    if words[0] != 'row':
+        return None
+    return words[1], dict(word.split('=', 1) for word in words[2:])

@@ -12,11 +12,9 @@
  * VM: --sockets 1 --cores 2 --threads 2 --icount --append nmi_watchdog=0
  */
 #include "kmsg.h"
+#include "module.h"
 #include "sampling.h"
 
-#define OURS		"xeon7500_uncore"
-#define DEBUGCTL	0x1d9
-#define UNCORE_PMI	(1ull << 13)
 
 /* Every 40 to 90 us. */
 static const struct {
@@ -233,14 +231,14 @@ static void to_a_sibling_that_listens(void)
 
 	for (i = 0; i < 4; i++) {
 		for (cpu = 1; cpu < 4; cpu++)
-			msr_write(cpu, DEBUGCTL, msr_read(cpu, DEBUGCTL) | UNCORE_PMI);
+			msr_write(cpu, IA32_DEBUGCTL, msr_read(cpu, IA32_DEBUGCTL) | UNCORE_PMI_EN);
 		sample_through(i & 1 ? "" : ",freeze=1", SYN_FAULT_SIBLING, misrouted[i / 2],
 			       SYN_PMI_MISROUTED);
 		ktap_check(msr_read(1, SYN_PMI_CPU(SYN_PMI_SENT)), "it did not come");
-		ktap_check(!(msr_read(1, DEBUGCTL) & UNCORE_PMI), "it may come again");
+		ktap_check(!(msr_read(1, IA32_DEBUGCTL) & UNCORE_PMI_EN), "it may come again");
 	}
 	for (cpu = 1; cpu < 4; cpu++)
-		msr_write(cpu, DEBUGCTL, msr_read(cpu, DEBUGCTL) & ~UNCORE_PMI);
+		msr_write(cpu, IA32_DEBUGCTL, msr_read(cpu, IA32_DEBUGCTL) & ~UNCORE_PMI_EN);
 }
 
 /*

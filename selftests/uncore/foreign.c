@@ -224,7 +224,7 @@ static void leave_running(const char *pmu, u64 event)
 		bits |= counter_bit(pmu, ctr[i]);
 	}
 	msr_write(0, box_ctl(pmu), bits);
-	msr_write(0, U_GLOBAL_CTL, FOREIGN_EN_ALL);
+	msr_write(0, U_GLOBAL_CTL, U_EN_ALL);
 }
 
 static void stale_enables(void)

@@ -298,10 +298,10 @@ static void accidents(void)
 	ktap_check(arrived(0) == 1 && arrived(1) == 2, "for ever");
 
 	start_over(0);
-	ktap_check(!(msr_read(0, 0x1d9) >> 13 & 1), "DEBUGCTL[13] is set");
+	ktap_check(!(msr_read(0, IA32_DEBUGCTL) & UNCORE_PMI_EN), "DEBUGCTL[13] is set");
 	msr_write(0, SYN_FAULT_DEBUGCTL, 1);
-	msr_write(0, 0x1d9, 1 << 13);
-	ktap_check(!(msr_read(0, 0x1d9) >> 13 & 1), "DEBUGCTL[13] can be set");
+	msr_write(0, IA32_DEBUGCTL, UNCORE_PMI_EN);
+	ktap_check(!(msr_read(0, IA32_DEBUGCTL) & UNCORE_PMI_EN), "DEBUGCTL[13] can be set");
 }
 
 /* The other reading of the bits in the U-Box: two boxes below the same one. */

@@ -14,8 +14,6 @@
 #include "kmsg.h"
 #include "sampling.h"
 
-#define DEBUGCTL	0x1d9
-#define UNCORE_PMI	(1ull << 13)
 #define CPUS		4
 
 /* From now on no uncore PMI arrives, though nothing shows it. */
@@ -39,7 +37,7 @@ static u64 requested(void)
 
 static bool listens(int cpu)
 {
-	return msr_read(cpu, DEBUGCTL) & UNCORE_PMI;
+	return msr_read(cpu, IA32_DEBUGCTL) & UNCORE_PMI_EN;
 }
 
 static int try_sampling(const char *event, int cpu)
@@ -307,7 +305,7 @@ static void several_boxes_or(void)
 	several_boxes("bits that are an OR, freeze", true, SAMPLED, ",freeze=1");
 }
 
-/* ---- DEBUGCTL, freeze ---- */
+/* ---- IA32_DEBUGCTL, freeze ---- */
 
 /* As KVM does when a guest ends and it restores what it had found in the beginning. */
 static void let_in_again(void)
@@ -320,7 +318,7 @@ static void let_in_again(void)
 	silicon_clear();
 	perf_enable(rings[0].fd);
 	for (turn = 0; turn < 5; turn++) {
-		msr_write(0, DEBUGCTL, msr_read(0, DEBUGCTL) & ~UNCORE_PMI);
+		msr_write(0, IA32_DEBUGCTL, msr_read(0, IA32_DEBUGCTL) & ~UNCORE_PMI_EN);
 		ktap_check(!listens(0), "cannot be cleared");
 		/* The watch comes every 10 ms. */
 		sleep_us(11000 + 300 * turn);
@@ -332,7 +330,7 @@ static void let_in_again(void)
 	}
 	/* Also between two sessions. */
 	perf_disable(rings[0].fd);
-	msr_write(0, DEBUGCTL, msr_read(0, DEBUGCTL) & ~UNCORE_PMI);
+	msr_write(0, IA32_DEBUGCTL, msr_read(0, IA32_DEBUGCTL) & ~UNCORE_PMI_EN);
 	perf_enable(rings[0].fd);
 	ktap_check(listens(0), "PMIs are kept out when it starts again");
 	event_close_all();

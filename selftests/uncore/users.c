@@ -14,8 +14,6 @@
 #include "kmsg.h"
 #include "sampling.h"
 
-#define DEBUGCTL	0x1d9
-#define UNCORE_PMI	(1ull << 13)
 #define CPUS		8
 
 static void start(const char *parameters)
@@ -240,10 +238,10 @@ static void pmi_off(void)
 	module_unload();
 	for (cpu = 0; cpu < CPUS; cpu++) {
 		/* If it is set it is not ours to clear. */
-		debugctl[cpu] = msr_read(cpu, DEBUGCTL) & ~UNCORE_PMI;
+		debugctl[cpu] = msr_read(cpu, IA32_DEBUGCTL) & ~UNCORE_PMI_EN;
 		if (cpu & 1)
-			debugctl[cpu] |= UNCORE_PMI;
-		msr_write(cpu, DEBUGCTL, debugctl[cpu]);
+			debugctl[cpu] |= UNCORE_PMI_EN;
+		msr_write(cpu, IA32_DEBUGCTL, debugctl[cpu]);
 	}
 	silicon_clear();
 	kmsg_mark();
@@ -260,17 +258,17 @@ static void pmi_off(void)
 		   "%llu", perf_count(fd).value);
 	check_caps_pmi("with pmi=off", "off");
 	for (cpu = 0; cpu < CPUS; cpu++) {
-		ktap_check(msr_read(cpu, DEBUGCTL) == debugctl[cpu],
-			   "CPU %d: DEBUGCTL %#llx, was %#llx", cpu, msr_read(cpu, DEBUGCTL),
+		ktap_check(msr_read(cpu, IA32_DEBUGCTL) == debugctl[cpu],
+			   "CPU %d: DEBUGCTL %#llx, was %#llx", cpu, msr_read(cpu, IA32_DEBUGCTL),
 			   debugctl[cpu]);
 		ktap_check(!msr_read(cpu, SYN_PMI_CPU(SYN_PMI_SENT)), "CPU %d got a PMI", cpu);
 	}
 	module_unload();
 	for (cpu = 0; cpu < CPUS; cpu++) {
-		ktap_check(msr_read(cpu, DEBUGCTL) == debugctl[cpu],
+		ktap_check(msr_read(cpu, IA32_DEBUGCTL) == debugctl[cpu],
 			   "CPU %d: DEBUGCTL %#llx after unload, was %#llx", cpu,
-			   msr_read(cpu, DEBUGCTL), debugctl[cpu]);
-		msr_write(cpu, DEBUGCTL, debugctl[cpu] & ~UNCORE_PMI);
+			   msr_read(cpu, IA32_DEBUGCTL), debugctl[cpu]);
+		msr_write(cpu, IA32_DEBUGCTL, debugctl[cpu] & ~UNCORE_PMI_EN);
 	}
 	module_load("");
 }

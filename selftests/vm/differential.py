@@ -60,17 +60,20 @@ class Row:
             self.care.setdefault(self.box_ctl, ALL)
         self.care.setdefault(U_CTL, ALL)
 
-    def line(self, ours):
-        """For the runner."""
-        pmu = ''
-        if self.box:
-            pmu = ('xeon7500_' if ours else 'uncore_') + self.box
-            # Mainline numbers only where there is more than one.
-            if self.box not in ('ubox', 'wbox'):
-                pmu += f'_{self.inst}'
-        return '|'.join((self.key, pmu, self.ours if ours else self.main, f'{self.ctr:x}',
-                         str(self.num), ','.join(f'{r:x}' for r in sorted(self.care)),
-                         ','.join(f'{h:x}:{a:x}:{n}' for h, a, n in self.packets)))
+    def commands(self, ours):
+        """For the agent."""
+        registers = [('read', f'{r:#x}') for r in sorted(self.care)]
+        if not self.box:
+            return registers
+        pmu = ('xeon7500_' if ours else 'uncore_') + self.box
+        # Mainline numbers only where there is more than one.
+        if self.box not in ('ubox', 'wbox'):
+            pmu += f'_{self.inst}'
+        return [('mix', int(not self.packets)), ('clear',),
+                ('open', 0, pmu, self.ours if ours else self.main), ('enable', 0),
+                ('place', f'{self.ctr:#x}', self.num), *registers,
+                *(('packet', *p) for p in self.packets), ('sleep', 50), ('disable', 0), ('count',),
+                ('truth',)]
 
 
 def packet(box, inst, num, mc=0, opcode=0, vn=0, rds=0, hnid=0, rnid=0, dnid=0, addr=0, out=False):
@@ -461,20 +464,19 @@ def compare(row, main, ours):
         return
     if 'errno' in main:
         return
-    if main.get('idx') != ours.get('idx'):
-        yield 'idx', ALL, main.get('idx'), ours.get('idx')
+    if main.get('place') != ours.get('place'):
+        yield 'place', ALL, main.get('place'), ours.get('place')
         return
     words = [('ctl', ALL)] if row.box else []
-    words += [(f'r{r:x}', c) for r, c in sorted(row.care.items())]
+    words += [(f'{r:#x}', c) for r, c in sorted(row.care.items())]
     for name, care in words:
         a, b = int(main[name], 0), int(ours[name], 0)
-        shown = name if name == 'ctl' else f'r0x{name[1:]}'
         if (a ^ b) & care:
-            yield shown, (a ^ b) & care, f'{a:#x}', f'{b:#x}'
+            yield name if name == 'ctl' else 'r' + name, (a ^ b) & care, f'{a:#x}', f'{b:#x}'
     if not row.box:
         return
-    count, truth, cycles = ({d: int(v[k]) for d, v in (('main', main), ('ours', ours))}
-                            for k in ('count', 'truth', 'cycles'))
+    count, truth, cycles = ({d: int(v[k].split(',')[0]) for d, v in (('main', main), ('ours', ours))}
+                            for k in ('count0', 'truth', 'cycles'))
     for d, name in ('main', 'mainline wrong'), ('ours', 'ours wrong'):
         if count[d] != truth[d]:
             yield name, ALL, str(count[d]), str(truth[d])
@@ -498,10 +500,10 @@ def compare(row, main, ours):
 # in mainline's rows, and mainline does leave things behind.
 GUEST = '''
 echo driver ours
-/t/runner /t/ours || exit
+/t/agent /t/ours || exit
 modprobe -r xeon7500_uncore && LOAD || exit
 echo driver mainline
-/t/runner /t/mainline
+/t/agent /t/mainline
 '''
 
 
@@ -518,15 +520,13 @@ def mainline(kernel):
 
 
 def run_guest(kernel, machine, rows):
-    """What the runner says of each row, by driver."""
+    """What the agent says of each row, by driver."""
     load, put = mainline(kernel)
     with tempfile.TemporaryDirectory() as directory:
-        put += ['--put', vm.build('differential', 'runner.c', directory) + ':/t/runner']
+        put += vm.agent(directory)
         for driver in 'ours', 'mainline':
-            table = os.path.join(directory, driver)
-            with open(table, 'w', encoding='ascii') as f:
-                f.writelines(r.line(driver == 'ours') + '\n' for r in rows)
-            put += ['--put', f'{table}:/t/{driver}']
+            put += vm.script(os.path.join(directory, driver),
+                             ((r.key, r.commands(driver == 'ours')) for r in rows))
         out, err = vm.run('--machine', machine, '--cores', MACHINES[machine][1], '--kernel', kernel,
                           *put, '--', 'sh', '-c', GUEST.replace('LOAD', load))
     # Mainline is known to break rules. What either breaks is in the rows, too.
@@ -535,12 +535,12 @@ def run_guest(kernel, machine, rows):
             note(line)
     got, driver = {}, None
     for line in out.splitlines():
-        words = line.split('\t')
-        if line.startswith('driver '):
+        row = vm.answer(line)
+        if row:
+            got[driver][row[0]] = row[1]
+        elif line.startswith('driver '):
             driver = line.split()[1]
             got[driver] = {}
-        elif words[0] == 'row':
-            got[driver][words[1]] = dict(w.split('=', 1) for w in words[2:])
         else:
             note(line)
     return got

@@ -56,15 +56,23 @@ def places(instances, identity, instance):
     return [instance]
 
 
-def line(instances, identity, package, instance, us):
-    """For the runner."""
-    words = []
-    for event in events_of(identity):
-        box, name = event.split()
-        for place in places(instances, identity, instance):
-            number = f'_{place}' if box in instances else ''
-            words.append(f'xeon7500_{box.lower()}box{number}/{sysfs_name(box, name)}')
-    return f'{package} {us} {" ".join(words)}\n'
+def events_at(instances, identity, instance):
+    """[(PMU, event)]"""
+    return [(f'xeon7500_{box.lower()}box' + (f'_{place}' if box in instances else ''),
+             sysfs_name(box, name))
+            for box, name in (event.split() for event in events_of(identity))
+            for place in places(instances, identity, instance)]
+
+
+def commands(instances, identity, package, instance, us):
+    """For the agent: all of them run while the gate is open."""
+    yield 'open', package, 'xeon7500_package', 'gate'
+    yield 'open', package, 'xeon7500_wbox', 'uncore_clock'
+    for pmu, event in events_at(instances, identity, instance):
+        yield 'open', package, pmu, event
+    yield 'enable', 1
+    yield 'run', 0, us
+    yield 'count',
 
 
 def check_sum(identity, counts, boxes):
@@ -116,15 +124,16 @@ def run(kernel, machine, identities, directory):
     model, instances = MACHINES[machine]
     identities = [i for i in identities if model in i.get('models', [model])]
     drawn = list(draw(instances, identities))
-    rows = os.path.join(directory, 'rows')
-    with open(rows, 'w', encoding='utf-8') as f:
-        f.writelines(line(instances, *d) for d in drawn)
-    program = vm.build('identities', 'runner.c', directory)
+    rows = ((i, commands(instances, *d)) for i, d in enumerate(drawn))
     out, _ = vm.run('--kernel', kernel, '--machine', machine, '--sockets', str(PACKAGES),
-                    '--put', f'{program}:/t/runner', '--put', f'{rows}:/t/rows', '--',
-                    '/t/runner', '/t/rows')
-    answers = [[int(n) for n in row.split()[1:]] for row in out.splitlines()
-               if row.startswith('row ')]
+                    *vm.agent(directory), *vm.script(os.path.join(directory, 'rows'), rows), '--',
+                    '/t/agent', '/t/rows')
+    answers = []
+    for text in filter(None, map(vm.answer, out.splitlines())):
+        counts = [[int(n) for n in c.split(',')] for c in text[1].values()]
+        if len({c[2] for c in counts[1:]}) != 1:
+            yield f'{text}: not all ran as long as the clock'
+        answers.append([c[0] for c in counts[1:]])
     if len(answers) != len(drawn):
         yield f'{len(answers)} answers to {len(drawn)} questions: {out[-300:]}'
     stays = {}
@@ -136,7 +145,7 @@ def run(kernel, machine, identities, directory):
         counts = {CYCLES: answer[0], **{e: sum(box[e] for box in boxes) for e in boxes[0]}}
         wrong = check(d, counts, boxes, stays)
         if wrong:
-            yield f'{d[0]["what"]}: {line(instances, *d).strip()}: {answer}: {wrong}'
+            yield f'{d[0]["what"]}: {events_at(instances, d[0], d[2])}: {answer}: {wrong}'
     note(f'{len(answers)} draws of {len(identities)} identities, {len(stays)} queues')
 
 

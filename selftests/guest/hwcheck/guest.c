@@ -177,7 +177,7 @@ static void begin(char *line)
 			before[p][i] = value(i, cpu_of[p]);
 	}
 	for (cpu = 0; cpu < cpus; cpu++) {
-		debugctl[cpu] = msr_read(cpu, 0x1d9);
+		debugctl[cpu] = msr_read(cpu, IA32_DEBUGCTL);
 		lvtpc[cpu] = read_lvtpc(cpu);
 	}
 	run_anywhere();
@@ -204,7 +204,7 @@ static unsigned int show_changed(const char *when)
 	for (cpu = 0; cpu < cpus; cpu++) {
 		int now = read_lvtpc(cpu);
 
-		if (msr_read(cpu, 0x1d9) != debugctl[cpu]) {
+		if (msr_read(cpu, IA32_DEBUGCTL) != debugctl[cpu]) {
 			printf("changed%s: IA32_DEBUGCTL of CPU %d\n", when, cpu);
 			changed++;
 		}
@@ -407,9 +407,7 @@ static void other_nmis(void)
 	}
 }
 
-#define DEBUGCTL	0x1d9
-#define LBR		1u
-#define BIT_13		(1u << 13)
+#define LBR	1ull
 
 /* Runs on CPU 1 once that is armed. */
 static pid_t beside(void (*act)(int arg), int arg)
@@ -420,17 +418,17 @@ static pid_t beside(void (*act)(int arg), int arg)
 	if (pid)
 		return pid;
 	run_on(1);
-	for (i = 0; i < 1000000 && !(msr_read(1, DEBUGCTL) & BIT_13); i++)
+	for (i = 0; i < 1000000 && !(msr_read(1, IA32_DEBUGCTL) & UNCORE_PMI_EN); i++)
 		;
 	act(arg);
-	_exit(!(msr_read(1, DEBUGCTL) & BIT_13));
+	_exit(!(msr_read(1, IA32_DEBUGCTL) & UNCORE_PMI_EN));
 }
 
 static void set_lbr(int on)
 {
-	u64 now = msr_read(1, DEBUGCTL);
+	u64 now = msr_read(1, IA32_DEBUGCTL);
 
-	msr_write(1, DEBUGCTL, on ? now | LBR : now & ~(u64)LBR);
+	msr_write(1, IA32_DEBUGCTL, on ? now | LBR : now & ~LBR);
 }
 
 /* LBR of CPU 1 as it was, or as another program leaves it that changes it meanwhile. */
@@ -452,8 +450,8 @@ static void lbr(void)
 				waitpid(pid, &status, 0);
 				met += !status;
 				/* Its write may bring bit 13 back: it is not atomic. */
-				kept += (msr_read(1, DEBUGCTL) & LBR) == (was ^ changes);
-				msr_write(1, DEBUGCTL, 0);
+				kept += (msr_read(1, IA32_DEBUGCTL) & LBR) == (was ^ changes);
+				msr_write(1, IA32_DEBUGCTL, 0);
 			}
 			printf("LBR %u, %u meanwhile: met %u, right %u\n", was, was ^ changes, met,
 			       kept);

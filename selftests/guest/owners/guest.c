@@ -298,9 +298,9 @@ static void pcm_after_us(void)
 KTAP_MAIN_UNLESS(silicon_missing() ?: uncore_missing(),
 		 { "LIKWID before the driver is loaded", likwid_before },
 		 { "LIKWID between our sessions", likwid_after, KTAP_SAME_PROCESS },
-		 { "LIKWID while we count", likwid_beside, KTAP_SAME_PROCESS },
+		 { "what we count beside LIKWID is right, or a foreign write is reported", likwid_beside, KTAP_SAME_PROCESS },
 		 { "LIKWID measures after us", likwid_after_us, KTAP_SAME_PROCESS },
 		 { "PCM before the driver is loaded", pcm_before, KTAP_SAME_PROCESS },
 		 { "PCM between our sessions", pcm_after, KTAP_SAME_PROCESS },
-		 { "PCM while we count", pcm_beside, KTAP_SAME_PROCESS },
+		 { "what we count beside PCM is right, or a foreign write is reported", pcm_beside, KTAP_SAME_PROCESS },
 		 { "PCM measures after us", pcm_after_us, KTAP_SAME_PROCESS })

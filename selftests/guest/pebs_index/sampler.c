@@ -56,7 +56,7 @@ static void sample_on(const char *how)
 	int i;
 
 	cpu = sysconf(_SC_NPROCESSORS_ONLN) - 1;
-	on_cpu(cpu);
+	run_on(cpu);
 	perf_unlimited();
 	/* A clock of one's own: one record per interrupt. */
 	if (!stop) {

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Suspend and restart: no counter runs and no PMI is let in from the moment on at which
- * the driver was told. In the guest; selftests/vm/power.sh starts it.
+ * the driver was told. In the guest; selftests/vm/suspend.sh starts it.
  *
  * CPUs 0 and 1 are package 0, 2 and 3 package 1.
  */
 #include "kmsg.h"
+#include "module.h"
 #include "sampling.h"
 
-#define OURS		"xeon7500_uncore"
 #define WITNESS		"/sys/module/witness/parameters"
-#define DEBUGCTL	0x1d9
-#define UNCORE_PMI	(1ull << 13)
 
 /* Some sample, those without period count. */
 static const struct {
@@ -121,7 +119,7 @@ static void restart(void)
 	for (cpu = 0; cpu < 4; cpu++) {
 		ktap_check(!msr_read(cpu, U_GLOBAL_CTL), "CPU %d: U_GLOBAL_CTL %#llx", cpu,
 			   msr_read(cpu, U_GLOBAL_CTL));
-		ktap_check(!(msr_read(cpu, DEBUGCTL) & UNCORE_PMI), "CPU %d lets PMIs in", cpu);
+		ktap_check(!(msr_read(cpu, IA32_DEBUGCTL) & UNCORE_PMI_EN), "CPU %d lets PMIs in", cpu);
 		sent += msr_read(cpu, SYN_PMI_CPU(SYN_PMI_SENT));
 	}
 	ktap_check(sent, "no PMI before");
@@ -141,9 +139,9 @@ static void restart(void)
 /* All of it but the firmware's part. Events of CPUs that go are gone, those of CPU 0 go on. */
 static void suspend(void)
 {
-	u64 windows, samples;
+	u64 windows, samples, count[EVENTS];
 	const char *state = NULL;
-	struct ring *r;
+	int i;
 
 	/* What sleeps without the system core would never wake up here. */
 	if (can("/sys/power/mem_sleep", "deep") && put_text("/sys/power/mem_sleep", "deep"))
@@ -161,17 +159,21 @@ static void suspend(void)
 	ktap_require(put_text("/sys/power/state", state), "%s: %s", state, strerror(errno));
 	ktap_note("%s: U_GLOBAL_CTL %#llx, IA32_DEBUGCTL %#llx", state, seen("global_ctl"),
 		  seen("debugctl"));
-	ktap_check(!seen("global_ctl") && !(seen("debugctl") & UNCORE_PMI), "not asleep");
+	ktap_check(!seen("global_ctl") && !(seen("debugctl") & UNCORE_PMI_EN), "not asleep");
 	ktap_check(silicon_truth(0, SYN_WINDOWS, W_FIXED_CTR) > windows, "it has not stopped");
 	/* Awake again. */
-	r = &rings[0];
-	ring_drain(r, NULL, NULL);
-	samples = r->samples;
+	rings_drain();
+	samples = rings[0].samples;
+	for (i = 0; i < EVENTS; i++)
+		count[i] = perf_value(fds[i]);
 	sleep_us(20000);
-	ring_drain(r, NULL, NULL);
-	ktap_check(r->samples > samples, "%llu samples, and no more", samples);
-	ktap_check(msr_read(0, DEBUGCTL) & UNCORE_PMI, "PMIs are kept out");
-	for (int i = 0; i < EVENTS; i++)
+	rings_drain();
+	ktap_check(rings[0].samples > samples, "%llu samples, and no more", samples);
+	for (i = 0; i < EVENTS; i++)
+		ktap_check(perf_value(fds[i]) > count[i], "%s: %llu, and no more", events[i].pmu,
+			   count[i]);
+	ktap_check(msr_read(0, IA32_DEBUGCTL) & UNCORE_PMI_EN, "PMIs are kept out");
+	for (i = 0; i < EVENTS; i++)
 		perf_disable(fds[i]);
 	ktap_check(package_cpu(1) >= 2, "package 1 is not back");
 	check_counts("suspend");
@@ -180,4 +182,4 @@ static void suspend(void)
 }
 
 SILICON_MAIN({ "nothing counts when the system restarts", restart },
-	     { "nothing counts while the system sleeps", suspend })
+	     { "nothing counts while the system sleeps, all goes on when it resumes", suspend })
