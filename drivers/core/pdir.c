@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PDIR: on 06_2A and 06_2D the precise distribution of INST_RETIRED holds only while no other
- * programmable counter of the core runs (SDM, section 18.9.4.4). Fixed counters do not disturb.
+ * PDIR: on 06_2A and 06_2D software should quiesce the other programmable counters of the core
+ * while the precise distribution of INST_RETIRED is active (SDM, section 18.9.4.4).
  *
  * So an event that would run beside PDIR, or PDIR that would run beside an event, is refused
  * at add. perf then multiplexes them. The priority is perf's own, for both threads of a core:

@@ -292,7 +292,7 @@ static void no_weight(void)
 	}
 }
 
-CORE_MAIN("5c 5f",
+CORE_MAIN("5c 5f 7a",
 	{ "N/A from the kernel alone", kernel_alone },
 	{ "N/A without data_src", not_asked_for },
 	{ "by the event, fixed period", fixed_period },

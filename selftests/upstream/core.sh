@@ -28,9 +28,12 @@ mapfile -t faults < <(grep -v '^nhmex_' "$TOP/Documentation/upstream/series")
 # A look is a fault, and behind a colon what is different. This kernel has no clock to check the TSC
 # by, and trusts none for fine timers without.
 looks=(pebs_index pebs_index:stop pebs_address pebs_weight pebs_weight:plus pebs_weight:slm
-	slm_offcore goldmont_mem goldmont_data_src goldmont_reduced_skid snb_pdir snb_pdir:fair)
-declare -A machine=([pebs_address]=silvermont [pebs_weight:plus]='goldmont --model 7a'
-	[pebs_weight:slm]=silvermont [slm_offcore]=silvermont [snb_pdir]='sandybridge --threads 2'
+	slm_offcore goldmont_mem goldmont_mem:plus goldmont_data_src goldmont_data_src:plus
+	goldmont_reduced_skid snb_pdir snb_pdir:fair)
+PLUS='goldmont --model 7a'
+declare -A machine=([pebs_address]=silvermont [pebs_weight:plus]="$PLUS" [goldmont_mem:plus]="$PLUS"
+	[goldmont_data_src:plus]="$PLUS" [pebs_weight:slm]=silvermont [slm_offcore]=silvermont
+	[snb_pdir]='sandybridge --threads 2'
 	[snb_pdir:fair]='sandybridge --threads 2 --icount --append tsc=reliable')
 
 # What each prints is compared below.
@@ -51,7 +54,6 @@ declare -A command=(
 	[snb_pdir]='PATCHED=1 /t/pdir; [ $? -le 1 ]'
 	[snb_pdir:fair]='PATCHED=1 /t/pdir_fair; [ $? -le 1 ]'
 )
-command[pebs_weight:plus]=${command[pebs_weight]}
 
 # What is seen without the change, each line somewhere; more than that it is not as with it.
 oops='RIP: 0010:\(intel_pmu_drain_pebs_nhm\|__intel_pmu_pebs_\|get_next_pebs\)'
@@ -123,7 +125,7 @@ look() {
 	# shellcheck disable=SC2086 # a machine and its options
 	vm "$1" --kernel "$3" --perf newest --machine ${machine[$2]:-goldmont} --cores 2 --driver none \
 		--put "$sampler:/t/sampler" --put "$rates:/t/rates" "${put[@]}" \
-		-- sh -c "${command[$2]}"
+		-- sh -c "${command[$2]:-${command[${2%:*}]}}"
 }
 
 # gone NAME FAULT, there NAME FAULT
