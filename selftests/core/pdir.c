@@ -398,49 +398,6 @@ static void roots_share(void)
 	ktap_check(!disturbed());
 }
 
-/*
- * What tasks have waited for each other before gives no thread more of root's turns: a thread
- * that pays for it has none for longer than WITHOUT_DEBT. How evenly perf's ticks share a
- * shorter time is up to the host.
- */
-#define WITHOUT_DEBT	1000000000ull
-
-static void no_debt(void)
-{
-	struct perf_count count[2];
-	pid_t pid[2];
-	int fd[2], i;
-	bool both;
-
-	ext_load("enforce=1");
-	on_cpu(2);
-	for (i = 0; i < 2; i++) {
-		pid[i] = fork();
-		ktap_require(pid[i] >= 0, "fork: %s", strerror(errno));
-		if (!pid[i])
-			attack(i ? STEADY : SWITCHED, i);
-	}
-	sleep(soak() ? 20 : 2);
-	for (i = 0; i < 2; i++) {
-		kill(pid[i], SIGKILL);
-		waitpid(pid[i], NULL, 0);
-	}
-	for (i = 0; i < 2; i++)
-		fd[i] = open_on(PDIR, 2, i);
-	do {
-		usleep(100000);
-		for (i = 0; i < 2; i++)
-			count[i] = perf_count(fd[i]);
-		both = 4 * count[0].running > count[0].enabled &&
-		       4 * count[1].running > count[1].enabled;
-	} while (!both && count[0].enabled < WITHOUT_DEBT);
-	for (i = 0; i < 2; i++) {
-		ktap_check(both, "CPU %d: %llu of %llu ns", i, count[i].running,
-			   count[i].enabled);
-		close(fd[i]);
-	}
-}
-
 /* The shares of two tasks on the two threads of a core, in percent; the less of the two. */
 static int less_of_tasks(void)
 {
@@ -802,7 +759,6 @@ CORE_MAIN("2a 2d",
 	{ "tasks wait for CPU-wide events", tasks_wait },
 	{ "tasks of two threads", tasks_share },
 	{ "root's share beside tasks of users", roots_share },
-	{ "no debt of tasks in root's turns", no_debt },
 	{ "pinned events wait for nobody", pinned },
 	{ "another core does not matter", other_core },
 	{ "fixed counters do not matter", fixed_counters },

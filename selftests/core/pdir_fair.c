@@ -91,14 +91,11 @@ static void fine_timers(void)
 	ktap_require(i < 100, "no timers of high resolution");
 }
 
-static void fair(void)
+static void share_fairly(void)
 {
 	unsigned int share[CPUS], least = -1, most = 0;
 	int cpu;
 
-	fine_timers();
-	perf_unlimited();
-	ext_load("enforce=1");
 	shares(share);
 	for (cpu = 0; cpu < CPUS; cpu++) {
 		least = share[cpu] < least ? share[cpu] : least;
@@ -111,4 +108,54 @@ static void fair(void)
 		ktap_check(!core_stat(cpu, SYN_CORE_S_V_PDIR));
 }
 
-CORE_MAIN("2a 2d", { "the threads of a core share PDIR", fair })
+static void begin(void)
+{
+	fine_timers();
+	perf_unlimited();
+	ext_load("enforce=1");
+}
+
+static void fair(void)
+{
+	begin();
+	share_fairly();
+}
+
+/* PDIR of a task on this CPU, which works or sleeps again and again */
+static void __attribute__((noreturn)) task(int cpu, bool works)
+{
+	struct perf_event_attr attr = core_attr(PDIR, 0, 2);
+
+	on_cpu(cpu);
+	attr.disabled = 0;
+	ktap_require(open_task(&attr, -1) >= 0, "PDIR of a task");
+	if (works)
+		work();
+	for (;;)
+		usleep(100);
+}
+
+/* What tasks have waited for each other before gives no thread more of the time. */
+static void after_tasks(void)
+{
+	pid_t pid[2];
+	int i;
+
+	begin();
+	for (i = 0; i < 2; i++) {
+		pid[i] = fork();
+		ktap_require(pid[i] >= 0, "fork: %s", strerror(errno));
+		if (!pid[i])
+			task(i, i);
+	}
+	sleep(2);
+	for (i = 0; i < 2; i++) {
+		ktap_check(!waitpid(pid[i], NULL, WNOHANG), "task %d ended", i);
+		kill(pid[i], SIGKILL);
+		waitpid(pid[i], NULL, 0);
+	}
+	share_fairly();
+}
+
+CORE_MAIN("2a 2d", { "the threads of a core share PDIR", fair },
+	  { "they share it also after tasks have waited for each other", after_tasks })

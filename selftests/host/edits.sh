@@ -11,19 +11,21 @@ TOP=$(cd "$(dirname "$0")/../.." && pwd)
 DIR=$(mktemp -d)
 trap 'rm -rf "$DIR"' EXIT
 
-# Each "E @TOP@/FROM" up to its "w TO". ed fails where an address matches nothing, but not at g.
+# The one "E @TOP@/FROM" up to its "w TO". ed fails where an address matches nothing, but not at g.
 applies() {
 	local edit=$1 from line
 	from=$TOP/$(sed -n 's:^E @TOP@/::p' "$edit")
 	sed -n '/^E @TOP@/,/^w /p' "$edit" | sed "s:@TOP@:$TOP:; s:^w .*:w $DIR/made:" >"$DIR/script"
-	ed -s <"$DIR/script" || return
+	ed -s <"$DIR/script" >/dev/null || return
 	while IFS=/ read -r _ line _; do
 		grep -q -- "$line" "$from" || { echo "no line for g/$line/"; return 1; }
 	done < <(grep '^g/' "$DIR/script")
 	! grep -n 'core_ext\|pdir\.\(add\|del\|core\|select\|resched\)\|kernel_function\|pr_fmt' "$DIR/made"
 }
 
+grep -l '^E @TOP@' "$TOP"/Documentation/upstream/*/edit >"$DIR/edits" ||
+	ktap "there is such an edit" false
 while read -r edit; do
 	ktap "${edit#"$TOP"/} applies to our tree" applies "$edit"
-done < <(grep -l '^E @TOP@' "$TOP"/Documentation/upstream/*/edit)
+done <"$DIR/edits"
 ktap_end

@@ -679,8 +679,10 @@ def messages():
         ktap.result(f'an unknown name: {" ".join(args)}', ended(world.run(*args), 2, f'there is {said}'))
     ktap.result('help says what a value is', ended(world.run('why', '--help'), 0, '--fail-on WORD', 'stdout'))
     for args, said in ((['list', 'memory', 'sleep'], "'sleep': perf metrics list"),
-                       (['status', '--', 'true'], "status runs no command, so '-- true' is too much"),
-                       (['list', '--', 'true'], "list runs no command, so '-- true' is too much")):
+                       (['status', '--', 'true'], "status runs no command; remove '-- true'"),
+                       (['list', '--', 'true'], "list runs no command; remove '-- true'"),
+                       *(([mode, 'x', 'y', '--', 'true'], f"{mode} runs no command; remove '-- true'")
+                         for mode in ('check', 'report', 'diff'))):
         ktap.result(f'no command: {" ".join(args)}', ended(world.run(*args), 2, rf'\Aperf metrics: .*{said}\n\Z'))
     ktap.result('a command without --', ended(world.run('memory', 'sleep', '1'), 2,
                                                 r"'sleep': .*; put -- before a command\n\Z"))

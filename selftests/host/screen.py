@@ -469,6 +469,23 @@ def limits():
     world.end()
 
 
+def limits_of_cpus():
+    """A rule may have a limit beside a metric of CPUs, of which there is none: no share, and no fullest CPU."""
+    world = World()
+    world.play(STEPS)
+    write(f'{world.dir}/own/x.metric', 'group g\nmachine 06_2e\nmetric per_cpu\n\thelp x\n\tunit 1/s\n\tscope cpu\n\tevent i cpu/instructions/\n'
+          '\tformula i / seconds\n\tsource own\nrule r\n\tvalue a per_cpu\n\tlimit m memory\n\tif a > m\n\tshare a / m\n\tsays {a} of {m}\n')
+    own = {'PERF_METRICS_PATH': f'{fixture.TOP}/metrics:{world.dir}/own'}
+    for args in ['per_cpu'], ['per_cpu', '--per-box']:
+        t = top(world, 120, *args, *limits_of(world, 'limit memory 62e9'), **own)
+        t.step()
+        bad = t.until(r'1\.000 s') + t.until(r'S0\S* +per_cpu +[\d.]+ ')
+        bad += [t.text()] if re.search(r' is at |inf|nan', t.text()) else []
+        t.keys('q')
+        ktap.result(f'top of {" ".join(args)} beside a limit of boxes', bad + t.left(0))
+    world.end()
+
+
 def narrow():
     """In narrow blocks names are whole, and the legend is of what is drawn."""
     world = World()
@@ -591,6 +608,7 @@ if not ktap.bad:
     nowhere()
     maps()
     limits()
+    limits_of_cpus()
     narrow()
     hangs()
     fails()

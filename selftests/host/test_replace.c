@@ -347,7 +347,20 @@ static void removed(void)
 	ktap_require(!system(command));
 }
 
-KTAP_MAIN({ "a directory", made },
+/* A room of less than nothing is no memory, not a small piece. */
+static void less_than_nothing(void)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(!allocate((size_t)-8));
+	ktap_check(waitpid(pid, &status, 0) == pid && WIFEXITED(status) &&
+		   WEXITSTATUS(status) == STATUS_FAILED, "status %#x", status);
+}
+
+KTAP_MAIN({ "a negative size", less_than_nothing },
+	  { "a directory", made },
 	  { "links under every name", links, KTAP_SAME_PROCESS },
 	  { "a link in place of its directory", above, KTAP_SAME_PROCESS },
 	  { "a writer that is killed", killed, KTAP_SAME_PROCESS },

@@ -2,8 +2,11 @@
 #include <poll.h>
 
 #include "kmsg.h"
+#include "sampling.h"
 
 static int kmsg_fd = -1;
+/* When kmsg_next() stops waiting, ns; 0: it has not begun. */
+static u64 give_up;
 
 int kmsg_level;
 
@@ -13,6 +16,7 @@ void kmsg_mark(void)
 		kmsg_fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK);
 	ktap_require(kmsg_fd >= 0, "/dev/kmsg: %s", strerror(errno));
 	lseek(kmsg_fd, 0, SEEK_END);
+	give_up = 0;
 }
 
 bool kmsg_next(char *line, int size)
@@ -21,10 +25,18 @@ bool kmsg_next(char *line, int size)
 	char rec[2048], *text;
 	ssize_t n;
 
-	do {
-		poll(&more, 1, 100);
-		n = read(kmsg_fd, rec, sizeof(rec) - 1);
-	} while (n < 0 && errno == EPIPE);
+	while ((n = read(kmsg_fd, rec, sizeof(rec) - 1)) < 0) {
+		u64 now = clock_ns();
+
+		if (errno == EPIPE)
+			continue;
+		give_up = give_up ?: now + 100000000;
+		if (errno != EAGAIN || now >= give_up) {
+			give_up = 0;
+			return false;
+		}
+		poll(&more, 1, (give_up - now) / 1000000 + 1);
+	}
 	if (n <= 0)
 		return false;
 	rec[n] = 0;

@@ -25,8 +25,9 @@ extern int kmsg_level;	/* of the last record: KERN_INFO is 6 */
 void kmsg_mark(void);
 
 /*
- * The text of the next record, false if there is none within 100 ms. A record can be read
- * when all before it are complete, and another CPU may be in the middle of one.
+ * The text of the next record, false if there is none. A record can be read when all before it
+ * are complete, and another CPU may be in the middle of one: so it waits, up to 100 ms from the
+ * first call that finds none to the one that says so.
  */
 bool kmsg_next(char *line, int size);
 

@@ -26,7 +26,7 @@ bool silicon_here(void)
 	return !silicon_missing();
 }
 
-/* -1, with errno, while the CPU is offline */
+/* -1, with errno, while the CPU is offline: then it has no such device. */
 static int msr_fd(int cpu)
 {
 	static int fds[64];
@@ -37,18 +37,24 @@ static int msr_fd(int cpu)
 	if (!fds[cpu]) {
 		snprintf(path, sizeof(path), "/dev/cpu/%d/msr", cpu);
 		fds[cpu] = open(path, O_RDWR) + 1;
+		ktap_require(fds[cpu] || errno == ENOENT || errno == ENXIO, "%s: %s", path,
+			     strerror(errno));
 	}
 	return fds[cpu] - 1;
 }
 
 int msr_try_read(int cpu, uint32_t msr, u64 *val)
 {
-	return pread(msr_fd(cpu), val, 8, msr) == 8 ? 0 : -1;
+	int fd = msr_fd(cpu);
+
+	return fd >= 0 && pread(fd, val, 8, msr) == 8 ? 0 : -1;
 }
 
 int msr_try_write(int cpu, uint32_t msr, u64 val)
 {
-	return pwrite(msr_fd(cpu), &val, 8, msr) == 8 ? 0 : -1;
+	int fd = msr_fd(cpu);
+
+	return fd >= 0 && pwrite(fd, &val, 8, msr) == 8 ? 0 : -1;
 }
 
 u64 msr_read(int cpu, uint32_t msr)

@@ -555,12 +555,6 @@ static void judge(const struct combination *c, const int who[], int num)
 	}
 	if (!rounds)
 		blame(c, "nothing was done");
-	while (kmsg_next(line, sizeof(line))) {
-		if (kmsg_level <= 3 || strstr(line, "unchecked MSR") || strstr(line, "WARNING:"))
-			blame(c, "the kernel: %s", line);
-	}
-	if (bad)
-		blame(c, "%llu accesses against the rules", bad);
 	for (cpu = 0; cpu < 4; cpu += 2) {
 		ktap->failed = false;
 		check_stopped(cpu, "when all is over");
@@ -568,6 +562,12 @@ static void judge(const struct combination *c, const int who[], int num)
 			blame(c, "CPU %d: something runs or is pending", cpu);
 	}
 	ktap->failed = failed;
+	while (kmsg_next(line, sizeof(line))) {
+		if (kmsg_level <= 3 || strstr(line, "unchecked MSR") || strstr(line, "WARNING:"))
+			blame(c, "the kernel: %s", line);
+	}
+	if (bad)
+		blame(c, "%llu accesses against the rules", bad);
 }
 
 /* Returns whether all was well. */

@@ -258,12 +258,13 @@ def test_in_the_way(ktap, bench):
                                          '/t/hwcheck --count --only u_codes --report /tmp/r >/dev/null; grep -c secretname /tmp/r /tmp/r.log', '^/tmp/r:0\n/tmp/r.log:0'),
         # Two processes, and one on each CPU
         'its own load': (
-            '/t/hwcheck --count --load --report /tmp/r >/dev/null & sleep 0.5; '
+            'rm -f /tmp/r.log; /t/hwcheck --count --load --report /tmp/r >/dev/null & '
+            'until grep -q "^#   MSR" /tmp/r.log; do sleep 0.1; done; '
             'cat /proc/[0-9]*/stat | grep -c "(hwcheck) [^Z]"; wait; sleep 0.2; '
             'cat /proc/[0-9]*/stat | grep -c "(hwcheck) [^Z]"', '^6\n0\n'),
         'the time limit': ('/t/hwcheck --pmi --limit 0.3 --report /tmp/r; ls /run; echo end',
                            '^not ok .*time limit(.*\n)*1\\.\\.\\d+\nend$'),
-        'two at once': ('/t/hwcheck --pmi --report /tmp/r >/dev/null & sleep 0.4; '
+        'two at once': ('rm -f /tmp/r.log; /t/hwcheck --pmi --report /tmp/r >/dev/null & until [ -s /tmp/r.log ]; do sleep 0.1; done; '
                         '/t/hwcheck --count --report /tmp/r2; wait', '^1..0 # SKIP another hwcheck runs'),
         'a disk that gets full': (
             'mkdir /tmp/small; mount -t tmpfs -o size=20k none /tmp/small; '
@@ -274,7 +275,10 @@ def test_in_the_way(ktap, bench):
             '/t/hwcheck --count --report /tmp/r; umount /run', '^1..0 # SKIP /run/hwcheck.saved.*: No space'),
         'two that are killed at once': (
             '/t/hwcheck --read --report /tmp/before >/dev/null; '
-            '/t/hwcheck --pmi --report /tmp/r >/dev/null & sleep 0.4; killall -STOP hwcheck; killall -9 hwcheck; '
+            'rm -f /tmp/r.log; /t/hwcheck --pmi --report /tmp/r >/dev/null & '
+            # In the middle of an experiment: the last line of the journal is one of its writes.
+            'until killall -STOP hwcheck; tail -n 1 /tmp/r.log | grep "^#   MSR"; do killall -CONT hwcheck; sleep 0.05; done; '
+            'killall -9 hwcheck; '
             'sleep 0.2; /t/hwcheck --count; cp /run/hwcheck.saved /tmp/s',
             '^1..0 # SKIP .*hwcheck --restore /run/hwcheck.saved'),
         'the journal of these': ('tail -20 /tmp/r.log', '^# now: package .*\n#   MSR 0x'),

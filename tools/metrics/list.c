@@ -172,7 +172,7 @@ const char *nearer(const char *name, const char *other, const char *like)
 
 	if (distance(name, other) < (least < most ? least : most) ||
 	    (strlen(name) > 2 && strstr(other, name) &&
-	     (!like || (strstr(like, name) && strlen(other) < strlen(like)))))
+	     (!like || strlen(other) < strlen(like))))
 		return other;
 	return like;
 }

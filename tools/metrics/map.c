@@ -38,10 +38,10 @@ char *map_number(double value, const char *unit)
 {
 	/* What would be rounded up to four digits gets the next prefix. */
 	const char *prefix = scaled(&value, 999.5);
-	int digits = !*prefix || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+	int digits = !*prefix || fabs(value) >= 99.95 ? 0 : fabs(value) >= 9.995 ? 1 : 2;
 	bool over = fabs(value) >= 999.5;
 
-	/* Behind the last prefix it would have any length, and there is room for a few letters. */
+	/* Beyond the last prefix the number would not fit. */
 	return format("%s%.*f%s%s%s", over ? ">" : "", digits, over ? copysign(999, value) : value,
 		      *unit ? " " : "", prefix, unit);
 }
@@ -299,12 +299,13 @@ static void set_title(const struct session *session, struct map *map)
 	size_t len;
 	struct tm tm;
 
-	/* Not every number is of a year. */
+	/* It fails for a year that does not fit. */
 	if (localtime_r(&when, &tm))
 		strftime(map->when, sizeof(map->when), "%Y-%m-%d %H:%M:%S %z", &tm);
 	if (!session->options.host)
 		return;
-	gethostname(own, sizeof(own) - 1);
+	if (host == own)
+		gethostname(own, sizeof(own) - 1);
 	/* A longer one has no room; it is cut between two characters. */
 	for (len = strnlen(host, sizeof(map->host) - 1); len && (host[len] & 0xc0) == 0x80; len--)
 		;
@@ -367,9 +368,10 @@ void map_begin(struct session *session)
 		session->view = NULL;
 }
 
-/* Of what is printed once: those of the terminal, or 80; the environment may have any number. */
+/* COLUMNS may be any number. */
 #define MOST_COLUMNS	1000
 
+/* Of what is printed once: those of the terminal, or 80. */
 static int columns(void)
 {
 	const char *given = getenv("COLUMNS");

@@ -107,7 +107,7 @@ output_fn map_output;
 /* Takes the terminal, if there is one. */
 void map_begin(struct session *session);
 
-/* Five characters or fewer: 9.63G; >999E. With a unit, as people write it: 9.63 GB/s. */
+/* Five characters or fewer, and a sign: 9.63G; >999E. With a unit, as people write it: 9.63 GB/s */
 char *map_number(double value, const char *unit);
 /* That, with ~ before it if it was multiplexed, ! if not plausible; n/a; - for what is absent. */
 char *map_label(const struct map_value *value, const char *unit);

@@ -349,7 +349,10 @@ static double straight(const struct point *out)
 	return out->x ? 52 : 34;
 }
 
-/* How full it is, clear of its arrow head on the line; up and down the text begins where the lane does. */
+/*
+ * How full it is, clear of its arrow head on the line; up and down the text begins where the lane
+ * does.
+ */
 static void draw_used(const struct drawing *d, int p, int port)
 {
 	int peer = peer_of(d->map, p, port), back = d->map->topology->link[p][port].port;

@@ -337,7 +337,7 @@ static int options_read(struct options *options, int argc, char **argv)
 		return fail(STATUS_USAGE, "top takes no command: it has the whole terminal; "
 			    "see perf metrics NAME -I 1000 -- COMMAND");
 	if (options->command && !runs_command(mode))
-		return fail(STATUS_USAGE, "%s runs no command, so '-- %s' is too much", modes[mode],
+		return fail(STATUS_USAGE, "%s runs no command; remove '-- %s'", modes[mode],
 			    *options->command);
 	if (options->show != MAP && (options->host || (options->matrix && mode == REPORT &&
 						       !options->html)))

@@ -539,19 +539,21 @@ static struct result judge_now(struct session *session)
 char **why_lines(struct session *session, int *num)
 {
 	struct result result = judge_now(session);
-	char **lines = NULL;
+	char **lines = NULL, *text;
 	int i;
 
 	*num = 0;
 	for (i = 0; i < result.num; i++) {
-		if (result.verdict[i].holds && said(&result, i))
-			*append(lines, *num) = said(&result, i);
+		text = result.verdict[i].holds ? said(&result, i) : NULL;
+		if (text)
+			*append(lines, *num) = text;
 	}
 	if (nothing_text(&result))
 		*append(lines, *num) = format("%s", nothing_text(&result));
 	for (i = 0; i < result.num; i++) {
-		if (!result.verdict[i].judged && said(&result, i))
-			*append(lines, *num) = format("not judged: %s", said(&result, i));
+		text = result.verdict[i].judged ? NULL : said(&result, i);
+		if (text)
+			*append(lines, *num) = format("not judged: %s", text);
 	}
 	return lines;
 }

@@ -59,7 +59,7 @@ static u64 value(unsigned int i, int cpu)
 	u64 val = 0;
 
 	if (!moves(msr) && !hole[i])
-		hole[i] = msr_try_read(cpu, msr, &val) < 0;
+		hole[i] = msr_try_read(cpu, msr, &val) < 0 && errno == EIO;
 	return val;
 }
 
