@@ -62,7 +62,7 @@ demo:
 	tools/demo
 
 shell:
-	tools/vm/run --interactive --sockets 2 -- sh
+	tools/vm/run --interactive --sockets 2 --traffic tools/demo.traffic -- sh
 
 test-quick:
 	selftests/run --kernel 6.1 selftests/vm/conformance.py selftests/core/data_src.c \

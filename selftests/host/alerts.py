@@ -120,7 +120,7 @@ def check_one(program, rules, names):
         'exp_labels': {'instance': 'h', 'job': 'node', 'socket': '1', 'box': 'mbox_1', 'severity': 'warning',
                        'rule': 'memory_full'},
         'exp_annotations': {
-            'summary': 'h S1 mbox_1: A memory controller moves nearly what it can (severity 92 of 100)',
+            'summary': 'h S1 mbox_1: A memory controller is near its maximum bandwidth (severity 92 of 100)',
             'description': json.loads(re.search(r'description: ("Doubt: Right if the limit.*")', rules).group(1)),
             'page': 'Documentation/answers.md#how-much-memory-bandwidth-is-in-use'}}]}]
     ktap.result('an alert has place, share, doubt and page', promtool(program, world.dir, rules, [test]))

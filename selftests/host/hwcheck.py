@@ -128,6 +128,10 @@ def in_files(world, announced):
         f'{m:#x}' for m in sorted(got.keys() ^ world.registers.keys())] +
         [f'{m:#x}' for m in got.keys() & was[1].keys() if got[m] != was[1][m]] + world.trace())
 
+    world.put('other', '')
+    has('another CPU: the message names what works there', world.run('--read --report r'),
+        r'^1\.\.0 # SKIP this is neither .*: only --dry-run works$')
+    reset()
     has('--package does not wrap', world.run('--read --package 4294967297 --report r'), '^1..0 # SKIP .*no such package')
 
     unannounced, left = [], []

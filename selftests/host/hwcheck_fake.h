@@ -6,8 +6,8 @@
  * A register of CPU N is 8 bytes of FAKE/cpuN. OVF_CTL clears STATUS, and rst_all all counters.
  * FAKE/trace has each write. If there is a script FAKE/at-N-MSR, the first write of that MSR there
  * runs it first; FAKE/read-N-MSR: the first read. While FAKE/full exists nothing reaches the disk.
- * With FAKE/e7 it is an E7. With FAKE/nmi there is hwcheck_nmi.ko, which cannot drain while
- * FAKE/busy exists.
+ * With FAKE/e7 it is an E7, with FAKE/other another CPU. With FAKE/nmi there is hwcheck_nmi.ko,
+ * which cannot drain while FAKE/busy exists.
  */
 #include <cpuid.h>
 #include <errno.h>
@@ -34,7 +34,8 @@ static inline const char *fake(const char *path, char *to)
 
 static inline int fake_cpuid(unsigned int leaf, unsigned int *a, unsigned int *b, unsigned int *c)
 {
-	*a = leaf ? access(FAKE "/e7", F_OK) ? 0x206e6 : 0x206f2 : 1;
+	*a = !leaf ? 1 : !access(FAKE "/other", F_OK) ? 0x206c2 :
+	     access(FAKE "/e7", F_OK) ? 0x206e6 : 0x206f2;
 	*b = signature_INTEL_ebx;
 	*c = 0;
 	return 1;

@@ -661,6 +661,12 @@ def messages():
     ktap.result('the other module', ended(world.run('offcore', '--', 'true'), 3, 'modprobe intel_core_ext'))
     ktap.result('the machine has a name', ended(world.run('list'), 0, 'not for this machine but for\n? *Xeon 7500',
                                                   'stdout'))
+    for args in ['list'], ['list', '--rules']:
+        # A line that begins with a name, and the indented lines after it
+        heads = re.findall(r'^\S.*(?:\n .*)*', world.run(*args).stdout, re.M)
+        other = ['not for this machine' in ' '.join(head.split()) for head in heads]
+        ktap.result(f'{" ".join(args)} begins with what the machine has',
+                    [] if other == sorted(other) and len(set(other)) == 2 else [f'{other}'])
     world.end()
     world = World()
     ktap.result('no permission', ended(world.run('memory', '--', 'true', env={'FAKE_ERRNO': '*:13'}.items()), 3,

@@ -469,7 +469,7 @@ class LikwidGroup:
 
 
 def likwid(metrics):
-    """One file for what is counted together: LIKWID takes turns only between groups."""
+    """One file for what is counted together: LIKWID multiplexes only groups."""
     for machine, cboxes in LIKWID_MACHINES.items():
         boxes = {**BOXES, 'xeon7500_cbox': cboxes}
         directory = os.path.join(sys.argv[2], machine)

@@ -69,25 +69,31 @@ static const char *help_here(const struct session *session, const struct group *
 	       format("%s; not for this machine but for %s", help, machine_names(group->machines));
 }
 
+static void print_group(const struct session *session, const struct group *group)
+{
+	int i, num = 0;
+
+	for (i = 0; i < session->num_metrics; i++) {
+		const struct metric *metric = session->metric[i];
+
+		if (metric->group != group)
+			continue;
+		if (!num++)
+			print_help("", strlen(group->name) + 1, format("%s:", group->name),
+				   help_here(session, group, group->help));
+		print_help("  ", 33, metric->name, metric->help);
+	}
+}
+
+/* First those of the machine at hand. */
 static void print_groups(const struct session *session)
 {
-	int g, i;
+	int g, here;
 
-	for (g = 0; g < session->num_groups; g++) {
-		const struct group *group = session->group[g];
-		bool any = false;
-
-		for (i = 0; i < session->num_metrics; i++)
-			any |= session->metric[i]->group == group;
-		if (!any)
-			continue;
-		print_help("", strlen(group->name) + 1, format("%s:", group->name),
-			   help_here(session, group, group->help));
-		for (i = 0; i < session->num_metrics; i++) {
-			const struct metric *metric = session->metric[i];
-
-			if (metric->group == group)
-				print_help("  ", 33, metric->name, metric->help);
+	for (here = 1; here >= 0; here--) {
+		for (g = 0; g < session->num_groups; g++) {
+			if (machine_is(session, session->group[g]->machines) == here)
+				print_group(session, session->group[g]);
 		}
 	}
 }
@@ -206,12 +212,16 @@ int unknown(const struct session *session, const char *name, bool first)
 
 static void print_rules(const struct session *session)
 {
-	int r;
+	int r, here;
 
-	for (r = 0; r < session->num_rules; r++) {
-		const struct rule *rule = session->rule[r];
+	for (here = 1; here >= 0; here--) {
+		for (r = 0; r < session->num_rules; r++) {
+			const struct rule *rule = session->rule[r];
 
-		print_help("", 20, rule->name, help_here(session, rule->group, rule->help));
+			if (machine_is(session, rule->group->machines) == here)
+				print_help("", 20, rule->name,
+					   help_here(session, rule->group, rule->help));
+		}
 	}
 }
 

@@ -501,7 +501,7 @@ int plan_make(struct session *session)
 			planner.item[i].cell->why = planner.item[i].why;
 	}
 	make_counters(&planner);
-	/* What takes turns has no window in common, and times that do not tell what a gate does. */
+	/* Multiplexed events have no window in common, and times that do not tell what a gate does. */
 	if (!options->no_gate && !plan->command_only && plan->passes == 1 && wants_gate(&planner))
 		add_gates(&planner);
 	if (plan->num_counters)
