@@ -122,7 +122,8 @@ static inline int compat_allow(int paranoid)
 	return perfmon_capable() ? 0 : -EACCES;
 }
 
-#define perf_allow_cpu(attr)	compat_allow(0)
+/* perf asks itself, only later: without the level that is soon enough. */
+#define perf_allow_cpu(attr)	(compat_paranoid ? compat_allow(0) : 0)
 #define perf_allow_prepare()	\
 	(compat_paranoid = compat_find_data("sysctl_perf_event_paranoid"))
 #else

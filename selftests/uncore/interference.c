@@ -553,7 +553,7 @@ static bool still_counts(int package)
 
 static void judge(const struct combination *c, const int who[], int num)
 {
-	u64 bad = msr_read(0, SYN_VIOLATIONS), rounds = 0;
+	u64 bad, rounds = 0;
 	bool failed = ktap->failed;
 	char line[300];
 	int i, cpu;
@@ -583,6 +583,7 @@ static void judge(const struct combination *c, const int who[], int num)
 		if (kmsg_level <= 3 || strstr(line, "unchecked MSR") || strstr(line, "WARNING:"))
 			blame(c, "the kernel: %s", line);
 	}
+	bad = msr_read(0, SYN_VIOLATIONS);
 	if (bad)
 		blame(c, "%llu accesses against the rules", bad);
 }

@@ -93,10 +93,10 @@ static const char *wrong_machine(void)
 
 	if (!__get_cpuid(0, &eax, &ebx, &ecx, &edx) || ebx != signature_INTEL_ebx ||
 	    !__get_cpuid(1, &eax, &ebx, &ecx, &edx))
-		return "this is no Intel CPU: only --dry-run works";
+		return "this is no Intel CPU: only --dry-run (with --count or --pmi) works";
 	model = (eax >> 4 & 0xf) | (eax >> 12 & 0xf0);
 	if ((eax >> 8 & 0xf) != 6 || (model != 0x2e && model != 0x2f))
-		return "this is neither a Xeon 7500 (06_2E) nor a Xeon E7 (06_2F): only --dry-run works";
+		return "this is neither a Xeon 7500 (06_2E) nor a Xeon E7 (06_2F): only --dry-run (with --count or --pmi) works";
 	machine_e7 = model == 0x2f;
 	if ((ecx >> 31 & 1) && !under_hypervisor)
 		return "this is a virtual machine: what it would find is not the hardware "
