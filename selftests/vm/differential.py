@@ -73,7 +73,7 @@ class Row:
                 ('open', 0, pmu, self.ours if ours else self.main), ('enable', 0),
                 ('place', f'{self.ctr:#x}', self.num), *registers,
                 *(('packet', *p) for p in self.packets), ('sleep', 50), ('disable', 0), ('count',),
-                ('truth',)]
+                ('close',), ('truth',)]
 
 
 def packet(box, inst, num, mc=0, opcode=0, vn=0, rds=0, hnid=0, rnid=0, dnid=0, addr=0, out=False):

@@ -132,7 +132,7 @@ def run(kernel, machine, identities, directory):
     for text in filter(None, map(vm.answer, out.splitlines())):
         counts = [[int(n) for n in c.split(',')] for c in text[1].values()]
         if len({c[2] for c in counts[1:]}) != 1:
-            yield f'{text}: not all ran as long as the clock'
+            raise vm.Failed(f'{text}: not all ran as long as the clock')
         answers.append([c[0] for c in counts[1:]])
     if len(answers) != len(drawn):
         yield f'{len(answers)} answers to {len(drawn)} questions: {out[-300:]}'

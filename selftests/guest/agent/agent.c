@@ -169,10 +169,10 @@ static const struct {
 	void (*run)(char *w[]);
 } commands[] = {
 	{ "row", 2, row }, { "open", 4, open_one }, { "enable", 2, enable },
-	{ "disable", 2, disable }, { "run", 3, run }, { "sleep", 2, sleep_for },
-	{ "close", 1, close_all }, { "clear", 1, clear }, { "mix", 2, mix }, { "packet", 4, packet }, { "read", 2, read_msr },
-	{ "place", 3, place }, { "truth", 1, truth }, { "count", 1, count },
-	{ "accesses", 2, accesses },
+	{ "disable", 2, disable }, { "run", 3, run }, { "close", 1, close_all },
+	{ "sleep", 2, sleep_for }, { "clear", 1, clear }, { "mix", 2, mix },
+	{ "packet", 4, packet }, { "read", 2, read_msr }, { "place", 3, place },
+	{ "truth", 1, truth }, { "count", 1, count }, { "accesses", 2, accesses },
 };
 
 static void command(char *line)
