@@ -67,7 +67,7 @@ static const struct excuse {
 	{ BOTH | STAYS, NO_NAME, "TO_R_B_HOM_MSGQ_*_ALL", "SBOX*", "no manual has this sum" },
 	{ BOTH | STAYS, NO_NAME, "PKTS_SENT_*_ALL", "SBOX*", "no manual has this sum" },
 	{ BOTH | STAYS, NO_NAME, "LLC_VICTIMS_ALL", "CBOX*", "no manual has this sum" },
-	{ BOTH, OTHER_RATE, "TO_R_PROG_EV", "SBOX0*", "MM_CFG of S-Box 0 is E48H, E49H is written" },
+	{ BOTH, OTHER_RATE, "TO_R_PROG_EV", "SBOX*", "counts by MM_CFG, which is not written without options" },
 	{ BOTH, OTHER_RATE, "NEW_PACKETS_RECV_*_SNP", "*", "Table 2-48: bit 5, LIKWID sets 4" },
 	{ BOTH, OTHER_RATE, "NEW_PACKETS_RECV_*_HOM", "*", "Table 2-48: bit 4, LIKWID sets 5" },
 	{ BOTH, OTHER_RATE, "ALLOC_TO_ARB_*_HOM_VN?", "*", "Table 2-48: VN0 is bit 15, LIKWID has it the other way" },
