@@ -135,7 +135,7 @@ struct uncore_counter {
  * struct uncore_subreg_state - the shared registers of a box
  * @val: what was last written to each
  * @known: those that still hold @val: no other program can have used the box since
- * @bad: those that could not be read when the box was tried
+ * @bad: those that could not be read when the box was probed
  */
 struct uncore_subreg_state {
 	u64 val[UNCORE_MAX_SUBREGS];

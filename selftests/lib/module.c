@@ -45,3 +45,16 @@ int load_mainline(void)
 {
 	return load("kernel/arch/x86/events/intel", "intel-uncore");
 }
+
+u64 module_parameter(const char *module, const char *name)
+{
+	char path[96];
+	u64 val = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/module/%s/parameters/%s", module, name);
+	f = fopen(path, "r");
+	ktap_require(f && fscanf(f, "%llu", &val) == 1, "%s: %s", path, strerror(errno));
+	fclose(f);
+	return val;
+}

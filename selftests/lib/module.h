@@ -31,4 +31,7 @@ int load_ours(void);
 
 int load_mainline(void);
 
+/* A number that a module shows in /sys/module. */
+u64 module_parameter(const char *module, const char *name);
+
 #endif /* SELFTESTS_MODULE_H */

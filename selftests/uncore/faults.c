@@ -15,7 +15,6 @@
 #include "module.h"
 #include "sampling.h"
 
-
 /* Every 40 to 90 us. */
 static const struct {
 	const char *pmu, *event;

@@ -47,19 +47,6 @@ static int insmod(const char *name, const char *parameters)
 	return err;
 }
 
-static int parameter(const char *module, const char *name)
-{
-	char path[80];
-	int num = -1;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/sys/module/%s/parameters/%s", module, name);
-	f = fopen(path, "r");
-	ktap_require(f && fscanf(f, "%d", &num) == 1, "%s: %s", path, strerror(errno));
-	fclose(f);
-	return num;
-}
-
 static void works(const char *what)
 {
 	silicon_start();
@@ -90,7 +77,7 @@ static void each_call(void)
 			}
 			snprintf(what, sizeof(what), "%s, call %d", functions[i].name, n);
 			err = -load_ours();
-			made = parameter("fail_call", "calls");
+			made = module_parameter("fail_call", "calls");
 			if (made >= n) {
 				tried++;
 				ktap_check(err == functions[i].want, "%s: load: %s", what,
@@ -132,7 +119,7 @@ static void opens_early(const char *pmu, const char *event, const char *at)
 	err = insmod("early_open", parameters);
 	ktap_require(!err, "early_open: %s", strerror(err));
 	ktap_require(!load_ours(), "the module cannot be loaded");
-	err = -parameter("early_open", "error");
+	err = -module_parameter("early_open", "error");
 	/* perf of 6.12 does not find the one that it registers. */
 	ktap_check(err == ENODEV || (err == ENOENT && pmu == at), "%s while %s comes: %s", pmu, at,
 		   err == -1 ? "not tried" : err ? strerror(err) : "it opens");

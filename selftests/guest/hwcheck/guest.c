@@ -17,7 +17,6 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <pty.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +27,7 @@
 #include <sys/wait.h>
 
 #include "model.h"
+#include "perf.h"
 #include "../../../tools/hwcheck/nmi/hwcheck_nmi.h"
 
 #define FIRST	0xc00
@@ -63,15 +63,6 @@ static u64 value(unsigned int i, int cpu)
 	return val;
 }
 
-static void run_on(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	sched_setaffinity(0, sizeof(set), &set);
-}
-
 #define LVTPC		"/sys/module/on_cpu/parameters/lvtpc"
 #define LVTPC_MASKED	0x10400
 
@@ -101,14 +92,6 @@ static void set_on(int cpu, const char *parameter, int val)
 	ktap_require(f, "%s", path);
 	fprintf(f, "%d", val);
 	fclose(f);
-}
-
-static void run_anywhere(void)
-{
-	cpu_set_t set;
-
-	memset(&set, 0xff, sizeof(set));
-	sched_setaffinity(0, sizeof(set), &set);
 }
 
 /* Remains of somebody who has gone: nothing is enabled. */
@@ -180,7 +163,7 @@ static void begin(char *line)
 		debugctl[cpu] = msr_read(cpu, IA32_DEBUGCTL);
 		lvtpc[cpu] = read_lvtpc(cpu);
 	}
-	run_anywhere();
+	run_on(-1);
 	msr_write(0, SYN_CLEAR, 1);
 }
 
@@ -214,7 +197,7 @@ static unsigned int show_changed(const char *when)
 			changed++;
 		}
 	}
-	run_anywhere();
+	run_on(-1);
 	return changed;
 }
 

@@ -9,8 +9,6 @@
 #include "module.h"
 #include "sampling.h"
 
-#define WITNESS		"/sys/module/witness/parameters"
-
 /* Some sample, those without period count. */
 static const struct {
 	const char *pmu, *event;
@@ -28,15 +26,7 @@ static int fds[2 * EVENTS];
 
 static u64 seen(const char *what)
 {
-	char path[80];
-	u64 val = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), WITNESS "/%s", what);
-	f = fopen(path, "r");
-	ktap_require(f && fscanf(f, "%llu", &val) == 1, "%s", path);
-	fclose(f);
-	return val;
+	return module_parameter("witness", what);
 }
 
 static bool can(const char *path, const char *what)
@@ -114,7 +104,7 @@ static void restart(void)
 	int cpu;
 
 	begin();
-	ktap_require(put_text(WITNESS "/reboot", OURS), "not told: %s", strerror(errno));
+	ktap_require(put_text("/sys/module/witness/parameters/reboot", OURS), "not told: %s", strerror(errno));
 	before = all_truth(SYN_EVENTS);
 	for (cpu = 0; cpu < 4; cpu++) {
 		ktap_check(!msr_read(cpu, U_GLOBAL_CTL), "CPU %d: U_GLOBAL_CTL %#llx", cpu,

@@ -8,7 +8,6 @@
 #include "foreign.h"
 #include "sampling.h"
 
-#define WITNESS		"/sys/module/witness/parameters"
 #define NMIS		200
 
 /* Clocks in a millisecond. */
@@ -16,15 +15,7 @@
 
 static unsigned int seen(const char *what)
 {
-	unsigned int val = 0;
-	char path[80];
-	FILE *f;
-
-	snprintf(path, sizeof(path), WITNESS "/%s", what);
-	f = fopen(path, "r");
-	ktap_require(f && fscanf(f, "%u", &val) == 1, "%s", path);
-	fclose(f);
-	return val;
+	return module_parameter("witness", what);
 }
 
 static void start(void)
