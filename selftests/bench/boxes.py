@@ -5,7 +5,6 @@ to a package that is idle again, which ours leaves clean. Fails if ours takes mo
 """
 import os
 import sys
-import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
 import vm
@@ -79,12 +78,11 @@ def commands(driver, name, events):
                 ('disable', 0), ('close',), ('accesses', 'all'))
 
 
-def measure(driver, directory):
+def measure(driver):
     """{name: {'busy': events that ran all the time, 'add', 'all': [reads, writes]}}"""
     script = ((name, commands(driver, name, events)) for name, events in rows())
-    out, _ = vm.run('--cores', '8', '--icount', '--driver', driver, *vm.agent(directory),
-                    *vm.script(os.path.join(directory, driver), script), '--', '/t/agent',
-                    f'/t/{driver}')
+    out, _ = vm.run('--cores', '8', '--icount', '--driver', driver, *vm.agent(),
+                    *vm.script(driver, script), '--', '/t/agent', f'/t/{driver}')
     results = {}
     for name, values in filter(None, map(vm.answer, out.splitlines())):
         values = {key: [int(n) for n in val.split(',')] for key, val in values.items()}
@@ -97,8 +95,7 @@ def measure(driver, directory):
 
 
 def main():
-    with tempfile.TemporaryDirectory() as directory:
-        got = {d: measure(d, directory) for d in ('mainline', 'ours')}
+    got = {d: measure(d) for d in ('mainline', 'ours')}
     bad = False
     print(f'{"":34}{"writes to add":>18}{"writes in all":>18}{"reads in all":>18}')
     print(f'{"":34}' + f'{"ours":>9}{"mainline":>9}' * 3)

@@ -7,6 +7,9 @@
     sys.exit(ktap.end())
 """
 
+import re
+import traceback
+
 SHOWN = 20
 
 
@@ -25,8 +28,12 @@ class Ktap:
         print('KTAP version 1', flush=True)
 
     def result(self, name, wrong=()):
-        """One case. It passes if the list of what is wrong is empty."""
-        wrong = list(wrong)
+        """One case. It passes if the list of what is wrong is empty; what a generator of it raises
+        is wrong, too."""
+        try:
+            wrong = list(wrong)
+        except Exception:	# pylint: disable=broad-except
+            wrong = traceback.format_exc().splitlines()[-SHOWN:]
         self.num += 1
         self.bad |= bool(wrong)
         for text in wrong[:SHOWN]:
@@ -34,6 +41,28 @@ class Ktap:
         if len(wrong) > SHOWN:
             note('and %d more' % (len(wrong) - SHOWN))
         print('%sok %d %s' % ('not ' if wrong else '', self.num, name), flush=True)
+
+    def guest(self, done, where):
+        """The results of the test that vm.boot() ran, as our own. It has failed as well if it printed
+        fewer than it planned, or ended otherwise than they say."""
+        seen, plan, bad = 0, None, 0
+        for line in done.stdout.splitlines():
+            found = re.match(r'(not )?ok (?:\d+ )?(.*)', line)
+            if found:
+                seen += 1
+                self.num += 1
+                bad |= bool(found.group(1))
+                print(f'{found.group(1) or ""}ok {self.num} {where}: {found.group(2)}')
+            elif line.startswith('1..'):
+                plan = int(line[3:].split()[0])
+            elif not line.startswith('KTAP version'):
+                note(line.removeprefix('# '))
+        note(done.stderr)
+        self.bad |= bool(bad)
+        wrong = [] if seen and seen == plan else [f'{seen} of {plan} results']
+        if done.returncode != bad:
+            wrong.append(f'the machine ended with status {done.returncode}, not {bad}')
+        self.result(f'{where}: all of it has run', wrong)
 
     def end(self):
         """The plan, and the status to exit with."""

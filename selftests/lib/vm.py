@@ -1,71 +1,160 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """For the tests in Python that run on this machine and boot by themselves."""
+import atexit
+import difflib
 import glob
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(TOP, 'tools', 'lib'))
+RUN = os.path.join(TOP, 'tools', 'vm', 'run')
 SOAK = bool(os.environ.get('SOAK'))
-# As in selftests/run: without page table isolation, unless it is asked for.
-PTI = () if os.environ.get('PTI') == 'on' else ('--append', 'pti=off')
-TIMEOUT = '9900' if SOAK else '900'
+TIMEOUT = '9900' if SOAK else '900'	# for what hangs
+# Gone when the test ends.
+DIR = tempfile.mkdtemp()
+atexit.register(shutil.rmtree, DIR, ignore_errors=True)
 
 
 class Failed(Exception):
     """The machine, or what ran in it, did not end well."""
 
 
-def kernels(test):
-    """Those under test, or what the test has in its line "TEST:"."""
-    with open(test, encoding='utf-8') as f:
-        own = re.search('^TEST: (.*)', f.read(), re.M)
-    return (os.environ.get('KERNELS_UNDER_TEST') or (own.group(1) if own else '6.1 6.12')).split()
+def directive(key):
+    """The words of the line "KEY: ..." of the test that runs; selftests/run --help has the keys."""
+    with open(sys.argv[0], encoding='utf-8') as f:
+        found = re.search(rf'^{key}: (.*)', f.read(4000), re.M)
+    return found.group(1).split() if found else []
 
 
-def build(name, source, directory):
-    """A static program of selftests/guest/NAME; returns where it is."""
-    exe = os.path.join(directory, name)
-    done = subprocess.run(
-        ['gcc', '-O2', '-g', '-Wall', '-Wextra', '-Werror', '-static', '-o', exe,
-         '-I', os.path.join(TOP, 'selftests', 'lib'),
-         '-I', os.path.join(TOP, 'tools', 'silicon', 'model'),
-         os.path.join(TOP, 'selftests', 'guest', name, source),
-         *glob.glob(os.path.join(TOP, 'selftests', 'lib', '*.c'))],
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, check=False)
+def kernels():
+    """Those under test, or what the test has in its line "TEST:", or in "SOAK:" if it is of
+    soak alone."""
+    own = directive('TEST') or ['6.1', '6.12']
+    if own == ['none']:
+        own = directive('SOAK') or ['newest']
+    return os.environ.get('KERNELS_UNDER_TEST', '').split() or own
+
+
+# As in selftests/run: without page table isolation, unless it is asked for or matters.
+PTI = ('--append', 'pti=off')
+if os.environ.get('PTI') == 'on' or directive('PTI') == ['on']:
+    PTI = ()
+
+
+def path(*names):
+    """A file in the directory of the test that runs."""
+    return os.path.join(DIR, *names)
+
+
+def file(name, text, mode=0o644):
+    """Writes such a file and returns its path."""
+    with open(path(name), 'w', encoding='utf-8') as f:
+        f.write(text)
+    os.chmod(path(name), mode)
+    return path(name)
+
+
+def shell(command, *args, **env):
+    """A command for bash, with the functions of tools/lib/common.sh; args are $1 and so on, env is added
+    to its environment. Returns what it printed on stdout and stderr; any status but 0 is a failure."""
+    done = subprocess.run(['bash', '-c', f'. "$0"; {command}', f'{TOP}/tools/lib/common.sh', *args],
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env={**os.environ, **env},
+                          stderr=subprocess.STDOUT, encoding='utf-8', errors='replace', check=False)
     if done.returncode:
-        raise Failed(done.stdout)
-    return exe
+        raise Failed(f'{done.stdout}{command}: status {done.returncode}')
+    return done.stdout
+
+
+def build(name, source='guest.c'):
+    """A static program of selftests/guest/NAME; returns where it is."""
+    shell('cd "$1/selftests" && gcc -O2 -g -Wall -Wextra -Werror -static -I lib '
+          '-I ../tools/silicon/model -o "$2" "guest/$3/$4" lib/*.c', TOP, path(name), name, source)
+    return path(name)
+
+
+def modules(name, kernel, *variables):
+    """The modules of selftests/guest/NAME for a kernel; returns the directory they are in."""
+    out = f'{TOP}/build/selftests/{name}-{kernel}'
+    found = subprocess.run([f'{TOP}/tools/vm/kernel', '--cached', '--headers', kernel],
+                           stdout=subprocess.PIPE, encoding='utf-8', check=True).stdout
+    shell('mkdir -p "$1" && cp -u "$2"/* "$1" && make -s -C "$3" "M=$1" W=1 "${@:4}" modules', out,
+          f'{TOP}/selftests/guest/{name}', re.search('^KDIR=(.*)', found, re.M).group(1), *variables)
+    return out
+
+
+def command(*args):
+    """The words of tools/vm/run with these options and command, as tests call it."""
+    return [RUN, '--timeout', TIMEOUT, *PTI, *args]
+
+
+def boot(*args):
+    """Runs it. Returns returncode, stdout and stderr, whatever the status is."""
+    return subprocess.run(command(*args), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, encoding='utf-8', errors='surrogateescape',
+                          check=False)
+
+
+def ended(done, status=0):
+    """What is wrong with how boot() ended."""
+    if done.returncode != status:
+        yield f'the machine ended with status {done.returncode}, not {status}'
+        yield from (done.stdout + done.stderr).splitlines()[-20:]
 
 
 def run(*args):
-    """tools/vm/run with these options and command. Returns what came on stdout and stderr;
-    anything but status 0 is a failure. The timeout is for what hangs."""
-    command = [os.path.join(TOP, 'tools', 'vm', 'run'), '--timeout', TIMEOUT, *PTI, *args]
-    done = subprocess.run(command,
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, universal_newlines=True, check=False)
-    if done.returncode:
-        tail = (done.stdout + done.stderr).splitlines()[-20:]
-        raise Failed('\n'.join([f'the machine ended with status {done.returncode}', *tail]))
+    """Likewise, but anything but status 0 is a failure. Returns stdout and stderr."""
+    done = boot(*args)
+    wrong = '\n'.join(ended(done))
+    if wrong:
+        raise Failed(wrong)
     return done.stdout, done.stderr
 
 
-def agent(directory):
+def printed(done, *lines):
+    """What is wrong with it if it was to end with status 0, and to print just these lines."""
+    yield from ended(done)
+    yield from differ(lines, done.stdout.splitlines())
+
+
+def differ(want, got):
+    """The lines in which two lists of lines differ, as diff -u shows them."""
+    return difflib.unified_diff(list(want), list(got), 'wanted', 'found', lineterm='')
+
+
+def missing(text, *patterns):
+    """Those of these regular expressions that no line of the text has."""
+    return [f'nothing has "{p}" in it' for p in patterns if not re.search(p, text, re.M)]
+
+
+def guests(ktap, name, command, *options):
+    """A whole test: boots each kernel with these options and runs the command there. /t/guest is
+    selftests/guest/NAME/guest.c, and the modules of NAME, if it has a Kbuild, are beside it."""
+    guest = build(name)
+    for kernel in kernels():
+        put = [f'{guest}:/t/guest']
+        if os.path.exists(f'{TOP}/selftests/guest/{name}/Kbuild'):
+            put += [f'{ko}:/t/' for ko in glob.glob(modules(name, kernel) + '/*.ko')]
+        done = boot('--kernel', kernel, *(word for p in put for word in ('--put', p)), *options,
+                    '--', 'sh', '-c', command)
+        ktap.guest(done, kernel)
+
+
+def agent():
     """Options that put selftests/guest/agent into the guest, as /t/agent."""
-    return '--put', build('agent', 'agent.c', directory) + ':/t/agent'
+    return '--put', build('agent', 'agent.c') + ':/t/agent'
 
 
-def script(path, rows):
-    """What the agent is to do, as options that put it at PATH of the guest's /t. ROWS are
+def script(name, rows):
+    """What the agent is to do, as options that put it into the guest, as /t/NAME. ROWS are
     (key, [command]), a command is a list of its words: the agent's source has them."""
-    with open(path, 'w', encoding='utf-8') as f:
-        for key, commands in rows:
-            for command in (('row', key), *commands):
-                f.write('\t'.join(map(str, command)) + '\n')
-    return '--put', f'{path}:/t/{os.path.basename(path)}'
+    text = ''.join('\t'.join(map(str, words)) + '\n' for key, commands in rows
+                   for words in (('row', key), *commands))
+    return '--put', file(name, text) + ':/t/'
 
 
 def answer(line):

@@ -25,7 +25,6 @@ import operator
 import os
 import re
 import sys
-import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
 import vm
@@ -496,8 +495,8 @@ def unnoticed_writes(writes):
 
 # ---- the run ----
 
-def run_guest(kernel, machine, exe, directory):
-    trace = os.path.join(directory, 'trace')
+def run_guest(kernel, machine, exe):
+    trace = vm.path('trace')
     out, _ = vm.run('--kernel', kernel, '--machine', machine, '--trace', trace,
                     '--put', exe + ':/t/dump', '--', '/t/dump', *(['all'] if vm.SOAK else []))
     return Dump(out), read_trace(trace)
@@ -537,12 +536,12 @@ def check_kernel(ktap, kernel, machine, dump, writes):
                 [] if dump.violations == 0 else [f'{dump.violations} violations'])
 
 
-def check_machine(ktap, machine, exe, directory):
+def check_machine(ktap, machine, exe):
     dump = None
     use_model(MODELS[machine][0])
-    for kernel in vm.kernels(__file__):
+    for kernel in vm.kernels():
         try:
-            dump, writes = run_guest(kernel, machine, exe, directory)
+            dump, writes = run_guest(kernel, machine, exe)
         except vm.Failed as e:
             ktap.result(f'{machine} {kernel}: the guest runs', str(e).splitlines())
             continue
@@ -559,10 +558,9 @@ def check_machine(ktap, machine, exe, directory):
 
 def main():
     ktap = Ktap()
-    with tempfile.TemporaryDirectory() as directory:
-        exe = vm.build('conformance', 'dump.c', directory)
-        for machine in MODELS:
-            check_machine(ktap, machine, exe, directory)
+    exe = vm.build('conformance', 'dump.c')
+    for machine in MODELS:
+        check_machine(ktap, machine, exe)
     return ktap.end()
 
 

@@ -242,7 +242,7 @@ def check_machine(ktap, machine, model, kernel):
 
 def main():
     ktap = Ktap()
-    for i, kernel in enumerate(vm.kernels(__file__)):
+    for i, kernel in enumerate(vm.kernels()):
         for machine, models in MACHINES:
             for model in models if vm.SOAK else [models[i % len(models)]]:
                 check_machine(ktap, machine, model, kernel)

@@ -17,7 +17,6 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
 import vm
@@ -522,13 +521,10 @@ def mainline(kernel):
 def run_guest(kernel, machine, rows):
     """What the agent says of each row, by driver."""
     load, put = mainline(kernel)
-    with tempfile.TemporaryDirectory() as directory:
-        put += vm.agent(directory)
-        for driver in 'ours', 'mainline':
-            put += vm.script(os.path.join(directory, driver),
-                             ((r.key, r.commands(driver == 'ours')) for r in rows))
-        out, err = vm.run('--machine', machine, '--cores', MACHINES[machine][1], '--kernel', kernel,
-                          *put, '--', 'sh', '-c', GUEST.replace('LOAD', load))
+    for driver in 'ours', 'mainline':
+        put += vm.script(driver, ((r.key, r.commands(driver == 'ours')) for r in rows))
+    out, err = vm.run('--machine', machine, '--cores', MACHINES[machine][1], '--kernel', kernel,
+                      *vm.agent(), *put, '--', 'sh', '-c', GUEST.replace('LOAD', load))
     # Mainline is known to break rules. What either breaks is in the rows, too.
     for line in err.splitlines():
         if not line.startswith('silicon: violation'):
@@ -595,7 +591,7 @@ def main():
     ktap = Ktap()
     for machine, (model, _) in MACHINES.items():
         rows = make_rows(model)
-        for kernel in vm.kernels(__file__):
+        for kernel in vm.kernels():
             # Mainline's uncore clock counts nothing there, and the kernel complains:
             # Documentation/upstream/nhmex_fixed_ctr_bits
             left = [r for r in rows if PATCHED or kernel != 'newest' or not r.about.get('fixed')]

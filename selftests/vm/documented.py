@@ -347,7 +347,7 @@ def test_host(ktap, commands, directory):
 def main():
     ktap = Ktap()
     found = collect()
-    kernels = vm.kernels(__file__)
+    kernels = vm.kernels()
     # That of Debian 12 reads all events of all PMUs whenever it starts.
     ways = [('--kernel', kernels[0], '--perf', 'newest')]
     if vm.SOAK:

@@ -146,8 +146,7 @@ class Bench:
 
     def __init__(self, kernel, directory):
         self.kernel, self.directory = kernel, directory
-        self.guest = vm.build('hwcheck', 'guest.c', directory)
-        os.rename(self.guest, f'{directory}/guest')
+        shutil.move(vm.build('hwcheck'), f'{directory}/guest')
         known = subprocess.run([f'{vm.TOP}/tools/vm/kernel', '--cached', '--headers', kernel],
                                stdout=subprocess.PIPE, encoding='utf-8', check=True).stdout
         kdir = re.search('^KDIR=(.*)$', known, re.M).group(1)
@@ -379,7 +378,7 @@ def test_no_control(ktap, bench):
 def main():
     ktap = Ktap()
     # One kernel proves the experiments, others that the module is built and works there.
-    for number, kernel in enumerate(vm.kernels(__file__)):
+    for number, kernel in enumerate(vm.kernels()):
         few = number > 0
         with tempfile.TemporaryDirectory() as directory:
             bench = Bench(kernel, directory)

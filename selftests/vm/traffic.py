@@ -12,7 +12,6 @@ import json
 import os
 import re
 import sys
-import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
 import vm
@@ -69,10 +68,9 @@ def values(traffic):
             yield f'{scope} {metric}: {value}, not {wanted}'
 
 
-def refused(traffic, line):
+def refused(line):
     """Yields what is wrong with how it refuses such a line."""
-    with open(traffic, 'w', encoding='utf-8') as f:
-        f.write(f'{line}\n')
+    traffic = vm.file('traffic', f'{line}\n')
     try:
         vm.run('--kernel', '6.1', '--traffic', traffic, '--', 'true')
         yield f'taken: {line}'
@@ -84,17 +82,9 @@ def refused(traffic, line):
 def main():
     """The sentences, and some that are none."""
     ktap = Ktap()
-    with tempfile.TemporaryDirectory() as directory:
-        traffic = os.path.join(directory, 'traffic')
-        with open(traffic, 'w', encoding='utf-8') as f:
-            f.write(SENTENCES)
-        try:
-            wrong = list(values(traffic))
-        except vm.Failed as e:
-            wrong = [str(e)]
-        ktap.result('what a sentence says is what is counted', wrong)
-        ktap.result('what no link carries, and what is no sentence, is refused',
-                    [w for line in NOT_SENTENCES for w in refused(traffic, line)])
+    ktap.result('what a sentence says is what is counted', values(vm.file('traffic', SENTENCES)))
+    ktap.result('what no link carries, and what is no sentence, is refused',
+                (w for line in NOT_SENTENCES for w in refused(line)))
     return ktap.end()
 
 

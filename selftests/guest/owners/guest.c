@@ -2,7 +2,7 @@
 /*
  * PCM and LIKWID before, while and after the driver counts: what it counts is right, or a
  * foreign write is reported, and it leaves them a package that they can use. In the guest;
- * selftests/strangers/owners.sh starts it.
+ * selftests/strangers/owners.py starts it.
  *
  * Right is, of a rate that does not change, what it was when nobody else was there.
  */
