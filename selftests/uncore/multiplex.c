@@ -9,6 +9,9 @@
  *
  * VM: --sockets 2 --cores 2 --icount --append nmi_watchdog=0
  */
+#include <sys/mman.h>
+#include <sys/wait.h>
+
 #include "silicon.h"
 
 #define PMU	"xeon7500_cbox_2"
@@ -23,23 +26,49 @@ static const char * const events[NUM] = {
 
 static struct perf_count count[NUM];
 
-/* For so long, and until they have had their turns: else nothing would be tested. */
-static void count_all(int cpu, unsigned int us)
+/*
+ * Counts the events of one program, which has all, or every second if there are two. It counts for
+ * so long, and until the events have had their turns: else nothing would be tested.
+ */
+static void count_share(int cpu, unsigned int us, int first, int programs)
 {
 	int fd[NUM], i;
 
 	hurry(PMU);
-	for (i = 0; i < NUM; i++) {
+	for (i = first; i < NUM; i += programs) {
 		fd[i] = event_open(PMU, events[i], cpu, -1);
 		perf_enable(fd[i]);
 	}
 	sleep_us(us);
 	for (i = 0; i < 1000 && box_truth(cpu, SYN_WINDOWS, PMU) <= 2 * NUM; i++)
 		sleep_us(1000);
-	for (i = 0; i < NUM; i++)
+	for (i = first; i < NUM; i += programs)
 		perf_disable(fd[i]);
-	for (i = 0; i < NUM; i++)
+	for (i = first; i < NUM; i += programs)
 		count[i] = perf_count(fd[i]);
+}
+
+static void count_all(int cpu, unsigned int us)
+{
+	count_share(cpu, us, 0, 1);
+}
+
+/* Likewise, but two programs, each of which begins and ends when it comes to it. */
+static void count_by_two(int cpu, unsigned int us)
+{
+	struct perf_count *of_other = mmap(NULL, sizeof(count), PROT_READ | PROT_WRITE,
+					   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid_t other = fork();
+	int i;
+
+	count_share(cpu, us, !other, 2);
+	if (!other) {
+		memcpy(of_other, count, sizeof(count));
+		_exit(0);
+	}
+	waitpid(other, NULL, 0);
+	for (i = 1; i < NUM; i += 2)
+		count[i] = of_other[i];
 }
 
 static void check_turns(int cpu)
@@ -49,14 +78,14 @@ static void check_turns(int cpu)
 	ktap_check(windows > 2 * NUM, "%llu windows", windows);
 }
 
-static void sums_agree(void)
+static void check_sums(void (*count_them)(int cpu, unsigned int us))
 {
 	u64 sum = 0, truth;
 	int cpu, i;
 
 	silicon_start();
 	cpu = package_cpu(1);
-	count_all(cpu, 200000);
+	count_them(cpu, 200000);
 	for (i = 0; i < NUM; i++) {
 		sum += count[i].value;
 		ktap_check(count[i].value && count[i].running < count[i].enabled,
@@ -68,7 +97,12 @@ static void sums_agree(void)
 	check_turns(cpu);
 }
 
-static void each_gets_its_own(void)
+static void sums_agree(void)
+{
+	check_sums(count_all);
+}
+
+static void check_each(void (*count_them)(int cpu, unsigned int us))
 {
 	int cpu, loud, i;
 
@@ -82,7 +116,7 @@ static void each_gets_its_own(void)
 				SYN_PATTERN(0, 0, 0, 0));
 		silicon_traffic(cpu, SYN_SEL(SYN_BOX_C, 2, attr.config & 0xff, SYN_ANY),
 				SYN_PATTERN(2, 0, 3, 1));
-		count_all(cpu, 60000);
+		count_them(cpu, 60000);
 		truth = box_truth(cpu, SYN_EVENTS, PMU);
 		for (i = 0; i < NUM; i++)
 			ktap_check(count[i].value == (i == loud ? truth : 0),
@@ -92,6 +126,17 @@ static void each_gets_its_own(void)
 		check_turns(cpu);
 		msr_write(cpu, SYN_TRAFFIC_RESET, 1);
 	}
+}
+
+static void each_gets_its_own(void)
+{
+	check_each(count_all);
+}
+
+static void two_programs(void)
+{
+	check_sums(count_by_two);
+	check_each(count_by_two);
 }
 
 /* The time perf scales with is the time the counter was on, and each has its share. */
@@ -201,6 +246,7 @@ static void pinned(void)
 
 SILICON_MAIN({ "14 events on 6 counters: the sums agree", sums_agree },
 	     { "each event has counts of its own only", each_gets_its_own },
+	     { "two programs on one box: no count is lost, doubled or the other's", two_programs },
 	     { "running times fit the counts", scaled_counts },
 	     { "groups start as one", groups },
 	     { "beside pinned events", pinned })
