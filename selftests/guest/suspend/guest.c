@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Suspend and restart: no counter runs and no PMI is let in from the moment on at which
- * the driver was told. In the guest; selftests/vm/suspend.sh starts it.
+ * the driver was told. In the guest; selftests/vm/suspend.py starts it.
  *
  * CPUs 0 and 1 are package 0, 2 and 3 package 1.
  */
