@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * When PMIs are asked for, what proves that they arrive, and what becomes of them.
- * NMIs that nobody wants are in selftests/vm/unknown_nmi.sh.
+ * NMIs that nobody wants are in selftests/vm/unknown_nmi.py.
  *
  * CPU 0 is in charge of package 0, CPU 2 of package 1. The NMI watchdog is off: while the
  * core PMU is in use, its handler claims every NMI, and none would be left.

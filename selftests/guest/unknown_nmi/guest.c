@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * NMIs that are none of ours, while an event samples: the dump button, SERR and IOCHK. In
- * the guest; selftests/vm/unknown_nmi.sh starts it.
+ * the guest; selftests/vm/unknown_nmi.py starts it.
  *
  * CPU 0 is in charge, CPU 1 is not.
  */
