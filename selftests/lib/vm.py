@@ -77,13 +77,18 @@ def build(name, source='guest.c'):
     return path(name)
 
 
+def headers(kernel):
+    """The directory of a kernel's headers, to build modules in."""
+    found = subprocess.run([f'{TOP}/tools/vm/kernel', '--cached', '--headers', kernel],
+                           stdout=subprocess.PIPE, encoding='utf-8', check=True).stdout
+    return re.search('^KDIR=(.*)', found, re.M).group(1)
+
+
 def modules(name, kernel, *variables):
     """The modules of selftests/guest/NAME for a kernel; returns the directory they are in."""
     out = f'{TOP}/build/selftests/{name}-{kernel}'
-    found = subprocess.run([f'{TOP}/tools/vm/kernel', '--cached', '--headers', kernel],
-                           stdout=subprocess.PIPE, encoding='utf-8', check=True).stdout
     shell('mkdir -p "$1" && cp -u "$2"/* "$1" && make -s -C "$3" "M=$1" W=1 "${@:4}" modules', out,
-          f'{TOP}/selftests/guest/{name}', re.search('^KDIR=(.*)', found, re.M).group(1), *variables)
+          f'{TOP}/selftests/guest/{name}', headers(kernel), *variables)
     return out
 
 

@@ -147,9 +147,7 @@ class Bench:
     def __init__(self, kernel, directory):
         self.kernel, self.directory = kernel, directory
         shutil.move(vm.build('hwcheck'), f'{directory}/guest')
-        known = subprocess.run([f'{vm.TOP}/tools/vm/kernel', '--cached', '--headers', kernel],
-                               stdout=subprocess.PIPE, encoding='utf-8', check=True).stdout
-        kdir = re.search('^KDIR=(.*)$', known, re.M).group(1)
+        kdir = vm.headers(kernel)
         self.make(f'{vm.TOP}/tools/hwcheck', f'OUTPUT={directory}', f'KDIR={kdir}', 'all', 'module')
         shutil.copytree(f'{vm.TOP}/selftests/guest/hwcheck', f'{directory}/on_cpu')
         self.make(kdir, f'M={directory}/on_cpu', 'modules')
