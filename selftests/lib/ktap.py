@@ -30,10 +30,12 @@ class Ktap:
     def result(self, name, wrong=()):
         """One case. It passes if the list of what is wrong is empty; what a generator of it raises
         is wrong, too."""
+        found, wrong = wrong, []
         try:
-            wrong = list(wrong)
+            for text in found:
+                wrong.append(text)
         except Exception:	# pylint: disable=broad-except
-            wrong = traceback.format_exc().splitlines()[-SHOWN:]
+            wrong += traceback.format_exc().splitlines()[-SHOWN:]
         self.num += 1
         self.bad |= bool(wrong)
         for text in wrong[:SHOWN]:
