@@ -2,7 +2,7 @@
 /*
  * The registers of a sample (PERF_SAMPLE_REGS_INTR) are those of the interrupted program, or the
  * kernel has made them up; then all that it has not filled in is 0, and nothing of the kernel's
- * stack. In the guest; selftests/vm/sample_regs.sh starts it, with a driver whose variables on
+ * stack. In the guest; selftests/vm/sample_regs.py starts it, with a driver whose variables on
  * the stack the compiler has not initialised.
  *
  * All PMIs are lost, so that no sample is taken in an NMI. CPU 0 serves the package.
