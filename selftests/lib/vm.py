@@ -59,6 +59,12 @@ def file(name, text, mode=0o644):
     return path(name)
 
 
+def read(name):
+    """The text of a file."""
+    with open(name, encoding='utf-8', errors='replace') as f:
+        return f.read()
+
+
 def shell(command, *args, **env):
     """A command for bash, with the functions of tools/lib/common.sh; args are $1 and so on, env is added
     to its environment. Returns what it printed on stdout and stderr; any status but 0 is a failure."""
@@ -66,8 +72,30 @@ def shell(command, *args, **env):
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env={**os.environ, **env},
                           stderr=subprocess.STDOUT, encoding='utf-8', errors='replace', check=False)
     if done.returncode:
-        raise Failed(f'{done.stdout}{command}: status {done.returncode}')
+        raise Failed(f'{command}: status {done.returncode}\n{done.stdout}')
     return done.stdout
+
+
+def own_mounts(options):
+    """Starts the test again, by unshare with these options: what it mounts is for it alone and ends
+    with it. DIR is a tmpfs then."""
+    if 'MOUNTS' not in os.environ:
+        os.rmdir(DIR)
+        os.execvp('unshare', ['unshare', options, 'env', 'MOUNTS=own', sys.argv[0]])
+    shell('mount -t tmpfs tmpfs "$1"', DIR)
+    atexit.register(shell, 'umount -l "$1"', DIR)
+
+
+def overlay(name, *lower):
+    """Whatever is written into /usr, /etc and /var from now on goes into the directory NAME. LOWER
+    are directories whose usr, etc and var cover them."""
+    for d in 'usr', 'etc', 'var':
+        upper, work = path(name, d), path(name, f'{d}.work')
+        os.makedirs(upper)
+        os.mkdir(work)
+        lowers = ':'.join([*(f'{root}/{d}' for root in lower), f'/{d}'])
+        shell('mount -t overlay overlay "/$1" -o "$2"', d,
+              f'lowerdir={lowers},upperdir={upper},workdir={work}')
 
 
 def build(name, source='guest.c'):
@@ -78,18 +106,23 @@ def build(name, source='guest.c'):
 
 
 def headers(kernel):
-    """The directory of a kernel's headers, to build modules in."""
-    found = subprocess.run([f'{TOP}/tools/vm/kernel', '--cached', '--headers', kernel],
-                           stdout=subprocess.PIPE, encoding='utf-8', check=True).stdout
-    return re.search('^KDIR=(.*)', found, re.M).group(1)
+    """What tools/vm/kernel says of these headers, by name: RELEASE, KDIR and others."""
+    said = subprocess.run([f'{TOP}/tools/vm/kernel', '--cached', '--headers', kernel],
+                          stdout=subprocess.PIPE, encoding='utf-8', check=True).stdout
+    return dict(line.split('=', 1) for line in said.splitlines())
 
 
 def modules(name, kernel, *variables):
     """The modules of selftests/guest/NAME for a kernel; returns the directory they are in."""
     out = f'{TOP}/build/selftests/{name}-{kernel}'
     shell('mkdir -p "$1" && cp -u "$2"/* "$1" && make -s -C "$3" "M=$1" W=1 "${@:4}" modules', out,
-          f'{TOP}/selftests/guest/{name}', headers(kernel), *variables)
+          f'{TOP}/selftests/guest/{name}', headers(kernel)['KDIR'], *variables)
     return out
+
+
+def version():
+    """Of this project."""
+    return re.search('^PACKAGE_VERSION="(.*)"', read(f'{TOP}/dkms.conf'), re.M).group(1)
 
 
 def command(*args):
