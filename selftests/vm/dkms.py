@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""What apt runs when a kernel is installed.
+
+With the dkms of Debian 12 and of Debian 13 the modules are built for a kernel that they are for,
+and for any other apt goes on and nothing changes.
+
+TEST: none
+"""
+import glob
+import lzma
+import os
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
+import vm
+from ktap import Ktap, note
+
+NAME, VERSION = 'xeon7500-pmu', vm.version()
+MODULE = f'{NAME}/{VERSION}'
+MAKE_LOG = f'/var/lib/dkms/{MODULE}/build/make.log'
+# Before and after the window, and another one in it.
+OLDER, NEWER, UPGRADE = '6.0.0-6-amd64', '7.4.0+deb13-amd64', '7.3.99+deb13-amd64'
+GET_DKMS = '''
+private_apt "$1"
+mkdir "$2" && cd "$2" && apt-get "${APT_OPTS[@]}" download dkms && dpkg -x dkms_*.deb .
+'''
+
+
+def lacking(kdir):
+    """Headers of a kernel like this one, but for a symbol that it does not export."""
+    root = vm.path('lacking')
+    vm.shell('cp -rs "$1" "$2"', kdir, root)
+    for name, pattern, text in (('Module.symvers', '.*\tperf_pmu_register\t.*\n', ''),
+                                ('Makefile', 'KBUILD_OUTPUT=.*', f'KBUILD_OUTPUT={root}')):
+        os.remove(f'{root}/{name}')
+        vm.file(f'lacking/{name}', re.sub('^' + pattern, text, vm.read(f'{kdir}/{name}'), flags=re.M))
+    return root
+
+
+def headers(kdir, *releases):
+    for release in releases:
+        os.makedirs(f'/lib/modules/{release}')
+        os.symlink(kdir, f'/lib/modules/{release}/build')
+
+
+def machine(suite, kdir):
+    """The root directory with the dkms of that Debian, and with headers of two kernels."""
+    vm.shell(GET_DKMS, suite, vm.path(suite))
+    vm.overlay(f'{suite}.upper', vm.path(suite))
+    vm.shell('make -s -C "$TOP" dkms-source DESTDIR=/')
+    headers(kdir, OLDER, NEWER)
+
+
+def shown(*command):
+    """Runs it and returns its status; its output are diagnostics, that of make as well if it fails."""
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, encoding='utf-8', errors='replace', check=False)
+    note(done.stdout)
+    if done.returncode and os.path.exists(MAKE_LOG):
+        note(vm.read(MAKE_LOG))
+    return done
+
+
+def works(*command):
+    status = shown(*command).returncode
+    if status:
+        yield f'{" ".join(command)}: status {status}'
+
+
+def installed():
+    return sorted(re.sub('[.]ko[.].*', '.ko', f'{os.path.relpath(where, "/lib/modules")}/{name}')
+                  for where, _, names in os.walk('/lib/modules') for name in names if '.ko' in name)
+
+
+def status():
+    return vm.shell('dkms status').splitlines()
+
+
+def ours(*releases):
+    """They are built for these, and for no other, and dkms knows them again."""
+    yield from vm.differ(sorted(f'{release}/updates/dkms/{name}.ko' for release in releases
+                                for name in ('intel_core_ext', 'xeon7500_uncore')), installed())
+    yield from (line for line in status() if 'WARNING' in line)
+
+
+def package():
+    """The postinst of our package."""
+    return works('/usr/lib/dkms/common.postinst', NAME, VERSION, f'/usr/share/{NAME}', '', '')
+
+
+def kernel(release):
+    """That of the package of a kernel, and that of its headers."""
+    for hook in 'postinst', 'header_postinst':
+        yield from works(f'/etc/kernel/{hook}.d/dkms', release, f'/boot/vmlinuz-{release}')
+
+
+def first():
+    yield from package()
+    yield from vm.differ([f'{MODULE}: added'], installed() + status())
+
+
+def by_hand(release, pattern, *options, log=None):
+    """dkms refuses or fails, and says why."""
+    done = shown('dkms', 'install', MODULE, '-k', release, *options)
+    if not done.returncode:
+        yield 'it has been done'
+    yield from vm.missing(vm.read(log) if log else done.stdout, pattern)
+
+
+def nothing(wrong):
+    """A kernel that is not for us leaves everything as it was."""
+    before = installed() + status()
+    yield from wrong
+    yield from vm.differ(before, installed() + status())
+
+
+def lacks(release, root):
+    yield from by_hand(release, 'perf_pmu_register.* undefined', '--kernelsourcedir', root, log=MAKE_LOG)
+    yield from installed()
+
+
+def signed(release):
+    """Secure Boot wants a signature. The key that dkms has made is told in install.md."""
+    names = glob.glob(f'/lib/modules/{release}/updates/dkms/*')
+    for name in names:
+        with (lzma.open if name.endswith('.xz') else open)(name, 'rb') as f:
+            if not f.read().endswith(b'~Module signature appended~\n'):
+                yield f'{name} is not signed'
+    yield from (f'there is no {name}' for name in ('/var/lib/dkms/mok.key', '/var/lib/dkms/mok.pub')
+                if not os.path.exists(name))
+    if not names:
+        yield 'there are no modules'
+
+
+def removed():
+    yield from works('dkms', 'remove', MODULE, '--all')
+    yield from installed() + status()
+
+
+def check(ktap, suite, release, kdir):
+    def result(name, wrong):
+        ktap.result(f'{suite}: {name}', wrong)
+
+    try:
+        machine(suite, kdir)
+    except vm.Failed as e:
+        result('dkms', str(e).splitlines())
+        return
+    result('our package, and no kernel that it is for', first())
+    for other in OLDER, NEWER:
+        result(f'dkms says why not for {other}', by_hand(other, 'BUILD_EXCLUSIVE'))
+        result(f'{other} is installed', nothing(kernel(other)))
+    result('a kernel that lacks a symbol', lacks(release, vm.path('lacking')))
+    headers(kdir, release)
+    result('our package, and a kernel that it is for', package())
+    result('the modules are there', ours(release))
+    result('they are signed', signed(release))
+    for other in OLDER, NEWER:
+        result(f'{other} is installed after it', nothing(kernel(other)))
+    headers(kdir, UPGRADE)
+    result('a processor of 32 bits',
+           nothing(works('setarch', 'i686', '/etc/kernel/postinst.d/dkms', UPGRADE)))
+    result('another kernel that they are for is installed', kernel(UPGRADE))
+    result('the modules are there for both', ours(release, UPGRADE))
+    result('they can be removed', removed())
+    vm.shell('umount -l /usr /etc /var')
+
+
+def main():
+    # Hooks and dkms have their places in the root directory.
+    vm.own_mounts('-rm')
+    os.environ['PATH'] += ':/usr/sbin:/sbin'
+    vm.shell('need_packages build-essential kmod')
+    known = vm.headers(vm.kernels()[0])
+    lacking(known['KDIR'])
+    ktap = Ktap()
+    for suite in 'bookworm', 'trixie':
+        check(ktap, suite, known['RELEASE'], known['KDIR'])
+    return ktap.end()
+
+
+if __name__ == '__main__':
+    sys.exit(main())
