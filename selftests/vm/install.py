@@ -158,9 +158,8 @@ def completion():
     for want, *words in COMPLETED:
         got = vm.shell(COMPLETE, 'perf-metrics', *words, PERF_METRICS_PATH=f'{vm.TOP}/metrics',
                        PATH=f'{vm.TOP}/build/metrics:{os.environ["PATH"]}')
-        note(f'{" ".join(words)}: {got}')
         if got != want:
-            yield f'wanted: {want}'
+            yield f'{" ".join(words)}: {got}, not {want}'
 
 
 class Debian:
