@@ -10,6 +10,8 @@ import subprocess
 import sys
 import tempfile
 
+from ktap import note
+
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(TOP, 'tools', 'lib'))
 RUN = os.path.join(TOP, 'tools', 'vm', 'run')
@@ -74,6 +76,15 @@ def shell(command, *args, **env):
     if done.returncode:
         raise Failed(f'{command}: status {done.returncode}\n{done.stdout}')
     return done.stdout
+
+
+def works(command, *args):
+    """What is wrong if shell() fails; all that it prints are diagnostics."""
+    try:
+        note(shell(command, *args))
+    except Failed as failed:
+        note(failed)
+        yield 'it has failed'
 
 
 def own_mounts(options):

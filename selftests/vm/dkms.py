@@ -11,12 +11,11 @@ import glob
 import lzma
 import os
 import re
-import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
 import vm
-from ktap import Ktap, note
+from ktap import Ktap
 
 NAME, VERSION = 'xeon7500-pmu', vm.version()
 MODULE = f'{NAME}/{VERSION}'
@@ -37,7 +36,6 @@ def lacking(kdir):
                                 ('Makefile', 'KBUILD_OUTPUT=.*', f'KBUILD_OUTPUT={root}')):
         os.remove(f'{root}/{name}')
         vm.file(f'lacking/{name}', re.sub('^' + pattern, text, vm.read(f'{kdir}/{name}'), flags=re.M))
-    return root
 
 
 def headers(kdir, *releases):
@@ -54,20 +52,9 @@ def machine(suite, kdir):
     headers(kdir, OLDER, NEWER)
 
 
-def shown(*command):
-    """Runs it and returns its status; its output are diagnostics, that of make as well if it fails."""
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, encoding='utf-8', errors='replace', check=False)
-    note(done.stdout)
-    if done.returncode and os.path.exists(MAKE_LOG):
-        note(vm.read(MAKE_LOG))
-    return done
-
-
 def works(*command):
-    status = shown(*command).returncode
-    if status:
-        yield f'{" ".join(command)}: status {status}'
+    """What make has said as well, if it fails."""
+    return vm.works('"${@:2}" || { cat "$1"; false; }', MAKE_LOG, *command)
 
 
 def installed():
@@ -102,12 +89,13 @@ def first():
     yield from vm.differ([f'{MODULE}: added'], installed() + status())
 
 
-def by_hand(release, pattern, *options, log=None):
-    """dkms refuses or fails, and says why."""
-    done = shown('dkms', 'install', MODULE, '-k', release, *options)
-    if not done.returncode:
-        yield 'it has been done'
-    yield from vm.missing(vm.read(log) if log else done.stdout, pattern)
+def refuses(*options):
+    """What dkms install says when it does not do it."""
+    return vm.shell('! dkms install "$@"', MODULE, '-k', *options)
+
+
+def by_hand(release):
+    yield from vm.missing(refuses(release), 'BUILD_EXCLUSIVE')
 
 
 def nothing(wrong):
@@ -117,8 +105,9 @@ def nothing(wrong):
     yield from vm.differ(before, installed() + status())
 
 
-def lacks(release, root):
-    yield from by_hand(release, 'perf_pmu_register.* undefined', '--kernelsourcedir', root, log=MAKE_LOG)
+def lacks(release):
+    refuses(release, '--kernelsourcedir', vm.path('lacking'))
+    yield from vm.missing(vm.read(MAKE_LOG), 'perf_pmu_register.* undefined')
     yield from installed()
 
 
@@ -151,9 +140,9 @@ def check(ktap, suite, release, kdir):
         return
     result('our package, and no kernel that it is for', first())
     for other in OLDER, NEWER:
-        result(f'dkms says why not for {other}', by_hand(other, 'BUILD_EXCLUSIVE'))
+        result(f'dkms says why not for {other}', by_hand(other))
         result(f'{other} is installed', nothing(kernel(other)))
-    result('a kernel that lacks a symbol', lacks(release, vm.path('lacking')))
+    result('a kernel that lacks a symbol', lacks(release))
     headers(kdir, release)
     result('our package, and a kernel that it is for', package())
     result('the modules are there', ours(release))

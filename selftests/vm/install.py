@@ -88,11 +88,6 @@ dpkg -s linux-headers-$release | grep "^Status: install ok installed"
 '''
 
 
-def packages():
-    vm.shell('"$TOP/tools/deb" && cp "$TOP"/build/deb/*.deb "$1"', vm.DIR)
-    yield from ()
-
-
 def deb(package, option, *args):
     """What dpkg says of that package."""
     return vm.shell('dpkg "$3" "$1/$2"_*.deb "${@:4}"', vm.DIR, package, option, *args)
@@ -122,11 +117,6 @@ def pages():
             links = re.findall(r'\]\(([^)#:\n]*)[)#]', f.read())
         yield from (f'{page}: {link}' for link in links
                     if not os.path.exists(os.path.join(os.path.dirname(page), link)))
-
-
-def hwcheck(kdir):
-    note(vm.shell(HWCHECK, vm.DIR, kdir))
-    yield from ()
 
 
 def copy_tree(where):
@@ -231,10 +221,12 @@ def main():
     vm.shell('need_packages debhelper dh-dkms lintian && make -s -C "$TOP/tools/metrics"')
     kdir = vm.headers('6.1')['KDIR']
     ktap = Ktap()
-    ktap.result('packages, and lintian is silent', packages())
+    ktap.result('packages, and lintian is silent',
+                vm.works('"$TOP/tools/deb" && cp "$TOP"/build/deb/*.deb "$1"', vm.DIR))
     ktap.result('what is in them', contents())
     ktap.result('no page of them names one that is not there', pages())
-    ktap.result('the module of hwcheck is built from its package', hwcheck(kdir))
+    ktap.result('the module of hwcheck is built from its package',
+                vm.works(HWCHECK, vm.DIR, kdir))
     ktap.result('make install and uninstall', directories(kdir))
     ktap.result('completion', completion())
     if vm.SOAK and os.getuid() == 0:
