@@ -147,7 +147,7 @@ class Bench:
     def __init__(self, kernel, directory):
         self.kernel, self.directory = kernel, directory
         shutil.move(vm.build('hwcheck'), f'{directory}/guest')
-        kdir = vm.headers(kernel)
+        kdir = vm.headers(kernel)['KDIR']
         self.make(f'{vm.TOP}/tools/hwcheck', f'OUTPUT={directory}', f'KDIR={kdir}', 'all', 'module')
         shutil.copytree(f'{vm.TOP}/selftests/guest/hwcheck', f'{directory}/on_cpu')
         self.make(kdir, f'M={directory}/on_cpu', 'modules')

@@ -31,7 +31,7 @@ ktap = Ktap()
 guest = vm.build('sample_regs')
 for kernel in vm.kernels():
     out = f'{vm.TOP}/build/selftests/sample_regs-{kernel}'
-    vm.shell(BUILD, vm.TOP, out, vm.headers(kernel))
+    vm.shell(BUILD, vm.TOP, out, vm.headers(kernel)['KDIR'])
     done = vm.boot('--kernel', kernel, '--cores', '2', '--icount', '--append', 'nmi_watchdog=0',
                    '--module', f'{out}/drivers/uncore/xeon7500_uncore.ko',
                    '--put', f'{guest}:/t/guest', '--', '/t/guest')
