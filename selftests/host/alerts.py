@@ -14,6 +14,7 @@ import sys
 HOST = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [f'{HOST}/../lib', f'{HOST}/metrics', HOST]
 sys.dont_write_bytecode = True
+import debian
 import fixture
 import verdicts
 from fixture import World, write
@@ -21,13 +22,6 @@ from ktap import Ktap
 
 TOP = fixture.TOP
 ktap = Ktap()
-
-
-def programs():
-    """Where Debian's Prometheus is; what is wrong with it."""
-    done = subprocess.run(['bash', '-c', f'. {HOST}/../lib/prometheus.sh && fetch && echo "$PROGRAMS"'], text=True,
-                          capture_output=True, check=False)
-    return done.stdout.strip().splitlines()[-1] if not done.returncode else '', done.stderr if done.returncode else ''
 
 
 def exported(world, target):
@@ -268,15 +262,14 @@ def own(program):
 
 
 ktap.result('it is built', fixture.build())
-PROGRAM, MISSING = programs()
-ktap.result("Debian's Prometheus", [MISSING] if MISSING else [])
+ktap.result("Debian's Prometheus", debian.prometheus())
 if not ktap.bad:
     first = World()
     RULES, NAMES = exported(first, 'alerts')
     first.end()
-    check_one(PROGRAM, RULES, NAMES)
-    check_random(PROGRAM, RULES, NAMES)
+    check_one(debian.PROMETHEUS, RULES, NAMES)
+    check_random(debian.PROMETHEUS, RULES, NAMES)
     dashboard()
-    page(PROGRAM)
-    own(PROGRAM)
+    page(debian.PROMETHEUS)
+    own(debian.PROMETHEUS)
 sys.exit(ktap.end())

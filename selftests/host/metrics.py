@@ -22,6 +22,7 @@ import urllib.request
 HOST = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [f'{HOST}/../lib', f'{HOST}/metrics']
 sys.dont_write_bytecode = True
+import debian
 import fixture
 from fixture import PLAY, World, ended, write
 from ktap import Ktap
@@ -414,10 +415,6 @@ def forms():
     world.end()
 
 
-PROMETHEUS = os.environ.get('XEON7500_PMU_CACHE') or os.path.join(
-    os.environ.get('XDG_CACHE_HOME') or os.path.expanduser('~/.cache'), 'xeon7500-pmu')
-
-
 class Exporter:
     """Debian's node_exporter, with a directory of text files."""
 
@@ -426,7 +423,7 @@ class Exporter:
             s.bind(('127.0.0.1', 0))
             self.port = s.getsockname()[1]
         self.child = subprocess.Popen(
-            [f'{PROMETHEUS}/usr/bin/prometheus-node-exporter', '--collector.disable-defaults',
+            [f'{debian.PROMETHEUS}/usr/bin/prometheus-node-exporter', '--collector.disable-defaults',
              '--collector.textfile', f'--collector.textfile.directory={directory}',
              f'--web.listen-address=127.0.0.1:{self.port}'],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -467,13 +464,10 @@ metric no_help
 
 def prometheus():
     """promtool and node_exporter take each file, whichever boxes are idle, absent or n/a."""
-    global PROMETHEUS
-    said = subprocess.run(['bash', '-c', f'. {HOST}/../lib/prometheus.sh && fetch && echo "$PROGRAMS"'], text=True,
-                          capture_output=True, check=False)
-    if said.returncode:
-        ktap.result("Debian's Prometheus", [said.stderr])
+    ktap.result("Debian's Prometheus", debian.prometheus())
+    if not os.path.exists(debian.PROMETHEUS):
         return
-    PROMETHEUS, bad = said.stdout.strip().splitlines()[-1], []
+    bad = []
     seed = random.randrange(1 << 32)
     print(f'# seed {seed}')
     draw = random.Random(seed)
@@ -495,7 +489,7 @@ def prometheus():
             bad += list(ended(done, 0))
         with open(path, encoding='utf-8') as f:
             text = f.read()
-        tool = subprocess.run([f'{PROMETHEUS}/usr/bin/promtool', 'check', 'metrics'], input=text, text=True,
+        tool = subprocess.run([f'{debian.PROMETHEUS}/usr/bin/promtool', 'check', 'metrics'], input=text, text=True,
                               capture_output=True, check=False)
         if tool.returncode or tool.stdout or tool.stderr:
             bad.append(f'promtool: {tool.stdout}{tool.stderr}')

@@ -43,13 +43,33 @@ for d in usr/lib/x86_64-linux-gnu lib64; do
 done
 [ -z "${MENDED:-}" ] || cp "$MENDED" "$(find . -regex ".*\(bin\|linux-gnu\)/${MENDED##*/}" | grep .)"
 '''
+# Not installed, for their services are not wanted here.
+PROMETHEUS = vm.path('prometheus')
+FETCH_PROMETHEUS = r'''
+set -e
+programs=$CACHE/prometheus-$(. /etc/os-release && echo "$VERSION_ID")
+ln -s "$programs" "$1"
+once prometheus
+[ ! -e "$programs/usr/bin/promtool" ] || exit 0
+rm -rf "$programs.tmp"
+mkdir -p "$programs.tmp"
+cd "$programs.tmp"
+apt-get download prometheus prometheus-node-exporter
+for d in *.deb; do dpkg -x "$d" .; done
+rm ./*.deb
+mv "$programs.tmp" "$programs"
+'''
 FOUND = {'passes': 'pass', 'theirs': 'fail', 'absent': 'skip'}
 
 
 def unpack(*packages):
     """Yields what is wrong."""
-    vm.shell(UNPACK, vm.DIR, *packages)
-    yield from ()
+    return vm.works(UNPACK, vm.DIR, *packages)
+
+
+def prometheus():
+    """Debian's Prometheus, node_exporter and promtool, in PROMETHEUS. Yields what is wrong."""
+    return vm.works(FETCH_PROMETHEUS, PROMETHEUS)
 
 
 def judge(ktap, done, where, machine, expected):
