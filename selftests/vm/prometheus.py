@@ -171,7 +171,7 @@ def service():
 
 ktap = Ktap()
 ktap.result("Debian's Prometheus", debian.prometheus())
-ktap.result('dashboards and alerts are made', vm.failure(
+ktap.result('dashboards and alerts are made', vm.works(
     'make -s -C "$1" OUTPUT="$2" export', METRICS, vm.path('build')))
 ktap.result('a guest writes the file', guest())
 ktap.result('promtool has nothing to say of it', checked('metrics', stdin=WRITTEN))
