@@ -10,6 +10,7 @@ Documentation/upstream changes: what is "theirs" has to pass then.
 """
 import os
 import re
+import traceback
 
 import vm
 from ktap import note
@@ -72,7 +73,7 @@ def prometheus():
     return vm.works(FETCH_PROMETHEUS, PROMETHEUS)
 
 
-def judge(ktap, done, where, machine, expected):
+def judge(ktap, done, where, machine, expected, more=()):
     """What vm.boot() has printed against a list. The guest prints one line for each thing that it
     has tried:
 
@@ -82,12 +83,18 @@ def judge(ktap, done, where, machine, expected):
 
         MACHINE,...|*  VERDICT  WHAT  [| REASON]
 
-    WHAT is one word. VERDICT is "passes"; "theirs", if it fails because of the stranger, the
+    MORE are lines like the guest's, of what this machine has compared; it may be a generator that
+    raises. WHAT is one word. VERDICT is "passes"; "theirs", if it fails because of the stranger, the
     reason being the line of its source; or "absent", if it does not apply. Anything else than
     what the list says is a failure, a failure that has gone as well as a new one.
     """
-    got = {what: verdict for verdict, what in re.findall(r'^@ (\S+) (\S+)', done.stdout, re.M)}
-    note('\n'.join(line for line in done.stdout.splitlines() if not line.startswith('@ ')))
+    lines = done.stdout.splitlines()
+    try:
+        lines += more
+    except Exception:	# pylint: disable=broad-except
+        lines += traceback.format_exc().splitlines()
+    got = {what: verdict for verdict, what in re.findall(r'^@ (\S+) (\S+)', '\n'.join(lines), re.M)}
+    note('\n'.join(line for line in lines if not line.startswith('@ ')))
     passes = explained = bad = 0
     for line in expected.splitlines():
         words, _, reason = line.partition(' | ')
