@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Programs whose output depends on everything that rr has to record: when threads take turns,
- * where signals arrive, what clocks say. In the guest; selftests/strangers/rr.sh starts it, and a
+ * where signals arrive, what clocks say. In the guest; selftests/strangers/rr.py starts it, and a
  * replay has to print the same.
  *
  *	guest WHAT
