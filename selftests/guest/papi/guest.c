@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What PAPI's own library counts, against the silicon's truth. In the guest;
- * selftests/strangers/papi.sh starts it.
+ * selftests/strangers/papi.py starts it.
  *
  *	guest presets
  *	guest natives NAME...
