@@ -2,7 +2,7 @@
 /*
  * Each uncore event of LIKWID, counted by LIKWID's own library: it reads what the silicon has
  * counted, and at the rate of the event with that name that the driver has. In the guest;
- * selftests/strangers/likwid.sh starts it, and says what LIKWID has: lines "EVENT COUNTERS" as
+ * selftests/strangers/likwid.py starts it, and says what LIKWID has: lines "EVENT COUNTERS" as
  * likwid-perfctr -e lists them.
  *
  * Where the two differ, or LIKWID breaks a rule of the silicon, the reason is in excuses[]. An
