@@ -31,11 +31,10 @@ status=0
 cd /tmp && "$@" >/tmp/out 2>&1 </dev/null || status=$?
 tail -n 10 /tmp/out
 kill -INT $stat $record
-for perf in $stat $record; do
-	wait $perf
-	ended=$?
-	[ $ended = 130 ] || { cat /tmp/record; echo "perf stat ($stat) or record, $perf: $ended"; status=1; }
-done
+wait $stat
+ended=$?
+[ $ended = 130 ] || { echo "perf stat: $ended"; status=1; }
+wait $record
 tail -n 2 /tmp/stat
 grep -c llc_misses /tmp/stat
 exit $status
