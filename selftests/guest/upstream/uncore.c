@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The faults of mainline's uncore driver, one at a time. For upstream/uncore.sh.
+ * The faults of mainline's uncore driver, one at a time. For upstream/uncore.py.
  *
  *	uncore FAULT	is it there? Named as in Documentation/upstream; status 1 if it is
  *	uncore reset	the silicon is as at power on; no driver may be loaded
