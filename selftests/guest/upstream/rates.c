@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Demand reads and requests for ownership leave each core at a steady rate, so that all kinds of
- * responses come, those of devices as well. For upstream/core.sh.
+ * responses come, those of devices as well. For upstream/core.py.
  */
 #include "silicon.h"
 
