@@ -10,31 +10,27 @@ import glob
 import os
 import re
 import shutil
-import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
 import vm
 from ktap import Ktap
 
-DOC = os.path.join(vm.TOP, 'Documentation', 'upstream')
-with open(f'{DOC}/series', encoding='utf-8') as f:
-    SERIES = f.read().split()
-# Who sends them.
-os.environ.update(GIT_AUTHOR_NAME='A', GIT_AUTHOR_EMAIL='a@example.org', GIT_COMMITTER_NAME='A',
-                  GIT_COMMITTER_EMAIL='a@example.org')
-# The sign-off is the sender's; perf's names with a hyphen are no subtraction, and a table of the
-# kernel has its own style. The commits of Fixes tags are in Linux's history, which Debian's source
-# does not have.
-CHECKPATCH = ('--strict', '--no-tree', '--terse', '--no-summary',
-              '--ignore', 'MISSING_SIGN_OFF,UNKNOWN_COMMIT_ID')
-HARMLESS = "spaces preferred around that '-'|space prohibited .* square bracket"
-
 
 def read(path):
     """The text of a file."""
     with open(path, encoding='utf-8') as file:
         return file.read()
+
+
+DOC = os.path.join(vm.TOP, 'Documentation', 'upstream')
+SERIES = read(f'{DOC}/series').split()
+# Who sends them.
+os.environ.update(GIT_AUTHOR_NAME='A', GIT_AUTHOR_EMAIL='a@example.org', GIT_COMMITTER_NAME='A',
+                  GIT_COMMITTER_EMAIL='a@example.org')
+# For checkpatch: perf's names with a hyphen are no subtraction, and a table of the kernel has its own
+# style.
+HARMLESS = "spaces preferred around that '-'|space prohibited .* square bracket"
 
 
 def patches(kernel):
@@ -50,12 +46,12 @@ def source(kernel):
 
 def tree(kernel):
     """What they change, as it was, in a repository; returns where."""
-    top = vm.path('tree')
+    top, was = vm.path('tree'), source(kernel)
     shutil.rmtree(top, ignore_errors=True)
     for name in set(re.findall(r'^\+\+\+ b/(.*)', ''.join(map(read, patches(kernel))), re.M)):
         os.makedirs(os.path.dirname(f'{top}/{name}'), exist_ok=True)
-        if os.path.exists(f'{source(kernel)}/{name}'):
-            shutil.copy(f'{source(kernel)}/{name}', f'{top}/{name}')
+        if os.path.exists(f'{was}/{name}'):
+            shutil.copy(f'{was}/{name}', f'{top}/{name}')
     vm.shell('cd "$1" && git init -q && git add . && git commit -qm source', top)
     return top
 
@@ -67,12 +63,12 @@ def made(kernel):
 
 
 def checked(kernel):
-    """What checkpatch says."""
-    for patch in patches(kernel):
-        done = subprocess.run([f'{source(kernel)}/scripts/checkpatch.pl', *CHECKPATCH, patch],
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding='utf-8',
-                              check=False)
-        yield from (line for line in done.stdout.splitlines() if not re.search(HARMLESS, line))
+    """What checkpatch says. The sign-off is the sender's; the commits of Fixes tags are in Linux's
+    history, which Debian's source does not have."""
+    said = vm.shell('"$1/scripts/checkpatch.pl" --strict --no-tree --terse --no-summary '
+                    '--ignore MISSING_SIGN_OFF,UNKNOWN_COMMIT_ID "${@:2}" || [ $? = 1 ]',
+                    source(kernel), *patches(kernel))
+    yield from (line for line in said.splitlines() if not re.search(HARMLESS, line))
 
 
 def together(kernel):
