@@ -20,7 +20,11 @@ from ktap import Ktap, note
 with open(f'{vm.TOP}/Documentation/upstream/series', encoding='utf-8') as f:
     FAULTS = re.findall('^(?!nhmex_).+', f.read(), re.M)
 # Tests of our module that run without it.
-OURS = 'data_src', 'rules', 'precise', 'pdir', 'pdir_fair'
+OURS = [f'{vm.TOP}/build/selftests/core/{test}'
+        for test in ('data_src', 'rules', 'precise', 'pdir', 'pdir_fair')]
+PUT = ['--put', vm.build('pebs_index', 'sampler.c') + ':/t/sampler',
+       '--put', vm.build('upstream', 'rates.c') + ':/t/rates',
+       *(word for test in OURS for word in ('--put', f'{test}:/t/'))]
 PERF_TESTS = f'{vm.TOP}/selftests/core/perf_tests.sh'
 PERF_TESTED = 'goldmont', 'sandybridge'
 
@@ -145,11 +149,8 @@ def there(done, fault, seen):
 
 def look(tree, machine, command):
     """Boots the kernel, and tells what the command has printed."""
-    put = {'sampler': vm.build('pebs_index', 'sampler.c'), 'rates': vm.build('upstream', 'rates.c'),
-           **{test: f'{vm.TOP}/build/selftests/core/{test}' for test in OURS}}
     done = vm.boot('--kernel', tree, '--perf', 'newest', *machine, '--cores', '2', '--driver', 'none',
-                   *(word for name, file in put.items() for word in ('--put', f'{file}:/t/{name}')),
-                   '--', 'sh', '-c', command)
+                   *PUT, '--', 'sh', '-c', command)
     for line, times in collections.Counter(done.stdout.splitlines()).items():
         note(line if times == 1 else f'{times} times {line}')
     return done
@@ -176,8 +177,7 @@ def no_worse(tests, machine):
 
 def main():
     """The faults, and then perf's own tests, on each kernel."""
-    vm.shell('make -s -C "$TOP/selftests" "OUTPUT=$TOP/build/selftests" '
-             '"${@/#/$TOP/build/selftests/core/}"', *OURS)
+    vm.shell('make -s -C "$TOP/selftests" "OUTPUT=$TOP/build/selftests" "$@"', *OURS)
     ktap = Ktap()
     for kernel in vm.kernels():
         tests = {}

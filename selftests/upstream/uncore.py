@@ -30,6 +30,7 @@ SEEN = {'nhmex_fixed_ctr_bits': r'\(-281474976710656\)$',
         'nhmex_fvc': ' 4, expected 0 '}
 # A compiler that checks shifts makes another number of it.
 SEEN_NEWEST = {**SEEN, 'nhmex_fixed_ctr_bits': ' 0, expected .*, UBSAN$'}
+PROGRAM = vm.build('upstream', 'uncore.c')
 SHIFT = 'UBSAN: shift-out-of-bounds in .*uncore'
 
 # Prints "@ CHANGES FAULT STATUS what was seen". A shift by too much is in the kernel log.
@@ -60,7 +61,7 @@ def built(kernel):
 
 def look(kernel, machine, rows, *options):
     """Boots and looks for (changes, fault)."""
-    put = [f'{vm.build("upstream", "uncore.c")}:/t/uncore',
+    put = [f'{PROGRAM}:/t/uncore',
            vm.file('list', ''.join(f'{changes} {fault}\n' for changes, fault in rows)) + ':/t/list',
            *{f'{module(kernel, changes)}:/t/{changes}.ko' for changes, _ in rows}]
     return vm.boot('--kernel', kernel, '--machine', machine, '--cores', '2', '--driver', 'none',
