@@ -5,6 +5,8 @@
 nanosecond, repeatable.
 
 	selftests/bench/core.py [KERNEL...]
+
+PTI: on
 """
 import os
 import re
