@@ -109,11 +109,6 @@ def overlay(name, *lower):
               f'lowerdir={lowers},upperdir={upper},workdir={work}')
 
 
-def silent(command, *args):
-    """What is wrong with such a command that should print nothing, as a compiler."""
-    yield from shell(command, *args).splitlines()
-
-
 def build(name, source='guest.c'):
     """A static program of selftests/guest/NAME; returns where it is."""
     shell('cd "$1/selftests" && gcc -O2 -g -Wall -Wextra -Werror -static -I lib '

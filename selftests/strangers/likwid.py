@@ -65,7 +65,7 @@ ktap = Ktap()
 ktap.result('the packages are unpacked', debian.unpack(
     'likwid', 'libhwloc15', 'liblua5.3-0', 'lua5.3', 'libudev1', 'libreadline8', 'libtinfo6', 'libnuma1',
     'libstdc++6', 'libgcc-s1'))
-ktap.result('the program is built', vm.silent(BUILD, vm.TOP, vm.DIR))
+ktap.result('the program is built', vm.works(BUILD, vm.TOP, vm.DIR))
 if ktap.bad:
     sys.exit(ktap.end())
 start = f'{"SOAK=1 " * vm.SOAK}{"MENDED=1 " * bool(debian.MENDED)}exec /t/guest'
@@ -75,7 +75,7 @@ for kernel in vm.kernels():
                     '--', 'sh', '-c', f'{debian.ROOT}{LIST} && {start}')
         ktap.guest(done, f'{machine}, {kernel}')
 if vm.SOAK:
-    ktap.result('groups are made', vm.silent('make -s -C "$1/tools/metrics" "OUTPUT=$2/build" export',
+    ktap.result('groups are made', vm.works('make -s -C "$1/tools/metrics" "OUTPUT=$2/build" export',
                                              vm.TOP, vm.DIR))
     ktap.result('groups on the Xeon 7500',
                 groups('xeon7500', 'nehalemEX', 'MEMORY', 'LLC', 'QPI', 'QPI2', 'POWER'))

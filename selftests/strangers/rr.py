@@ -61,7 +61,7 @@ REPLAYS = '20' if vm.SOAK else '1'
 ktap = Ktap()
 ktap.result('the packages are unpacked', debian.unpack('rr', 'libcapnp-0.9.2', 'libstdc++6', 'libgcc-s1',
                                                        'zlib1g'))
-ktap.result('the program is built', vm.silent(
+ktap.result('the program is built', vm.works(
     'gcc -O2 -g -Wall -Wextra -Werror -pthread -o "$1" "$2"', vm.path('guest'),
     f'{vm.TOP}/selftests/guest/rr/guest.c'))
 if ktap.bad:
