@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Each edit of Documentation/upstream that makes a kernel's file from one of ours applies to ours as
-it is now, and leaves no name of our module behind.
+"""Each edit of Documentation/upstream that makes a kernel's file from one of ours applies to ours
+as it is now, and leaves no name of our module behind.
 """
 import glob
 import os
@@ -17,7 +17,7 @@ OURS = re.compile(r'core_ext|pdir\.(add|del|core|select|resched)|kernel_function
 
 
 def applies(edit):
-    """The one "E @TOP@/FROM" up to its "w TO". ed fails where an address matches nothing, but not at g."""
+    """The one "E @TOP@/FROM" up to its "w TO". ed fails if an address matches nothing, but not at g."""
     lines = re.search(r'^E @TOP@.*?^w ', edit, re.M | re.S).group().replace('@TOP@', vm.TOP)
     made = vm.path('made')
     done = subprocess.run(['ed', '-sv'], input=f'{lines}{made}\n', stdout=subprocess.PIPE,

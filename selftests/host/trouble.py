@@ -1,17 +1,21 @@
-#!/bin/bash
+#!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-#
-# tools/vm/trouble, line by line: what kernels print when they are broken, and what they
-# print that only looks like it.
-#
-# shellcheck disable=SC2317 # the tests are called by name
-set -u
-. "$(dirname "$0")/../lib/ktap.sh"
-trouble=$(dirname "$0")/../../tools/vm/trouble
+"""tools/vm/trouble, line by line: what kernels print when they are broken, and what they
+print that only looks like it.
+"""
+import os
+import re
+import subprocess
+import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
+import vm
+from ktap import Ktap
+
+TROUBLE = f'{vm.TOP}/tools/vm/trouble'
 # A name, and a line of a kernel log that means trouble. Each pattern of tools/vm/trouble
 # is needed by one of them at least.
-bad='
+BAD = '''
 panic|[    9.000000] Kernel panic - not syncing: sysrq triggered crash
 an oops|[    9.000000] Oops: 0002 [#1] PREEMPT SMP PTI
 an oops of 6.12|[    9.000000] Oops: general protection fault, probably for non-canonical address 0xdead000000000100: 0000 [#1] PREEMPT SMP PTI
@@ -63,9 +67,9 @@ a leak|unreferenced object 0xffff888003a2b000 (size 64):
 kmemleak gives up|[    9.000000] kmemleak: Cannot allocate a kmemleak_object structure
 an interrupt|[    9.000000] irq 9: nobody cared (try booting with the "irqpoll" option)
 a machine check|[    9.000000] mce: [Hardware Error]: CPU 0: Machine Check: 0 Bank 5: be00000000800400
-'
+'''
 # A name, and a line that means none.
-good='
+GOOD = '''
 a program, general protection|[    9.000000] traps: perf[77] general protection fault ip:7f0000001000 sp:7ffe00001000 error:0 in libc.so.6[7f0000000000+155000]
 a program, stack segment|[    9.000000] traps: a b: c[77] trap stack segment ip:401000 sp:7ffe00001000 error:0 in prog[401000+1000]
 a program, division|[    9.000000] traps: prog[77] trap divide error ip:401000 sp:7ffe00001000 error:0 in prog[401000+1000]
@@ -77,51 +81,60 @@ QEMU itself|qemu: WARNING: nobody cared
 no IOMMU|[    0.520737] AMD-Vi: AMD IOMMUv2 functionality not available on this system - This is not a bug.
 a debugger that is on|[    0.100000] rcu: INFO: RCU CPU stall warnings are on
 power off|[    9.000000] reboot: Power down
-'
-
-found() { printf '%s\r\n' "$1" | "$trouble" | grep -F "1:$1"; }
-passed_over() { ! found "$1"; }
-while IFS='|' read -r name line; do
-	[ -z "$name" ] || ktap "trouble: $name" found "$line"
-done <<<"$bad"
-while IFS='|' read -r name line; do
-	[ -z "$name" ] || ktap "no trouble: $name" passed_over "$line"
-done <<<"$good"
-
-status() { # STATUS LINE...: what it ends with, and how it numbers lines
-	local want=$1 got=0
-	shift
-	printf '%s\n' "$@" >"$log"
-	"$trouble" "$log" || got=$?
-	[ "$got" = "$want" ]
-}
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-ktap "the status is 1 for a log without trouble" status 1 "all is well"
-ktap "the status is 0 for a log with some" status 0 "all is well" "Kernel panic"
-numbers() { [ "$("$trouble" "$log")" = "2:Kernel panic" ]; }
-ktap "lines are numbered" numbers
-
+'''
 # The one report that is the kernel's own; another that looks alike is not.
-cut="[   20.263226] ------------[ cut here ]------------"
-vacated="[   20.263437] Dying CPU not properly vacated!"
-dying="[   20.263854] WARNING: CPU: 2 PID: 32 at kernel/sched/core.c:8328 sched_cpu_dying+0x93/0x230"
-other="[   20.263854] WARNING: CPU: 2 PID: 32 at kernel/sched/core.c:8328 other+0x93/0x230"
-ktap "a CPU that goes with the fair server of 6.12" status 1 "$cut" "$vacated" "$dying"
-ktap "the same warning without its words" status 0 "$cut" "$dying"
-ktap "the same words of another warning" status 0 "$cut" "$vacated" "$other"
-ktap "trouble behind it" status 0 "$cut" "$vacated" "$dying" "Kernel panic"
+CUT = '[   20.263226] ------------[ cut here ]------------'
+VACATED = '[   20.263437] Dying CPU not properly vacated!'
+DYING = '[   20.263854] WARNING: CPU: 2 PID: 32 at kernel/sched/core.c:8328 sched_cpu_dying+0x93/0x230'
+OTHER = '[   20.263854] WARNING: CPU: 2 PID: 32 at kernel/sched/core.c:8328 other+0x93/0x230'
+# A log, and the numbers of the lines that mean trouble.
+LOGS = (
+    ('the status is 1 for a log without trouble', ['all is well'], []),
+    ('the status is 0 for a log with some', ['all is well', 'Kernel panic'], [2]),
+    ('lines are numbered', ['all is well', 'Kernel panic'], [2]),
+    ('a CPU that goes with the fair server of 6.12', [CUT, VACATED, DYING], []),
+    ('the same warning without its words', [CUT, DYING], [1, 2]),
+    ('the same words of another warning', [CUT, VACATED, OTHER], [1, 3]),
+    ('trouble behind it', [CUT, VACATED, DYING, 'Kernel panic'], [4]),
+)
 
-# Nothing is in the list that no line of the table needs.
-needed() {
-	local pattern copy=$log.copy unused=0
-	while IFS= read -r pattern; do
-		grep -vxF -e "$pattern" "$trouble" >"$copy"
-		printf '%s' "$bad" | sed '/^$/d; s/^[^|]*|//' | sh "$copy" | grep -c . >"$log"
-		[ "$(cat "$log")" -lt "$(printf '%s' "$bad" | grep -c '|')" ] || { echo "not needed: $pattern"; unused=1; }
-	done < <(sed -n "/^trouble='/,/^'/p" "$trouble" | grep -v "^trouble=\|^'")
-	rm -f "$copy"
-	return $unused
-}
-ktap "every pattern is needed by a line here" needed
-ktap_end
+
+def rows(table):
+    """(name, line) of each."""
+    return [row.split('|', 1) for row in table.strip().splitlines()]
+
+
+def run(text, *command):
+    """What it says of a log on stdin."""
+    return subprocess.run(command, input=text, stdout=subprocess.PIPE, encoding='utf-8', check=False)
+
+
+def told(done, log, numbers):
+    """Yields what is wrong unless it prints these lines of the log, with status 1 if there are none."""
+    if done.returncode != (not numbers):
+        yield f'status {done.returncode}'
+    yield from vm.differ([f'{n}:{log[n - 1]}' for n in numbers], done.stdout.splitlines())
+
+
+def unneeded():
+    """Patterns without which each line that means trouble is found."""
+    lines = [line for _, line in rows(BAD)]
+    with open(TROUBLE, encoding='utf-8') as f:
+        script = f.read()
+    for pattern in re.search(r"^trouble='\n(.*?)^'", script, re.M | re.S).group(1).splitlines():
+        without = re.sub(f'^{re.escape(pattern)}\n', '', script, flags=re.M)
+        found = run('\n'.join(lines), 'sh', '-c', without).stdout.splitlines()
+        if len(found) >= len(lines):
+            yield f'not needed: {pattern}'
+
+
+ktap = Ktap()
+for name, line in rows(BAD):
+    ktap.result(f'trouble: {name}', told(run(f'{line}\r\n', TROUBLE), [line], [1]))
+for name, line in rows(GOOD):
+    ktap.result(f'no trouble: {name}', told(run(f'{line}\r\n', TROUBLE), [line], []))
+for name, lines, numbers in LOGS:
+    log = vm.file('log', ''.join(f'{line}\n' for line in lines))
+    ktap.result(name, told(run('', TROUBLE, log), lines, numbers))
+ktap.result('every pattern is needed by a line here', unneeded())
+sys.exit(ktap.end())
