@@ -8,6 +8,7 @@
 """
 
 import re
+import sys
 import traceback
 
 SHOWN = 20
@@ -25,6 +26,7 @@ class Ktap:
     def __init__(self):
         self.num = 0
         self.bad = False
+        sys.stdout.reconfigure(errors='backslashreplace')	# a note may have any byte
         print('KTAP version 1', flush=True)
 
     def result(self, name, wrong=()):
