@@ -36,6 +36,7 @@ usage() {
 	  --reading NAME=ANSWER,...|@REPORT.json    what no manual settles (tools/readings)
 	  --hypervisor            the CPU says that it is virtual
 	  --icount                one instruction per nanosecond, runs are repeatable
+	  --one-thread            one thread of the host runs all CPUs
 	  --append STRING         to the kernel's command line
 	  --timeout SECONDS       (120; 0 for none; debug kernels get five times as much)
 	  --log FILE              keep the kernel log
@@ -49,13 +50,14 @@ usage() {
 bad() { printf 'run: %s\n' "$*" >&2; exit 2; }
 
 machine=xeon7500 model="" sockets=1 cores=2 threads=1
-icount="" append="" timeout="" memory="" interactive="" hypervisor=- modules=() puts=() gets=() log_file=""
+icount="" thread=multi append="" timeout="" memory="" interactive="" hypervisor=- modules=() puts=() gets=() log_file=""
 reading=() insmod="" # modules with parameters, in this order
 unset SILICON_STATS SILICON_TRACE SILICON_READING
 while [ $# -gt 0 ]; do
 	case $1 in
 	--) shift; break ;;
 	--icount) icount=1; shift; continue ;;
+	--one-thread) thread=single; shift; continue ;;
 	--hypervisor) hypervisor=+; shift; continue ;;
 	--interactive) interactive=1; shift; continue ;;
 	-h | --help) usage; exit ;;
@@ -153,7 +155,7 @@ if [ -n "$icount" ]; then
 		-rtc "base=2026-01-01,clock=vm")
 	cpu+=,-rdrand,-rdseed
 else
-	qemu+=(-accel "tcg,thread=multi")
+	qemu+=(-accel "tcg,thread=$thread")
 	# What the guest can neither measure nor verify on a busy host.
 	append=" tsc=reliable tsc_early_khz=$tsc$append"
 fi
