@@ -3,7 +3,7 @@
 
 bool sample_regs_are_real(const struct sample *s)
 {
-	return s->abi && s->reg[SAMPLE_REG_FLAGS] & 2;
+	return s->abi && s->reg[SAMPLE_REG_FLAGS] & 2 && s->reg[SAMPLE_REG_SP];
 }
 
 static const u64 *sample_take_chain(struct sample *s, const u64 *p)

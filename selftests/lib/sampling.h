@@ -49,7 +49,8 @@ struct sample {
 
 /*
  * Are these the registers of an interrupted program? Bit 1 of the flags is always 1 in the CPU,
- * and 0 where the kernel has made the registers up (perf_fetch_caller_regs()).
+ * and 0 where the kernel has made the registers up (perf_fetch_caller_regs()). Our driver sets it,
+ * but fills in no stack pointer.
  */
 bool sample_regs_are_real(const struct sample *s);
 
