@@ -53,31 +53,35 @@ static void start(void)
 
 /* ---- attributes ---- */
 
-static void privilege_levels(void)
+static void privilege_levels_of(const char *pmu, const char *event)
 {
-	struct perf_event_attr attr;
-	int cpu;
+	struct perf_event_attr attr = event_attr(pmu, event);
+	int cpu = package_cpu(0);
 
-	start();
-	cpu = package_cpu(0);
-	attr = event_attr("xeon7500_cbox_0", "llc_misses.all");
 	attr.exclude_user = 1;
-	refused(&attr, "xeon7500_cbox_0", -1, cpu, EOPNOTSUPP, true);
+	refused(&attr, pmu, -1, cpu, EOPNOTSUPP, true);
 	attr.exclude_user = 0;
 	attr.exclude_kernel = 1;
-	refused(&attr, "xeon7500_cbox_0", -1, cpu, EOPNOTSUPP, true);
+	refused(&attr, pmu, -1, cpu, EOPNOTSUPP, true);
 	attr.exclude_kernel = 0;
 	attr.exclude_hv = 1;
-	refused(&attr, "xeon7500_cbox_0", -1, cpu, EOPNOTSUPP, true);
+	refused(&attr, pmu, -1, cpu, EOPNOTSUPP, true);
 	attr.exclude_hv = 0;
 	attr.exclude_idle = 1;
-	refused(&attr, "xeon7500_cbox_0", -1, cpu, EOPNOTSUPP, true);
+	refused(&attr, pmu, -1, cpu, EOPNOTSUPP, true);
 	attr.exclude_idle = 0;
 	attr.exclude_guest = 1;
-	refused(&attr, "xeon7500_cbox_0", -1, cpu, EINVAL, true);
+	refused(&attr, pmu, -1, cpu, EINVAL, true);
 	attr.exclude_guest = 0;
 	attr.exclude_host = 1;
-	refused(&attr, "xeon7500_cbox_0", -1, cpu, EINVAL, true);
+	refused(&attr, pmu, -1, cpu, EINVAL, true);
+}
+
+static void privilege_levels(void)
+{
+	start();
+	privilege_levels_of("xeon7500_cbox_0", "llc_misses.all");
+	privilege_levels_of("xeon7500_package", "frozen");
 	silicon_untouched();
 }
 
