@@ -137,6 +137,22 @@ static void counting(void)
 	perf_disable(fd);
 }
 
+/*
+ * While something can interrupt, U_GLOBAL_STATUS is read every 10 ms. The registers are still
+ * looked at once a second.
+ */
+static void sampling(void)
+{
+	silicon_start_idle();
+	perf_enable(sampling_open("xeon7500_cbox_0", "occupancy_irq", 1ull << 46, package_cpu(0),
+				  8)->fd);
+	sleep_us(LOOK_US / 2 + 5000);
+	silicon_clear();
+	sleep_us(5 * LOOK_US);
+	ktap_check(reads() == 5 * (100 + 3) && !writes(), "%u reads, %u writes in 5 s", reads(),
+		   writes());
+}
+
 KTAP_CALL(one_event, session(0, 1, 1, 1, SESSION_ONE))
 KTAP_CALL(twelve_events, session(0, 2, 12, 1, SESSION_TWELVE))
 KTAP_CALL(group_of_three, session(0, 1, 3, 3, SESSION_GROUP))
@@ -193,6 +209,7 @@ SILICON_MAIN({ "idle means idle", idle },
 	     { "NMIs of the core PMU cost an idle package nothing", idle_beside_core },
 	     { "a disabled event costs nothing", disabled },
 	     { "what counts is looked at once a second", counting },
+	     { "what samples is looked at once a second", sampling },
 	     { "a read is one RDMSR", counter_read },
 	     { "one event, open to close: 8 accesses", one_event },
 	     { "a group of three: 16", group_of_three },
