@@ -136,5 +136,33 @@ static void early(void)
 	opens_early(wbox, "uncore_clock", wbox);
 }
 
+/* The CPU goes while an event is opened, just before it would run the self-test of PMIs. */
+static void cpu_goes(void)
+{
+	struct perf_event_attr attr;
+	char parameters[80];
+	int fd;
+
+	ktap_require(!unload(OURS), "in use");
+	snprintf(parameters, sizeof(parameters), "function=smp_call_function_single nth=1 error=%d",
+		 -ENXIO);
+	ktap_require(!insmod("fail_call", parameters), "fail_call");
+	ktap_require(!load_ours(), "the module cannot be loaded");
+	attr = sampling_attr("xeon7500_cbox_2", "occupancy_irq", 700001);
+	fd = perf_open(&attr, 0, -1);
+	ktap_check(fd == -ENODEV, "%s", fd < 0 ? strerror(-fd) : "it opens");
+	if (fd >= 0)
+		close(fd);
+	ktap_check(module_parameter("fail_call", "calls") == 1, "no CPU was asked");
+	/* The next one finds the CPU. */
+	fd = perf_open(&attr, 0, -1);
+	ktap_check(fd >= 0, "the next one: %s", strerror(-fd));
+	if (fd >= 0)
+		close(fd);
+	ktap_require(!unload(OURS) && !unload("fail_call"), "fail_call");
+	ktap_require(!load_ours(), "the module cannot be loaded");
+}
+
 SILICON_MAIN({ "no event opens before the module is loaded", early },
-	     { "each call of a load that can fail fails in turn", each_call })
+	     { "each call of a load that can fail fails in turn", each_call },
+	     { "an event whose CPU goes is refused", cpu_goes })
