@@ -288,7 +288,7 @@ static void uncore_event_start(struct perf_event *event, int flags)
 	uncore_lock(pkg);
 	c = uncore_event_counter(event);
 	if (c && c->state == UNCORE_STOPPED && !to_uncore_event(event)->box->gone) {
-		if (flags & PERF_EF_RELOAD && is_sampling_event(event))
+		if (is_sampling_event(event))
 			uncore_event_set_period(event);
 		uncore_counter_set(c, UNCORE_RUNNING);
 		uncore_package_apply(pkg, BIT(uncore_box_id(to_uncore_event(event)->box)));
