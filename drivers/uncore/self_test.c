@@ -153,7 +153,7 @@ static void uncore_test_clear(const struct uncore_test *t)
 static bool uncore_test_round(const struct uncore_test *t, int round)
 {
 	const struct uncore_counter_row *row = uncore_counter_row(t->box, t->c);
-	u64 start = UNCORE_COUNTER_MASK + 1 - UNCORE_TEST_CLOCKS(round);
+	u64 start = -UNCORE_TEST_CLOCKS(round) & UNCORE_COUNTER_MASK;
 	struct uncore_pmi *p = &t->pkg->pmi;
 	u64 overflown = 0, since;
 	bool nmi;
