@@ -97,8 +97,9 @@ bool uncore_pmi_listen(struct uncore_package *pkg, bool on)
 	if (rdmsrq_safe(MSR_IA32_DEBUGCTLMSR, &before))
 		return false;
 	val = (before & ~DEBUGCTL_UNCORE_PMI_EN) | (on ? DEBUGCTL_UNCORE_PMI_EN : 0);
-	if (val != before && wrmsrq_safe(MSR_IA32_DEBUGCTLMSR, val))
-		return false;
+	if (val != before)
+		wrmsrq_safe(MSR_IA32_DEBUGCTLMSR, val);
+	/* The write may have been refused or ignored. */
 	if (val != before && on) {
 		uncore_pmi_unmask();
 		on = !rdmsrq_safe(MSR_IA32_DEBUGCTLMSR, &val) && val & DEBUGCTL_UNCORE_PMI_EN;
