@@ -694,7 +694,7 @@ void uncore_pmi_overdue(struct uncore_package *pkg, struct uncore_box *box)
 		return;
 	box->due |= due;
 	/* All counts of the samples are of this moment. */
-	if (pkg->global_ctl & U_GLOBAL_CTL_FRZ_ALL && !pkg->hold.frozen)
+	if (pkg->global_ctl & U_GLOBAL_CTL_FRZ_ALL)
 		uncore_freeze(pkg, uncore_is_frozen(pkg));
 	else
 		uncore_package_apply(pkg, BIT(uncore_box_id(box)));

@@ -339,9 +339,9 @@ static void let_in_again(void)
 /* Somebody else counts on the package, and sees all of it. */
 static void freeze_is_asked_for(void)
 {
+	u64 windows, samples;
+	int fd, round, turn;
 	char text[64];
-	u64 windows;
-	int fd, round;
 
 	start();
 	sysfs_read("xeon7500_cbox_0", "format", "freeze", text, sizeof(text));
@@ -353,9 +353,21 @@ static void freeze_is_asked_for(void)
 		perf_enable(rings[0].fd);
 		perf_enable(fd);
 		sleep_us(20000);
+		rings_drain();
+		samples = rings[0].samples;
+		ktap_check(samples > 20, "%llu samples", samples);
+		/* Also where the PMI is lost, and the event stops before the timer looks. */
+		msr_write(0, SYN_FAULT_LOSE, ALL_LOST);
+		for (turn = 0; turn < 20; turn++) {
+			sleep_us(1000);
+			perf_disable(rings[0].fd);
+			perf_enable(rings[0].fd);
+		}
+		msr_write(0, SYN_FAULT_LOSE, 0);
 		windows = box_truth(0, SYN_WINDOWS, "xeon7500_cbox_1");
 		rings_drain();
-		ktap_check(rings[0].samples > 20, "%llu samples", rings[0].samples);
+		ktap_check(rings[0].samples >= samples + 20, "%llu samples, then %llu", samples,
+			   rings[0].samples);
 		if (round)
 			ktap_check(msr_read(0, SYN_FREEZES) > 20 && windows > 20,
 				   "freeze=1: %llu freezes, %llu windows", msr_read(0, SYN_FREEZES),
