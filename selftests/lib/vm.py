@@ -6,6 +6,7 @@ import glob
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -20,6 +21,7 @@ TIMEOUT = '9900' if SOAK else '900'	# for what hangs
 # Gone when the test ends.
 DIR = tempfile.mkdtemp()
 atexit.register(shutil.rmtree, DIR, ignore_errors=True)
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
 
 class Failed(Exception):

@@ -43,10 +43,11 @@ exit $status
 
 def beside(kernel, *command):
     """Yields what is wrong. An event of ftrace changes 45,000 functions of the kernel, which takes
-    longer here than a soft lockup may last. The newest perf starts sooner."""
+    longer here than a soft lockup may last. The newest perf starts sooner. These programs switch the
+    kernel's static keys all the time: see the limits in Documentation/vm.md."""
     lib = '/lib/x86_64-linux-gnu/'
-    done = vm.boot('--kernel', kernel, '--perf', 'newest', '--memory', '1536M', '--sockets', '2', '--cores',
-                   '2', '--append', 'nosoftlockup', *debian.PUT, '--put', f'{lib}libpthread.so.0:{lib}',
+    done = vm.boot('--kernel', kernel, '--perf', 'newest', '--memory', '1536M', '--one-thread', '--sockets', '2',
+                   '--cores', '2', '--append', 'nosoftlockup', *debian.PUT, '--put', f'{lib}libpthread.so.0:{lib}',
                    '--', 'sh', '-c', debian.ROOT + GUEST, 'sh', *command)
     note(done.stdout)
     yield from vm.ended(done)
