@@ -3,7 +3,8 @@
  * Random attrs with structure: events by name with random values of the fields that sysfs has, now
  * and then a bit that no field may have, in groups or not, sampling or not, with the
  * flags that perf knows; random ioctls; and what was accepted counts for a moment, on one box or on
- * two, behind a gate or not, after a stranger whose counter has overflowed or not. Whatever it was,
+ * two, behind a gate or not, after a stranger whose counter has overflowed or not, with PMIs that get
+ * lost, come twice or late. Whatever it was,
  *
  *	the counts of a box add up to the silicon's truth,
  *	events run as long as the silicon's counters do, and not at all behind a gate that is never open,
@@ -87,9 +88,9 @@ static int width(const char *format)
 }
 
 /* An event with some of its PMU's fields; what it has is or'ed, as perf does with aliases. */
-static struct perf_event_attr random_attr(const struct pmu *p, char *text, size_t size)
+static struct perf_event_attr random_attr(const struct pmu *p, const char *event, char *text,
+					  size_t size)
 {
-	const char *event = p->event[draw(p->num_events)];
 	struct perf_event_attr attr = event_attr(p->name, event);
 	int n = (int)draw(4), len = snprintf(text, size, "%s/%s", p->name, event), bits;
 	char format[64];
@@ -210,6 +211,8 @@ static void round_of(const struct pmu *first, const struct pmu *second)
 {
 	uint16_t ctr[SILICON_MAX_COUNTERS];
 	struct books books = {};
+	const struct pmu *p;
+	const char *event;
 	char text[EVENTS][240];
 	struct perf_event_attr attr[EVENTS];
 	int fd[EVENTS], num = 1 + (int)draw(EVENTS), i, leader = -1, gate = -1, group, num_ctr;
@@ -226,11 +229,26 @@ static void round_of(const struct pmu *first, const struct pmu *second)
 	silicon_clear();
 	ktap->violations = 0;
 	lost_open();
+	switch (draw(8)) {
+	case 0:
+		msr_write(0, SYN_FAULT_LOSE, 1 + draw(3));
+		break;
+	case 1:
+		msr_write(0, SYN_FAULT_DOUBLE, 1 + draw(3));
+		break;
+	case 2:
+		msr_write(0, SYN_FAULT_DELAY_NS, 5000ULL << draw(9));
+	}
 	opened = draw(8);
 	if (!opened || !draw(6))
 		gate = event_open(PACKAGE, "gate", 0, -1);
 	for (i = 0; i < num; i++) {
-		attr[i] = random_attr(draw(4) ? first : second, text[i], sizeof(text[i]));
+		/* The same one again may differ in what a box has only once. */
+		if (!i || draw(3)) {
+			p = draw(4) ? first : second;
+			event = p->event[draw(p->num_events)];
+		}
+		attr[i] = random_attr(p, event, text[i], sizeof(text[i]));
 		group = draw(3) ? -1 : leader;
 		/* A member would give the count of its leader. */
 		if (group >= 0)
@@ -254,7 +272,8 @@ static void round_of(const struct pmu *first, const struct pmu *second)
 		if (gate >= 0 && opened && !draw(3))
 			perf_enable(gate);
 	}
-	usleep(200 + draw(500));
+	/* Now and then for more than a tick, so that what is throttled goes on. */
+	usleep(draw(20) ? 200 + draw(500) : 12000);
 	for (i = 0; i < num; i++) {
 		if (fd[i] >= 0 && draw(2))
 			read_event(fd[i], &attr[i], &count, &lost);
@@ -299,6 +318,9 @@ static void round_of(const struct pmu *first, const struct pmu *second)
 			ktap_note("%s%s", fd[i] < 0 ? "refused: " : "", text[i]);
 	}
 	event_close_all();
+	msr_write(0, SYN_FAULT_LOSE, 0);
+	msr_write(0, SYN_FAULT_DOUBLE, 0);
+	msr_write(0, SYN_FAULT_DELAY_NS, 0);
 	ktap_check(room_of(first) == first->room, "%s: %d events run at the same time, %d at first",
 		   first->name, room_of(first), first->room);
 	/* What a stranger leaves in a box stays until the driver uses the counter. */
@@ -318,7 +340,7 @@ static void rounds(void)
 		pmus[n].room = room_of(&pmus[n]);
 		ktap_check(pmus[n].room, "%s: no event runs", pmus[n].name);
 	}
-	sampling_limit(100000);
+	sampling_limit(20000);
 	seed = s ? strtoull(s, NULL, 0) : clock_ns();
 	for (n = 0; n < num && !ktap->failed; n++) {
 		u64 now = seed;
