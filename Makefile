@@ -7,7 +7,7 @@
 #	make modules KERNEL=6.1	modules for a kernel of the virtual machine, in build/6.1
 #	make demo		what it looks like, on a virtual Xeon 7500
 #	make shell		a prompt inside the virtual Xeon 7500
-#	make test-quick		a few tests of each kind, on one kernel: three minutes
+#	make test-quick		a few tests of each kind, on one kernel: 1 to 2 minutes
 #	make test		all tests
 #	make test-debug		those on a kernel with lockdep, KASAN and kmemleak
 #	make soak		what takes longer: hours; PART=host|uncore|core|metrics|strangers|

@@ -11,6 +11,7 @@ names are others fails there. As JSON: {"PMU": {"name": "description"}} of the X
 import json
 import os
 import re
+import signal
 import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
@@ -81,6 +82,7 @@ def page():
 
 
 if __name__ == '__main__':
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)	# as `| head` wants it
     if sys.argv[1:] == ['--json']:
         NAMES = names('nhm-ex')
         json.dump({f'xeon7500_{kind}': {name: row[0] for name, row in rows.items()}
