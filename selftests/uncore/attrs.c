@@ -45,6 +45,16 @@ static u64 draw(u64 below)
 	return (seed >> 33) % below;
 }
 
+/* draw() has 31 bits at a time. */
+static u64 draw_bits(int bits)
+{
+	u64 val = draw(1 << 22);
+
+	val = val << 21 | draw(1 << 21);
+	val = val << 21 | draw(1 << 21);
+	return val >> (64 - bits);
+}
+
 static int names_in(const char *pmu, const char *dir, char **names, int max)
 {
 	struct dirent **list;
@@ -93,7 +103,7 @@ static struct perf_event_attr random_attr(const struct pmu *p, const char *event
 					  size_t size)
 {
 	struct perf_event_attr attr = event_attr(p->name, event);
-	int n = (int)draw(4), len = snprintf(text, size, "%s/%s", p->name, event), bits;
+	int n = (int)draw(4), len = snprintf(text, size, "%s/%s", p->name, event);
 	char format[64];
 
 	while (n-- && p->num_formats) {
@@ -101,8 +111,7 @@ static struct perf_event_attr random_attr(const struct pmu *p, const char *event
 		u64 val;
 
 		sysfs_read(p->name, "format", name, format, sizeof(format));
-		bits = width(format);
-		val = draw(2) ? 1 : draw(bits < 30 ? 1ULL << bits : 1ULL << 30);
+		val = draw(2) ? 1 : draw_bits(width(format));
 		attr_set_field(&attr, format, val);
 		if (len < (int)size)
 			len += snprintf(text + len, size - len, ",%s=%#llx", name, val);
@@ -112,6 +121,8 @@ static struct perf_event_attr random_attr(const struct pmu *p, const char *event
 	/* Threshold 255 is the driver's own test, which is in no truth: see silicon_start(). */
 	if ((attr.config >> 24 & 0xff) == 0xff)
 		attr.config &= ~(1ULL << 24);
+	if (!draw(20))
+		attr.config1 |= 1ULL << draw(64);
 	if (!draw(20))
 		attr.config2 |= 1ULL << draw(64);
 	if (!draw(3)) {
