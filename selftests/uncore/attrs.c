@@ -157,7 +157,8 @@ static bool explained(int err)
 	}
 }
 
-static void random_ioctl(int fd)
+/* Returns whether it may have limited the samples of the event. */
+static bool random_ioctl(int fd)
 {
 	u64 period = 30000 + draw(100000);
 
@@ -166,14 +167,14 @@ static void random_ioctl(int fd)
 		ioctl(fd, PERF_EVENT_IOC_PERIOD, &period);
 		break;
 	case 1:
-		ioctl(fd, PERF_EVENT_IOC_REFRESH, 1 + draw(3));
-		break;
+		return !ioctl(fd, PERF_EVENT_IOC_REFRESH, 1 + draw(3));
 	case 2:
 		ioctl(fd, PERF_EVENT_IOC_DISABLE, draw(2));
 		break;
 	default:
 		ioctl(fd, PERF_EVENT_IOC_ENABLE, draw(2));
 	}
+	return false;
 }
 
 /* How many pinned events of the same kind run at the same time. */
@@ -230,7 +231,7 @@ static void round_of(const struct pmu *first, const struct pmu *second)
 	int fd[EVENTS], num = 1 + (int)draw(EVENTS), i, leader = -1, gate = -1, group, num_ctr;
 	u64 sum = 0, running = 0, truth = 0, ns = 0, windows = 0, lost, violations;
 	struct perf_count count;
-	bool whole = true, may_open, shut;
+	bool whole = true, may_open, shut, limited = false;
 
 	event_close_all();
 	if (box_is(first->name, "cbox") && !draw(4)) {
@@ -281,7 +282,7 @@ static void round_of(const struct pmu *first, const struct pmu *second)
 	/* Enabled one by one: what is late counts less, and so does its truth. */
 	for (i = 0; i < num; i++) {
 		if (fd[i] >= 0)
-			random_ioctl(fd[i]);
+			limited |= random_ioctl(fd[i]);
 		if (gate >= 0 && may_open && !draw(3)) {
 			perf_enable(gate);
 			shut = false;
@@ -328,6 +329,8 @@ static void round_of(const struct pmu *first, const struct pmu *second)
 	ktap_check(!shut || !windows, "%llu windows behind a gate that was never open", windows);
 	ktap_check(!violations, "%llu accesses against the rules", violations);
 	books_balance("books", &books);
+	/* The driver may say so only of an event that has a limit. */
+	books_lost("books", &books, limited ? books.overflows : 0);
 	if (ktap->failed) {
 		for (i = 0; i < num; i++)
 			ktap_note("%s%s", fd[i] < 0 ? "refused: " : "", text[i]);
