@@ -11,7 +11,7 @@
  *	each overflow is a sample, has found no room or is in xeon7500_package/lost/,
  *	no access was against the rules of the silicon,
  *	what is refused is refused with an errno that perf explains,
- *	as many events as at first run at the same time afterwards.
+ *	as many events as at first run at the same time afterwards, and alone whatever was accepted.
  *
  * SEED in the environment draws the same again, ROUNDS says how often. In make test they are always
  * the same.
@@ -196,6 +196,21 @@ static int room_of(const struct pmu *p)
 	return room;
 }
 
+/* Does an event that was accepted run when nothing else is open? Alone it has whatever it needs. */
+static bool runs_alone(const struct perf_event_attr *accepted)
+{
+	struct perf_event_attr attr = *accepted;
+	struct perf_count count;
+	int fd;
+
+	attr.sample_period = attr.freq = attr.inherit = 0;
+	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	attr.pinned = 1;
+	fd = event_open_attr(&attr, 0, -1);
+	perf_enable(fd);
+	return read(fd, &count, sizeof(count)) == sizeof(count);
+}
+
 /* Value, times and lost samples of an event, not of its group. False: pinned, and no counter is free. */
 static bool read_event(int fd, const struct perf_event_attr *attr, struct perf_count *count, u64 *lost)
 {
@@ -341,6 +356,11 @@ static void round_of(const struct pmu *first, const struct pmu *second)
 	msr_write(0, SYN_FAULT_DELAY_NS, 0);
 	ktap_check(room_of(first) == first->room, "%s: %d events run at the same time, %d at first",
 		   first->name, room_of(first), first->room);
+	for (i = 0; i < num; i++) {
+		if (fd[i] >= 0)
+			ktap_check(runs_alone(&attr[i]), "%s does not run alone", text[i]);
+		event_close_all();
+	}
 	/* What a stranger leaves in a box stays until the driver uses the counter. */
 	foreign_clean(0);
 	silicon_clear();
