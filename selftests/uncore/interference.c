@@ -494,6 +494,18 @@ static int failures;
 		failures++;						\
 	} while (0)
 
+/* An actor and what it has started, which may have events open. */
+static void end_group(pid_t group, int actor)
+{
+	u64 give_up = clock_ns() + 10 * LIMIT_NS;
+
+	kill(-group, SIGKILL);
+	while (waitpid(-group, NULL, WNOHANG) >= 0) {
+		usleep(500);
+		ktap_require(clock_ns() < give_up, "%s does not end", actors[actor].name);
+	}
+}
+
 /* All are there, and each call ends. */
 static void supervise(pid_t pid[], const int who[], int num, u64 ms)
 {
@@ -517,7 +529,7 @@ static void supervise(pid_t pid[], const int who[], int num, u64 ms)
 				usleep(3000);
 				kill(-pid[victim], SIGCONT);
 			} else {
-				waitpid(pid[victim], NULL, 0);
+				end_group(pid[victim], who[victim]);
 				pid[victim] = start(who[victim]);
 			}
 		}
@@ -613,10 +625,11 @@ static bool run(const struct combination *c, u64 ms)
 			if (actors[who[i]].slow)
 				kill(-pid[i], SIGKILL);
 		}
-		kill(-pid[i], SIGKILL);
-		while (waitpid(-pid[i], NULL, 0) > 0)
-			;
+		end_group(pid[i], who[i]);
 	}
+	/* The watchers of timeout(1), in sessions of their own, when they have ended. */
+	while (waitpid(-1, NULL, WNOHANG) > 0)
+		;
 	all_online(4);
 	if (!loaded(OURS))
 		load_ours();
