@@ -80,7 +80,7 @@ static void check_turns(int cpu)
 
 static void check_sums(void (*count_them)(int cpu, unsigned int us))
 {
-	u64 sum = 0, truth;
+	u64 sum = 0, truth, running = 0, enabled = 0;
 	int cpu, i;
 
 	silicon_start();
@@ -88,10 +88,15 @@ static void check_sums(void (*count_them)(int cpu, unsigned int us))
 	count_them(cpu, 200000);
 	for (i = 0; i < NUM; i++) {
 		sum += count[i].value;
+		running += count[i].running;
+		enabled += count[i].enabled;
 		ktap_check(count[i].value && count[i].running < count[i].enabled,
 			   "%s: %llu in %llu of %llu ns", events[i], count[i].value,
 			   count[i].running, count[i].enabled);
 	}
+	/* Two programs, one after the other, would have twice as much. */
+	ktap_check(running < enabled * COUNTERS / NUM * 5 / 4, "%llu of %llu ns: not all at the same time",
+		   running, enabled);
 	truth = box_truth(cpu, SYN_EVENTS, PMU);
 	ktap_check(sum == truth, "%llu, truth %llu", sum, truth);
 	check_turns(cpu);
