@@ -398,7 +398,7 @@ static void rounds(void)
 		  n, accepted, refused, compared, waited, sampled, gated);
 	ktap_check(compared > (unsigned int)n / 4 || n < 20, "%u of %d rounds counted", compared,
 		   n);
-	/* Of 6,000 rounds 600 had samples, 850 took turns and 1,600 had a gate. */
+	/* Of 6,000 rounds, in 600 counters overflowed, in 850 events waited, and 1,600 had a gate. */
 	ktap_check((sampled > (unsigned int)n / 30 && waited > (unsigned int)n / 30 &&
 		    gated > (unsigned int)n / 10) || n < 500, "hardly any of a kind");
 }
