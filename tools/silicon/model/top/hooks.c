@@ -153,17 +153,17 @@ static bool others_sleep(CPUState *cs)
 
 /*
  * At each PAUSE QEMU leaves the CPU, to let another one run, and comes back to where it was.
- * With --icount all CPUs take turns in one thread. There that is for nothing as long as there
- * is no other, and a kernel that boots waits for a fifth of a second in such loops. Otherwise
- * each CPU has a thread, and whoever is waited for may need the processor that we are on.
+ * With --icount and --one-thread all CPUs take turns in one thread. There that is for nothing as
+ * long as there is no other, and a kernel that boots waits for a fifth of a second in such loops.
+ * Otherwise each CPU has a thread, and whoever is waited for may need the processor that we are on.
  */
 void __wrap_helper_pause(CPUX86State *env)
 {
 	CPUState *cs = env_cpu(env);
 
-	if ((env->eflags & TF_MASK) || (icount_enabled() && !others_sleep(cs)))
+	if ((env->eflags & TF_MASK) || (!qemu_tcg_mttcg_enabled() && !others_sleep(cs)))
 		__real_helper_pause(env);
-	if (!icount_enabled())
+	if (qemu_tcg_mttcg_enabled())
 		sched_yield();
 	do_end_instruction(env);
 	cpu_loop_exit_noexc(cs);
