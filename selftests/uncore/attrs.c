@@ -9,7 +9,7 @@
  *	the counts of a box add up to the silicon's truth,
  *	events run as long as the silicon's counters do, and not at all behind a gate that is never open,
  *	each overflow is a sample, has found no room or is in xeon7500_package/lost/,
- *	no access was against the rules of the silicon,
+ *	no access was against the rules of the silicon, and the kernel has nothing to say,
  *	what is refused is refused with an errno that perf explains,
  *	as many events as at first run at the same time afterwards, and alone whatever was accepted.
  *
@@ -22,6 +22,7 @@
  * SOAK: 6.1 debug
  */
 #include "foreign.h"
+#include "kmsg.h"
 #include "sampling.h"
 
 #define C_MISSES	0x400714	/* llc_misses.all of a C-Box, enabled */
@@ -247,6 +248,7 @@ static void round_of(const struct pmu *first, const struct pmu *second)
 	u64 sum = 0, running = 0, truth = 0, ns = 0, windows = 0, lost, violations;
 	struct perf_count count;
 	bool whole = true, may_open, shut, limited = false;
+	char line[300];
 
 	event_close_all();
 	if (box_is(first->name, "cbox") && !draw(4)) {
@@ -346,6 +348,8 @@ static void round_of(const struct pmu *first, const struct pmu *second)
 	books_balance("books", &books);
 	/* The driver may say so only of an event that has a limit. */
 	books_lost("books", &books, limited ? books.overflows : 0);
+	while (kmsg_next(line, sizeof(line)))
+		ktap_check(kmsg_level > 3, "the kernel: %s", line);
 	if (ktap->failed) {
 		for (i = 0; i < num; i++)
 			ktap_note("%s%s", fd[i] < 0 ? "refused: " : "", text[i]);
@@ -378,6 +382,7 @@ static void rounds(void)
 		pmus[n].room = room_of(&pmus[n]);
 		ktap_check(pmus[n].room, "%s: no event runs", pmus[n].name);
 	}
+	kmsg_mark();
 	sampling_limit(20000);
 	/* The self-test measures how late a PMI is, and so must not see one that is delayed. */
 	sampling_open("xeon7500_cbox_0", "llc_misses.all", 1000000, 0, 1);
