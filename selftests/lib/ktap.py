@@ -40,10 +40,10 @@ class Ktap:
             wrong += traceback.format_exc().splitlines()[-SHOWN:]
         self.num += 1
         self.bad |= bool(wrong)
-        for text in wrong[:SHOWN]:
+        if len(wrong) > SHOWN:	# the last lines say why a program has ended
+            wrong[SHOWN // 2:-SHOWN // 2] = ['and %d more' % (len(wrong) - SHOWN)]
+        for text in wrong:
             note(text)
-        if len(wrong) > SHOWN:
-            note('and %d more' % (len(wrong) - SHOWN))
         print('%sok %d %s' % ('not ' if wrong else '', self.num, name), flush=True)
 
     def guest(self, done, where):
