@@ -78,12 +78,14 @@ def interrupted():
                           env=dict(os.environ, RUNNER_MARK=vm.DIR), stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL, start_new_session=True) as running:
         end = time.monotonic() + 300
-        while not any(name.startswith('qemu') for name in left()):
-            if running.poll() is not None or time.monotonic() > end:
-                yield 'QEMU did not start'
-                break
-            time.sleep(0.1)
-        running.send_signal(signal.SIGINT)
+        try:
+            while not any(name.startswith('qemu') for name in left()):
+                if running.poll() is not None or time.monotonic() > end:
+                    yield 'QEMU did not start'
+                    break
+                time.sleep(0.1)
+        finally:	# if we are to end, too
+            running.send_signal(signal.SIGINT)
         status = running.wait()
     if status != 130:
         yield f'status {status}'
