@@ -26,7 +26,7 @@ export PATH=$PATH:/usr/bin:/usr/sbin
 '''
 # Libraries go where the guest's loader looks. What has been fetched stays in the cache.
 UNPACK = r'''
-set -e
+set -eo pipefail
 dir=$1
 shift
 private_apt bookworm
