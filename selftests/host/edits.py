@@ -28,14 +28,13 @@ def applies(edit):
     for line in re.findall(r'^g/([^/\n]*)', lines, re.M):
         if subprocess.run(['grep', '-q', '--', line, lines.split()[1]], check=False).returncode:
             yield f'no line for g/{line}/'
-    with open(made, encoding='utf-8') as f:
-        yield from (f'{n}: {line}' for n, line in enumerate(f, 1) if OURS.search(line))
+    yield from (f'{n}: {line}' for n, line in enumerate(vm.read(made).splitlines(), 1)
+                if OURS.search(line))
 
 
 ktap = Ktap()
 for path in sorted(glob.glob('Documentation/upstream/*/edit', root_dir=vm.TOP)):
-    with open(f'{vm.TOP}/{path}', encoding='utf-8') as f:
-        text = f.read()
+    text = vm.read(f'{vm.TOP}/{path}')
     if re.search('^E @TOP@', text, re.M):
         ktap.result(f'{path} applies to our tree', applies(text))
 if not ktap.num:

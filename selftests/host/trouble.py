@@ -119,8 +119,7 @@ def told(done, log, numbers):
 def unneeded():
     """Patterns without which each line that means trouble is found."""
     lines = [line for _, line in rows(BAD)]
-    with open(TROUBLE, encoding='utf-8') as f:
-        script = f.read()
+    script = vm.read(TROUBLE)
     for pattern in re.search(r"^trouble='\n(.*?)^'", script, re.M | re.S).group(1).splitlines():
         without = re.sub(f'^{re.escape(pattern)}\n', '', script, flags=re.M)
         found = run('\n'.join(lines), 'sh', '-c', without).stdout.splitlines()

@@ -113,9 +113,7 @@ def pages():
         if not glob.glob(vm.path('pages/usr/share/doc/*', page)):
             yield f'there is no {page}'
     for page in glob.glob(vm.path('pages/**/*.md*'), recursive=True):
-        with open(page, encoding='utf-8') as f:
-            links = re.findall(r'\]\(([^)#:\n]*)[)#]', f.read())
-        yield from (f'{page}: {link}' for link in links
+        yield from (f'{page}: {link}' for link in re.findall(r'\]\(([^)#:\n]*)[)#]', vm.read(page))
                     if not os.path.exists(os.path.join(os.path.dirname(page), link)))
 
 

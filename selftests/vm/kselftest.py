@@ -105,8 +105,8 @@ def skipped(found):
 
 ktap = Ktap()
 ktap.result('the collection is installed', install())
-with open(f'{INSTALLED}/kselftest-list.txt', encoding='utf-8') as f:
-    tests = [t for t in re.findall('^uncore:(.*)', f.read(), re.M) if t not in WITHOUT]
+tests = [t for t in re.findall('^uncore:(.*)', vm.read(f'{INSTALLED}/kselftest-list.txt'), re.M)
+         if t not in WITHOUT]
 done = vm.boot('--kernel', vm.kernels()[0], '--sockets', '2', '--cores', '2',
                '--put', f'{INSTALLED}:/k', '--', 'sh', '-c',
                'rmmod msr && ! ls /dev/cpu/*/msr 2>/dev/null && exec /k/run_kselftest.sh "$@"',
