@@ -178,7 +178,7 @@ def run(*args):
 def printed(done, *lines):
     """What is wrong with it if it was to end with status 0, and to print just these lines."""
     yield from ended(done)
-    yield from differ(lines, done.stdout.splitlines())
+    yield from differ([*lines, ''], done.stdout.split('\n'))
 
 
 def differ(want, got):
