@@ -40,7 +40,7 @@ apt-get "${APT_OPTS[@]}" download "$@"
 cd "$dir/root" && rm -rf usr/share/{doc,man,locale,info,lintian}
 # Debian 12 has /lib and /bin in /usr, the guest the other way round.
 for d in usr/lib/x86_64-linux-gnu lib64; do
-	[ ! -d $d ] || { cp -a $d lib/ && rm -r $d; }
+	[ ! -d $d ] || { cp -a $d lib/; rm -r $d; }
 done
 [ -z "${MENDED:-}" ] || cp "$MENDED" "$(find . -regex ".*\(bin\|linux-gnu\)/${MENDED##*/}" | grep .)"
 '''
