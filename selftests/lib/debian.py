@@ -84,16 +84,16 @@ def judge(ktap, done, where, machine, expected, more=()):
         MACHINE,...|*  VERDICT  WHAT  [| REASON]
 
     MORE are lines like the guest's, of what this machine has compared; it may be a generator that
-    raises. WHAT is one word. VERDICT is "passes"; "theirs", if it fails because of the stranger, the
-    reason being the line of its source; or "absent", if it does not apply. Anything else than
-    what the list says is a failure, a failure that has gone as well as a new one.
+    raises. WHAT is one word. VERDICT is "passes"; "theirs", if it fails because of the third-party
+    program, the reason being the line of its source; or "absent", if it does not apply. Anything
+    else than what the list says is a failure, a failure that has gone as well as a new one.
     """
     lines = done.stdout.splitlines()
     try:
         lines += more
     except Exception:	# pylint: disable=broad-except
         lines += traceback.format_exc().splitlines()
-    got = {what: verdict for verdict, what in re.findall(r'^@ (\S+) (\S+)', '\n'.join(lines), re.M)}
+    got = {what: verdict for verdict, what in re.findall(r'^@ (\S+) ?(\S*)', '\n'.join(lines), re.M)}
     note('\n'.join(line for line in lines if not line.startswith('@ ')))
     passes = explained = bad = 0
     for line in expected.splitlines():
