@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-from ktap import note
+from ktap import SHOWN, note
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(TOP, 'tools', 'lib'))
@@ -163,7 +163,7 @@ def ended(done, status=0):
     """What is wrong with how boot() ended."""
     if done.returncode != status:
         yield f'the machine ended with status {done.returncode}, not {status}'
-        yield from (done.stdout + done.stderr).splitlines()[-20:]
+        yield from (done.stdout + done.stderr).splitlines()[1 - SHOWN:]
 
 
 def run(*args):
