@@ -53,20 +53,17 @@ def counted():
         for _, cpu, kind, msr, value, *_ in map(str.split, f):
             if kind == 'wr' and 0x186 <= int(msr, 16) <= 0x18d and int(value, 16):
                 select[cpu, f'pmc{int(msr, 16) - 0x186}'] = int(value, 16) & 0xffff
-    with open(vm.path('stats.json'), encoding='utf-8') as f:
-        for cpu, core in json.load(f)['core'].items():
-            for name, counter in core['counters'].items():
-                what = select.get((cpu, name), name)
-                counts[what] = counts.get(what, 0) + counter['events']
+    for cpu, core in json.loads(vm.read(vm.path('stats.json')))['core'].items():
+        for name, counter in core['counters'].items():
+            what = select.get((cpu, name), name)
+            counts[what] = counts.get(what, 0) + counter['events']
     return counts
 
 
 def compare():
     """The last table of accesses by instruction, and that of nodes, against the silicon. What numatop
     has not counted it should not show as a number."""
-    with open(vm.path('dump'), encoding='utf-8') as f:
-        dump = f.read()
-    counts = counted()
+    dump, counts = vm.read(vm.path('dump')), counted()
 
     def row(caption, pattern):
         table = dump[dump.rfind(caption):] if caption in dump else ''

@@ -17,8 +17,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 import vm
 from ktap import Ktap, note
 
-with open(f'{vm.TOP}/Documentation/upstream/series', encoding='utf-8') as f:
-    FAULTS = re.findall('^(?!nhmex_).+', f.read(), re.M)
+FAULTS = re.findall('^(?!nhmex_).+', vm.read(f'{vm.TOP}/Documentation/upstream/series'), re.M)
 # Tests of our module that run without it.
 OURS = [f'{vm.TOP}/build/selftests/core/{test}'
         for test in ('data_src', 'rules', 'precise', 'pdir', 'pdir_fair')]

@@ -17,14 +17,8 @@ import vm
 from ktap import Ktap
 
 
-def read(path):
-    """The text of a file."""
-    with open(path, encoding='utf-8') as file:
-        return file.read()
-
-
 DOC = os.path.join(vm.TOP, 'Documentation', 'upstream')
-SERIES = read(f'{DOC}/series').split()
+SERIES = vm.read(f'{DOC}/series').split()
 # Who sends them.
 os.environ.update(GIT_AUTHOR_NAME='A', GIT_AUTHOR_EMAIL='a@example.org', GIT_COMMITTER_NAME='A',
                   GIT_COMMITTER_EMAIL='a@example.org')
@@ -48,7 +42,7 @@ def tree(kernel):
     """What they change, as it was, in a repository; returns where."""
     top, was = vm.path('tree'), source(kernel)
     shutil.rmtree(top, ignore_errors=True)
-    for name in set(re.findall(r'^\+\+\+ b/(.*)', ''.join(map(read, patches(kernel))), re.M)):
+    for name in set(re.findall(r'^\+\+\+ b/(.*)', ''.join(map(vm.read, patches(kernel))), re.M)):
         os.makedirs(os.path.dirname(f'{top}/{name}'), exist_ok=True)
         if os.path.exists(f'{was}/{name}'):
             shutil.copy(f'{was}/{name}', f'{top}/{name}')
@@ -75,7 +69,7 @@ def together(kernel):
     """git am takes no line that is not where it should be, nor a letter."""
     top = tree(kernel)
     vm.shell('git -C "$1" am -q "${@:2}"', top, *patches(kernel))
-    subjects = (read(f'{DOC}/{name}/message').splitlines()[0] for name in SERIES)
+    subjects = (vm.read(f'{DOC}/{name}/message').splitlines()[0] for name in SERIES)
     yield from vm.differ(['source', *subjects],
                          vm.shell('git -C "$1" log --reverse --format=%s', top).splitlines())
 

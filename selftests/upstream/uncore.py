@@ -15,8 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 import vm
 from ktap import Ktap, note
 
-with open(f'{vm.TOP}/Documentation/upstream/series', encoding='utf-8') as f:
-    FAULTS = re.findall('^nhmex_.*', f.read(), re.M)
+FAULTS = re.findall('^nhmex_.*', vm.read(f'{vm.TOP}/Documentation/upstream/series'), re.M)
 # Of which only the other machine has what it takes.
 WESTMERE = ['nhmex_fvc']
 # What is seen without the change: how a count differs, and what it is where that is known. A

@@ -41,8 +41,7 @@ def agent():
 
 def fetch(machine):
     """Each event of the file, and two of them at once, twice; what is printed."""
-    with open(CONFIG, encoding='utf-8') as f:
-        events = re.split(r'^\[dynamic\].*\n', f.read(), flags=re.M)[1].splitlines()
+    events = re.split(r'^\[dynamic\].*\n', vm.read(CONFIG), flags=re.M)[1].splitlines()
     both = 'fetch ' + ' '.join(FETCHED % f'xeon7500_mbox_{i}.bbox_cmds.reads' for i in range(2))
     commands = ('open pipe /usr/lib/pcp/pmdas/perfevent/pmdaperfevent -U root', both, 'wait 1',
                 both, *('fetch ' + FETCHED % event for event in events), '')

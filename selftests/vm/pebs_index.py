@@ -52,8 +52,7 @@ def silence(done):
 
 
 def oops(done):
-    with open(vm.path('log'), encoding='utf-8', errors='replace') as f:
-        log = f.read()
+    log = vm.read(vm.path('log'))
     note('\n'.join(re.findall('.*(?:BUG:|RIP: 0010:).*', log)[:3]))
     yield from vm.ended(done, 125)
     before, after = samples(done, 1)

@@ -57,8 +57,7 @@ def patch_made():
         vm.file(machine, vm.run('--machine', machine, '--cores', '1', '--', 'sh', '-c',
                                 'grep -r . /sys/bus/event_source/devices/xeon7500_*/')[0])
     vm.shell(MAKE_PATCH, vm.path('xeon7500'), vm.path('westmereex'), PATCH)
-    with open(PATCH, encoding='utf-8') as f:
-        yield from vm.missing(f.read(), r'^\+.*"MetricName"', r'^\+.*"EventName"')
+    yield from vm.missing(vm.read(PATCH), r'^\+.*"MetricName"', r'^\+.*"EventName"')
 
 
 def perf_test(*words):

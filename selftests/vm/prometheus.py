@@ -36,21 +36,15 @@ scrape_configs:
 '''
 
 
-def read(path):
-    """Its text."""
-    with open(path, encoding='utf-8') as f:
-        return f.read()
-
-
 def guest():
     """Yields what is wrong."""
-    unit = read(f'{METRICS}/perf-metrics.service')
+    unit = vm.read(f'{METRICS}/perf-metrics.service')
     metrics = re.search('^Environment="METRICS=(.*)"', unit, re.M).group(1)
     os.mkdir(os.path.dirname(WRITTEN))
     vm.run('--perf', 'newest', '--sockets', '2', '--traffic', f'{vm.TOP}/tools/demo.traffic',
            '--get', f'/root/m.prom:{WRITTEN}', '--', 'sh', '-c', 'echo limit memory 1.6e10 >t; '
            f'perf-metrics {metrics} --per-box --topology t --openmetrics m.prom -- sleep 0.2')
-    number = len(re.findall(f'^{NAME}{{', read(WRITTEN), re.M))
+    number = len(re.findall(f'^{NAME}{{', vm.read(WRITTEN), re.M))
     if number != 4:
         yield f'{number} of {NAME}'
 
@@ -82,7 +76,7 @@ def start(running, name, *options):
 def address(name):
     """Where such a program says that it listens."""
     for _ in range(300):
-        said = read(vm.path(f'{name}.said'))
+        said = vm.read(vm.path(f'{name}.said'))
         found = re.search(r'msg="Listening on" .*address=(127\.0\.0\.1:\d+)', said)
         if found:
             return found.group(1)
@@ -122,7 +116,7 @@ def scraped(running):
           f'--storage.tsdb.path={vm.path("tsdb")}')
     query(f'{NAME}{{socket="0",box="mbox_0"}}')
     query(f'sum by (socket) ({NAME})')
-    written, back = values(read(WRITTEN)), values(query('{__name__=~"perf_metrics_.*"}'))
+    written, back = values(vm.read(WRITTEN)), values(query('{__name__=~"perf_metrics_.*"}'))
     if not written or written != back:
         yield f'{len(written)} written, {len(back)} back'
         yield from sorted(map(str, written.items() ^ back.items()))
@@ -134,7 +128,7 @@ def scraped(running):
 def panels():
     """Yields what is wrong with the queries of the default dashboard."""
     asked = [target['expr'].replace('$instance', '.*')
-             for panel in json.loads(read(f'{EXPORT}/dashboard.json'))['panels']
+             for panel in json.loads(vm.read(f'{EXPORT}/dashboard.json'))['panels']
              for target in panel.get('targets', [])]
     if len(asked) <= 10:
         yield f'{len(asked)} panels'
@@ -143,8 +137,8 @@ def panels():
 
 def full():
     """Yields what the full dashboard does not ask for, and whether it has a panel twice."""
-    rows = json.loads(read(f'{EXPORT}/dashboard-full.json'))['panels']
-    families = set(re.findall(r'^# TYPE (\S+)', read(WRITTEN), re.M))
+    rows = json.loads(vm.read(f'{EXPORT}/dashboard-full.json'))['panels']
+    families = set(re.findall(r'^# TYPE (\S+)', vm.read(WRITTEN), re.M))
     found = [p for r in rows for p in r.get('panels', []) + [r] if p['type'] != 'row']
     asked = {t['expr'].split('{')[0] for p in found for t in p['targets']}
     yield from (f for f in families - asked if not f.endswith(('_limit', '_not_available')))
@@ -164,7 +158,7 @@ def alerts():
 
 def service():
     """Yields what systemd says of the units."""
-    units = [vm.file(f'perf-metrics.{kind}', read(f'{METRICS}/perf-metrics.{kind}').replace(
+    units = [vm.file(f'perf-metrics.{kind}', vm.read(f'{METRICS}/perf-metrics.{kind}').replace(
         '/usr/bin/perf-metrics', '/bin/true')) for kind in ('service', 'timer')]
     yield from vm.shell('systemd-analyze verify --man=no "$@"', *units).splitlines()
 
