@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""PCP's perfevent agent, from Debian, reads our perfevent.conf and counts what was planted.
+"""PCP's perfevent agent, from Debian, reads our perfevent.conf and counts planned traffic.
 
 C-Boxes that a Xeon 7500 does not have are no metrics of it. The agent is a process, as with pmcd:
 from a dbpmda that had loaded it, its code went at the end while its thread still ran.
@@ -56,7 +56,7 @@ def fetch(machine):
 
 
 def counted(machine, cboxes):
-    """Yields what is wrong; the reads of two M-Boxes of package 0 are 172 to 164, as planted."""
+    """Yields what is wrong; the reads of two M-Boxes of package 0 are 172 to 164, as planned."""
     reads, values, unknown = [], {}, set()
     for part in re.split(r'^dbpmda> ', fetch(machine), flags=re.M):
         # What goes to stderr is where it happens to be.
@@ -78,7 +78,7 @@ def counted(machine, cboxes):
     gained = [after - before for before, after in zip(*reads)]
     ratio = gained[0] / gained[1]
     if abs(ratio / (172 / 164) - 1) > 0.005:
-        yield f'planted {172 / 164}, counted {ratio}'
+        yield f'planned {172 / 164}, counted {ratio}'
 
 
 ktap = Ktap()

@@ -107,7 +107,7 @@ def values(text):
 
 
 def scraped(running):
-    """Yields what does not come back as it was. What was planted: reads in 172 cycles of 4096 in
+    """Yields what does not come back as it was. Planned traffic: reads in 172 cycles of 4096 in
     one M-Box and 164 in the other, which were counted for the same time."""
     start(running, 'prometheus-node-exporter', '--collector.disable-defaults',
           '--collector.textfile', f'--collector.textfile.directory={os.path.dirname(WRITTEN)}')
@@ -122,7 +122,7 @@ def scraped(running):
         yield from sorted(map(str, written.items() ^ back.items()))
     reads = [back[NAME, frozenset({('socket', '0'), ('box', f'mbox_{i}')})] for i in range(2)]
     if abs(reads[0] / reads[1] - 172 / 164) > 1e-4:
-        yield f'planted 172 and 164, back {reads}'
+        yield f'planned 172 and 164, back {reads}'
 
 
 def panels():
@@ -147,7 +147,7 @@ def full():
 
 
 def alerts():
-    """Yields what is wrong. What was planted: S1 moves 16.0 and 16.3 GB/s by controller, S0 8.3 and
+    """Yields what is wrong. Planned traffic: S1 moves 16.0 and 16.3 GB/s by controller, S0 8.3 and
     8.2. The limit is 16."""
     yield from checked('rules', f'{EXPORT}/alerts.yml')
     said = query('ALERTS')
