@@ -16,7 +16,7 @@ import vm
 from ktap import note
 
 MENDED = os.environ.get('MENDED', '')
-PUT = [word for d in ('bin', 'sbin', 'usr', 'lib') for word in ('--put', f'{vm.path("root", d)}:/{d}')]
+PUT = vm.put(*(f'{vm.path("root", d)}:/{d}' for d in ('bin', 'sbin', 'usr', 'lib')))
 # Paths and a bash that such programs expect, for the guest's shell.
 ROOT = r'''
 mkdir -p /usr/lib && ln -s /lib/x86_64-linux-gnu /usr/lib/

@@ -191,16 +191,20 @@ def missing(text, *patterns):
     return [f'nothing has "{p}" in it' for p in patterns if not re.search(p, text, re.M)]
 
 
+def put(*files):
+    """Options that put these files into the guest, each as FILE:WHERE."""
+    return [word for f in files for word in ('--put', f)]
+
+
 def guests(ktap, name, command, *options):
     """A whole test: boots each kernel with these options and runs the command there. /t/guest is
     selftests/guest/NAME/guest.c, and the modules of NAME, if it has a Kbuild, are beside it."""
     guest = build(name)
     for kernel in kernels():
-        put = [f'{guest}:/t/guest']
+        files = [f'{guest}:/t/guest']
         if os.path.exists(f'{TOP}/selftests/guest/{name}/Kbuild'):
-            put += [f'{ko}:/t/' for ko in glob.glob(modules(name, kernel) + '/*.ko')]
-        done = boot('--kernel', kernel, *(word for p in put for word in ('--put', p)), *options,
-                    '--', 'sh', '-c', command)
+            files += [f'{ko}:/t/' for ko in glob.glob(modules(name, kernel) + '/*.ko')]
+        done = boot('--kernel', kernel, *put(*files), *options, '--', 'sh', '-c', command)
         ktap.guest(done, kernel)
 
 

@@ -21,9 +21,8 @@ FAULTS = re.findall('^(?!nhmex_).+', vm.read(f'{vm.TOP}/Documentation/upstream/s
 # Tests of our module that run without it.
 OURS = [f'{vm.TOP}/build/selftests/core/{test}'
         for test in ('data_src', 'rules', 'precise', 'pdir', 'pdir_fair')]
-PUT = ['--put', vm.build('pebs_index', 'sampler.c') + ':/t/sampler',
-       '--put', vm.build('upstream', 'rates.c') + ':/t/rates',
-       *(word for test in OURS for word in ('--put', f'{test}:/t/'))]
+PUT = vm.put(vm.build('pebs_index', 'sampler.c') + ':/t/sampler',
+             vm.build('upstream', 'rates.c') + ':/t/rates', *(f'{test}:/t/' for test in OURS))
 PERF_TESTS = f'{vm.TOP}/selftests/core/perf_tests.sh'
 PERF_TESTED = 'goldmont', 'sandybridge'
 

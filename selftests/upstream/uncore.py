@@ -64,7 +64,7 @@ def look(kernel, machine, rows, *options):
            vm.file('list', ''.join(f'{changes} {fault}\n' for changes, fault in rows)) + ':/t/list',
            *{f'{module(kernel, changes)}:/t/{changes}.ko' for changes, _ in rows}]
     return vm.boot('--kernel', kernel, '--machine', machine, '--cores', '2', '--driver', 'none',
-                   *(word for p in put for word in ('--put', p)), *options, '--', 'sh', '-c', GUEST)
+                   *vm.put(*put), *options, '--', 'sh', '-c', GUEST)
 
 
 def judged(done, changes, fault, status, said=''):

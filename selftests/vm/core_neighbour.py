@@ -39,7 +39,6 @@ for kernel in vm.kernels():
     files = (f'{built}/neighbour.ko', f'{built}/guest.sh', twin(kernel),
              f'{vm.TOP}/selftests/lib/ktap.sh')
     done = vm.boot('--machine', 'goldmont', '--kernel', kernel,
-                   *(word for f in files for word in ('--put', f'{f}:/t/')),
-                   '--', 'sh', '/t/guest.sh')
+                   *vm.put(*(f'{f}:/t/' for f in files)), '--', 'sh', '/t/guest.sh')
     ktap.guest(done, kernel)
 sys.exit(ktap.end())

@@ -52,7 +52,7 @@ def fetch(machine):
                                        vm.file('namespace', NAMESPACE))]
     return vm.run('--machine', machine, '--sockets', '2', '--cores', '1', '--memory', '1G',
                   '--icount', '--traffic', f'{vm.TOP}/tools/demo.traffic',
-                  *(word for p in put for word in ('--put', p)), '--', 'sh', '-c', GUEST)[0]
+                  *vm.put(*put), '--', 'sh', '-c', GUEST)[0]
 
 
 def counted(machine, cboxes):
