@@ -45,7 +45,7 @@ def samples(done, which):
 
 
 def silence(done):
-    """Yields what is wrong, as all that follow."""
+    """Yields what is wrong; so do oops() and goes_on()."""
     before, after = samples(done, 0)
     if before not in WHOLE or after != 0:
         yield 'no silence'

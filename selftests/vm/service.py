@@ -87,7 +87,6 @@ cat $r/root/out /tmp/log
 '''
 ROOT = vm.path('root')
 
-
 ktap = Ktap()
 ktap.result('a fresh Debian', vm.works(DEBIAN))
 ktap.result('with our program and units', vm.works(COPY, ROOT, vm.file('check.sh', CHECK)))
@@ -102,7 +101,7 @@ ktap.result('it writes the file of node_exporter as its user', vm.missing(
 ktap.result('it says what it lacks where only CAP_SYS_ADMIN may count', vm.missing(
     done.stdout, '^paranoid 3, status 1$', 'let programs with CAP_PERFMON count',
     'sysctl kernel.perf_event_paranoid=2$'))
-# Its word for a number of up to 1.5
+# The score of systemd, from 0 to 10; more is worse.
 exposure = re.findall(r'Overall exposure level for perf-metrics.service: ([0-9.]+) ', done.stdout)
 ktap.result('exposure of 1.5 at most',
             [] if exposure and float(exposure[0]) <= 1.5 else [f'exposure {exposure}'])
