@@ -97,7 +97,7 @@ def query(text):
         if said:
             return said
         time.sleep(0.2)
-    raise vm.Failed(f'no data: {text}')
+    raise vm.Failed(f'no data: {text}\n{vm.read(vm.path("prometheus.said"))}')
 
 
 def values(text):
