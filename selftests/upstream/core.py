@@ -185,6 +185,7 @@ def main():
                                 *([] if changes == 'none' else [changes])).splitlines()[-1]
             except vm.Failed as e:
                 ktap.result(f'{kernel}: a kernel with the changes: {changes}', str(e).splitlines())
+                tree = ''	# no other one in its place
                 continue
             for name, machine, command, seen in LOOKS:
                 fault = name.split(':')[0]
