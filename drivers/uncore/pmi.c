@@ -678,6 +678,7 @@ void uncore_watch_start(struct uncore_package *pkg)
  */
 void uncore_pmi_overdue(struct uncore_package *pkg, struct uncore_box *box)
 {
+	struct uncore_walk walk = { .all = true };
 	u32 due = 0;
 	int idx;
 
@@ -687,8 +688,11 @@ void uncore_pmi_overdue(struct uncore_package *pkg, struct uncore_box *box)
 		const struct uncore_counter *c = &box->counter[idx];
 
 		if (c->state > UNCORE_NEW && uncore_event_overdue(c->event) &&
-		    (c->state == UNCORE_LEFT || uncore_group_is_whole(c->event)))
+		    (c->state == UNCORE_LEFT || uncore_group_is_whole(c->event))) {
 			due |= BIT(idx);
+			/* Its overflow bit is cleared, so the walk does not find it. */
+			walk.pmis += c->state == UNCORE_LEFT;
+		}
 	}
 	if (!due)
 		return;
@@ -703,7 +707,7 @@ void uncore_pmi_overdue(struct uncore_package *pkg, struct uncore_box *box)
 			uncore_event_update(box->counter[idx].event);
 	}
 	pkg->due |= BIT(uncore_box_id(box));
-	uncore_handle(pkg, &(struct uncore_walk){ .all = true });
+	uncore_handle(pkg, &walk);
 }
 
 /**

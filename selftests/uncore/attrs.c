@@ -212,7 +212,10 @@ static bool runs_alone(const struct perf_event_attr *accepted)
 	return read(fd, &count, sizeof(count)) == sizeof(count);
 }
 
-/* Value, times and lost samples of an event, not of its group. False: pinned, and no counter is free. */
+/*
+ * Value, times and lost samples of an event, not of its group. False: it is pinned, and has found no
+ * counter, now or after another one was enabled; what it has counted cannot be read.
+ */
 static bool read_event(int fd, const struct perf_event_attr *attr, struct perf_count *count, u64 *lost)
 {
 	bool group = attr->read_format & PERF_FORMAT_GROUP;
@@ -245,9 +248,9 @@ static void round_of(const struct pmu *first, const struct pmu *second)
 	char text[EVENTS][240];
 	struct perf_event_attr attr[EVENTS];
 	int fd[EVENTS], num = 1 + (int)draw(EVENTS), i, leader = -1, gate = -1, group, num_ctr;
-	u64 sum = 0, running = 0, truth = 0, ns = 0, windows = 0, lost, violations;
+	u64 fault, sum = 0, running = 0, truth = 0, ns = 0, windows = 0, lost, violations;
 	struct perf_count count;
-	bool whole = true, may_open, shut, limited = false;
+	bool whole = true, readable = true, may_open, shut, limited = false;
 	char line[300];
 
 	event_close_all();
@@ -259,16 +262,10 @@ static void round_of(const struct pmu *first, const struct pmu *second)
 	silicon_clear();
 	ktap->violations = 0;
 	lost_open();
-	switch (draw(8)) {
-	case 0:
-		msr_write(0, SYN_FAULT_LOSE, 1 + draw(3));
-		break;
-	case 1:
-		msr_write(0, SYN_FAULT_DOUBLE, 1 + draw(3));
-		break;
-	case 2:
-		msr_write(0, SYN_FAULT_DELAY_NS, 5000ULL << draw(9));
-	}
+	fault = draw(8);
+	if (fault < 3)
+		msr_write(0, SYN_FAULT_LOSE + fault,
+			  SYN_FAULT_LOSE + fault == SYN_FAULT_DELAY_NS ? 5000ULL << draw(9) : 1 + draw(3));
 	may_open = draw(8);
 	shut = !may_open || !draw(6);
 	if (shut)
@@ -319,8 +316,10 @@ static void round_of(const struct pmu *first, const struct pmu *second)
 	for (i = 0; i < num; i++) {
 		if (fd[i] < 0)
 			continue;
-		if (!read_event(fd[i], &attr[i], &count, &lost))
+		if (!read_event(fd[i], &attr[i], &count, &lost)) {
+			readable = false;
 			continue;
+		}
 		whole = whole && count.running == count.enabled;
 		sum += count.value;
 		running += count.running;
@@ -338,9 +337,9 @@ static void round_of(const struct pmu *first, const struct pmu *second)
 	waited += !whole;
 	gated += gate >= 0;
 	sampled += !!books.overflows;
-	ktap_check(sum == truth, "%llu, truth %llu", sum, truth);
+	ktap_check(readable ? sum == truth : sum <= truth, "%llu, truth %llu", sum, truth);
 	/* The clocks are read some instructions apart. perf counts the time that an event is throttled. */
-	ktap_check(running + SLACK * windows >= ns &&
+	ktap_check((running + SLACK * windows >= ns || !readable) &&
 		   (running <= ns + SLACK * (windows + 1) || books.overflows),
 		   "%llu ns of events, %llu of counters, in %llu windows", running, ns, windows);
 	ktap_check(!shut || !windows, "%llu windows behind a gate that was never open", windows);
@@ -353,6 +352,8 @@ static void round_of(const struct pmu *first, const struct pmu *second)
 	if (ktap->failed) {
 		for (i = 0; i < num; i++)
 			ktap_note("%s%s", fd[i] < 0 ? "refused: " : "", text[i]);
+		if (fault < 3)
+			ktap_note("PMIs: fault %llu, see SYN_FAULT_LOSE", fault);
 	}
 	event_close_all();
 	msr_write(0, SYN_FAULT_LOSE, 0);

@@ -398,6 +398,39 @@ static void after_the_event(void)
 	}
 }
 
+/* Two events of a box have overflowed, and one or both go before the NMI of the first. */
+static void both_late(void)
+{
+	static const char pmu[] = "xeon7500_cbox_2";
+	struct ring *r[2];
+	int i, gone;
+
+	for (gone = 1; gone <= 2; gone++) {
+		start();
+		msr_write(0, SYN_FAULT_DELAY_NS, 3000000);
+		for (i = 0; i < 2; i++)
+			r[i] = sampling_open(pmu, i ? "llc_hits.all" : "llc_misses.all", 100000, 0, 8);
+		gates_install();
+		perf_enable(r[0]->fd);
+		perf_enable(r[1]->fd);
+		gates_open();
+		for (i = 0; i < 2000 && box_truth(0, SYN_OVERFLOWS, pmu) < 2; i++)
+			;
+		gates_close();
+		ktap_check(box_truth(0, SYN_OVERFLOWS, pmu) == 2 && samples() == 0,
+			   "%llu overflows, %llu samples", box_truth(0, SYN_OVERFLOWS, pmu), samples());
+		for (i = 0; i < gone; i++)
+			perf_disable(r[i]->fd);
+		sleep_us(8000);
+		ktap_check(msr_read(0, SYN_PMI_CPU(SYN_PMI_SENT)) == 2, "%llu PMIs",
+			   msr_read(0, SYN_PMI_CPU(SYN_PMI_SENT)));
+		kmsg_no_unknown_nmi();
+		clear_faults();
+		perf_disable(r[1]->fd);
+		check_books("two late PMIs");
+	}
+}
+
 static bool samples_at_all(void)
 {
 	struct perf_event_attr attr = sampling_attr(sampled[0].pmu, sampled[0].event, 100000);
@@ -580,6 +613,7 @@ KTAP_CALL(no_bit, refused(SYN_READING(RD_DEBUGCTL_13), RD_DEBUGCTL_13_NEEDLESS))
 SILICON_MAIN({ "PMIs that are lost cost no overflow", lost },
 	     { "PMIs that come twice give no sample twice", doubled },
 	     { "PMIs that come late cost no overflow", late },
+	     { "PMIs that come late, when events of their box have gone", both_late },
 	     { "a limit of samples, as the event leaves", limit_while_leaving },
 	     { "PMIs that go to the sibling thread cost no overflow", to_the_sibling },
 	     { "to a sibling that listens", to_a_sibling_that_listens },
