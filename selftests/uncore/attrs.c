@@ -18,7 +18,7 @@
  *
  * PART: adversaries
  * VM: --sockets 1 --cores 2 --icount --append nmi_watchdog=0
- * TEST: none
+ * TEST: 6.1
  * SOAK: 6.1 debug
  */
 #include "foreign.h"
