@@ -239,84 +239,115 @@ static void add_truth(const char *pmu, u64 *events, u64 *overflows, u64 *ns, u64
 
 static unsigned int accepted, refused, compared, waited, sampled, gated;
 
-static void round_of(const struct pmu *first, const struct pmu *second)
+static struct round {
+	const struct pmu *pmu[2];	/* may be the same */
+	int num, fd[EVENTS], gate;
+	struct perf_event_attr attr[EVENTS];
+	char text[EVENTS][240];
+	u64 fault;			/* of PMIs: SYN_FAULT_LOSE and so on, from 3 on none */
+	bool may_open, shut, limited;
+} now;
+
+/* What a stranger has left in a C-Box, and what happens to PMIs. */
+static void disturb(void)
 {
 	uint16_t ctr[SILICON_MAX_COUNTERS];
-	struct books books = {};
-	const struct pmu *p;
-	const char *event;
-	char text[EVENTS][240];
-	struct perf_event_attr attr[EVENTS];
-	int fd[EVENTS], num = 1 + (int)draw(EVENTS), i, leader = -1, gate = -1, group, num_ctr;
-	u64 fault, sum = 0, running = 0, truth = 0, ns = 0, windows = 0, lost, violations;
-	struct perf_count count;
-	bool whole = true, readable = true, may_open, shut, limited = false;
-	char line[300];
+	int num_ctr, i;
 
-	event_close_all();
-	if (box_is(first->name, "cbox") && !draw(4)) {
-		num_ctr = box_counters(first->name, ctr);
+	if (box_is(now.pmu[0]->name, "cbox") && !draw(4)) {
+		num_ctr = box_counters(now.pmu[0]->name, ctr);
 		for (i = 0; i < num_ctr; i++)
-			foreign_overflow(0, first->name, ctr[i], C_MISSES);
+			foreign_overflow(0, now.pmu[0]->name, ctr[i], C_MISSES);
 	}
 	silicon_clear();
 	ktap->violations = 0;
 	lost_open();
-	fault = draw(8);
-	if (fault < 3)
-		msr_write(0, SYN_FAULT_LOSE + fault,
-			  SYN_FAULT_LOSE + fault == SYN_FAULT_DELAY_NS ? 5000ULL << draw(9) : 1 + draw(3));
-	may_open = draw(8);
-	shut = !may_open || !draw(6);
-	if (shut)
-		gate = event_open(PACKAGE, "gate", 0, -1);
-	for (i = 0; i < num; i++) {
+	now.fault = draw(8);
+	if (now.fault == SYN_FAULT_DELAY_NS - SYN_FAULT_LOSE)
+		msr_write(0, SYN_FAULT_DELAY_NS, 5000ULL << draw(9));
+	else if (now.fault < SYN_FAULT_DELAY_NS - SYN_FAULT_LOSE)
+		msr_write(0, SYN_FAULT_LOSE + now.fault, 1 + draw(3));
+}
+
+static void open_all(void)
+{
+	const struct pmu *p = NULL;
+	const char *event = NULL;
+	int i, group, leader = -1;
+
+	now.may_open = draw(8);
+	now.shut = !now.may_open || !draw(6);
+	now.gate = now.shut ? event_open(PACKAGE, "gate", 0, -1) : -1;
+	for (i = 0; i < now.num; i++) {
+		struct perf_event_attr *attr = &now.attr[i];
+
 		/* The same one again may differ in what a box has only once. */
 		if (!i || draw(3)) {
-			p = draw(4) ? first : second;
+			p = now.pmu[!draw(4)];
 			event = p->event[draw(p->num_events)];
 		}
-		attr[i] = random_attr(p, event, text[i], sizeof(text[i]));
+		*attr = random_attr(p, event, now.text[i], sizeof(now.text[i]));
 		group = draw(3) ? -1 : leader;
 		/* A member would give the count of its leader. */
 		if (group >= 0)
-			attr[i].read_format &= ~(u64)PERF_FORMAT_GROUP;
-		fd[i] = perf_open(&attr[i], 0, group);
-		if (fd[i] < 0) {
+			attr->read_format &= ~(u64)PERF_FORMAT_GROUP;
+		now.fd[i] = perf_open(attr, 0, group);
+		if (now.fd[i] < 0) {
 			refused++;
-			ktap_check(explained(fd[i]), "%s: %s", text[i], strerror(-fd[i]));
+			ktap_check(explained(now.fd[i]), "%s: %s", now.text[i],
+				   strerror(-now.fd[i]));
 			continue;
 		}
 		accepted++;
-		open_events[num_open_events++] = fd[i];
-		leader = fd[i];
-		if (attr[i].sample_period)
-			event_ring(fd[i], attr[i].sample_type, 1);
+		open_events[num_open_events++] = now.fd[i];
+		leader = now.fd[i];
+		if (attr->sample_period)
+			event_ring(now.fd[i], attr->sample_type, 1);
 	}
-	/* Enabled one by one: what is late counts less, and so does its truth. */
-	for (i = 0; i < num; i++) {
-		if (fd[i] >= 0)
-			limited |= random_ioctl(fd[i]);
-		if (gate >= 0 && may_open && !draw(3)) {
-			perf_enable(gate);
-			shut = false;
+}
+
+/* Enabled one by one: what is late counts less, and so does its truth. */
+static void run_all(void)
+{
+	struct perf_count count;
+	u64 lost;
+	int i;
+
+	now.limited = false;
+	for (i = 0; i < now.num; i++) {
+		if (now.fd[i] >= 0)
+			now.limited |= random_ioctl(now.fd[i]);
+		if (now.gate >= 0 && now.may_open && !draw(3)) {
+			perf_enable(now.gate);
+			now.shut = false;
 		}
 	}
 	/* Now and then for more than a tick, so that what is throttled goes on. */
 	usleep(draw(20) ? 200 + draw(500) : 12000);
-	for (i = 0; i < num; i++) {
-		if (fd[i] >= 0 && draw(2))
-			read_event(fd[i], &attr[i], &count, &lost);
+	for (i = 0; i < now.num; i++) {
+		if (now.fd[i] >= 0 && draw(2))
+			read_event(now.fd[i], &now.attr[i], &count, &lost);
 	}
 	usleep(draw(300));
-	for (i = 0; i < num; i++) {
-		if (fd[i] >= 0)
-			perf_disable(fd[i]);
+	for (i = 0; i < now.num; i++) {
+		if (now.fd[i] >= 0)
+			perf_disable(now.fd[i]);
 	}
-	for (i = 0; i < num; i++) {
-		if (fd[i] < 0)
+}
+
+static void judge(void)
+{
+	u64 sum = 0, running = 0, truth = 0, ns = 0, windows = 0, lost, violations;
+	bool whole = true, readable = true;
+	struct books books = {};
+	struct perf_count count;
+	char line[300];
+	int i;
+
+	for (i = 0; i < now.num; i++) {
+		if (now.fd[i] < 0)
 			continue;
-		if (!read_event(fd[i], &attr[i], &count, &lost)) {
+		if (!read_event(now.fd[i], &now.attr[i], &count, &lost)) {
 			readable = false;
 			continue;
 		}
@@ -324,52 +355,77 @@ static void round_of(const struct pmu *first, const struct pmu *second)
 		sum += count.value;
 		running += count.running;
 		books.no_room += lost;
-		ktap_check(!count.value || count.running, "%s: %llu in no time", text[i], count.value);
+		ktap_check(!count.value || count.running, "%s: %llu in no time", now.text[i],
+			   count.value);
 	}
 	rings_drain();
 	rings_sum(&books.rings);
 	books.lost = lost_count();
-	add_truth(first->name, &truth, &books.overflows, &ns, &windows);
-	if (second != first)
-		add_truth(second->name, &truth, &books.overflows, &ns, &windows);
+	for (i = 0; i < 1 + (now.pmu[1] != now.pmu[0]); i++)
+		add_truth(now.pmu[i]->name, &truth, &books.overflows, &ns, &windows);
 	violations = msr_read(0, SYN_VIOLATIONS);
 	compared += !!truth;
 	waited += !whole;
-	gated += gate >= 0;
+	gated += now.gate >= 0;
 	sampled += !!books.overflows;
 	ktap_check(readable ? sum == truth : sum <= truth, "%llu, truth %llu", sum, truth);
 	/* The clocks are read some instructions apart. perf counts the time that an event is throttled. */
 	ktap_check((running + SLACK * windows >= ns || !readable) &&
 		   (running <= ns + SLACK * (windows + 1) || books.overflows),
 		   "%llu ns of events, %llu of counters, in %llu windows", running, ns, windows);
-	ktap_check(!shut || !windows, "%llu windows behind a gate that was never open", windows);
+	ktap_check(!now.shut || !windows, "%llu windows behind a gate that was never open", windows);
 	ktap_check(!violations, "%llu accesses against the rules", violations);
 	books_balance("books", &books);
 	/* The driver may say so only of an event that has a limit. */
-	books_lost("books", &books, limited ? books.overflows : 0);
+	books_lost("books", &books, now.limited ? books.overflows : 0);
 	while (kmsg_next(line, sizeof(line)))
 		ktap_check(kmsg_level > 3, "the kernel: %s", line);
-	if (ktap->failed) {
-		for (i = 0; i < num; i++)
-			ktap_note("%s%s", fd[i] < 0 ? "refused: " : "", text[i]);
-		if (fault < 3)
-			ktap_note("PMIs: fault %llu, see SYN_FAULT_LOSE", fault);
-	}
+}
+
+/* Nothing of this round is left: neither in the driver nor, for the next one, in the silicon. */
+static void judge_after(void)
+{
+	int i, room;
+
 	event_close_all();
 	msr_write(0, SYN_FAULT_LOSE, 0);
 	msr_write(0, SYN_FAULT_DOUBLE, 0);
 	msr_write(0, SYN_FAULT_DELAY_NS, 0);
-	ktap_check(room_of(first) == first->room, "%s: %d events run at the same time, %d at first",
-		   first->name, room_of(first), first->room);
-	for (i = 0; i < num; i++) {
-		if (fd[i] >= 0)
-			ktap_check(runs_alone(&attr[i]), "%s does not run alone", text[i]);
+	room = room_of(now.pmu[0]);
+	ktap_check(room == now.pmu[0]->room, "%s: %d events run at the same time, %d at first",
+		   now.pmu[0]->name, room, now.pmu[0]->room);
+	for (i = 0; i < now.num; i++) {
+		if (now.fd[i] >= 0)
+			ktap_check(runs_alone(&now.attr[i]), "%s does not run alone", now.text[i]);
 		event_close_all();
 	}
 	/* What a stranger leaves in a box stays until the driver uses the counter. */
 	foreign_clean(0);
 	silicon_clear();
 	ktap->violations = 0;
+}
+
+static void play_round(void)
+{
+	u64 begun = seed;
+	int i;
+
+	now.pmu[0] = &pmus[draw(num_pmus)];
+	now.pmu[1] = &pmus[draw(num_pmus)];
+	now.num = 1 + (int)draw(EVENTS);
+	event_close_all();
+	disturb();
+	open_all();
+	run_all();
+	judge();
+	judge_after();
+	if (!ktap->failed)
+		return;
+	for (i = 0; i < now.num; i++)
+		ktap_note("%s%s", now.fd[i] < 0 ? "refused: " : "", now.text[i]);
+	if (now.fault <= SYN_FAULT_DELAY_NS - SYN_FAULT_LOSE)
+		ktap_note("PMIs: SYN_FAULT_LOSE + %llu", now.fault);
+	ktap_note("SEED=%llu ROUNDS=1", begun);
 }
 
 static void rounds(void)
@@ -391,14 +447,8 @@ static void rounds(void)
 	/* With --icount the clock is the same in each run: in soak selftests/run gives another SEED. */
 	seed = s ? strtoull(s, NULL, 0) : 7500;
 	ktap_note("SEED=%llu", seed);
-	for (n = 0; n < num && !ktap->failed; n++) {
-		u64 now = seed;
-		const struct pmu *first = &pmus[draw(num_pmus)];
-
-		round_of(first, &pmus[draw(num_pmus)]);
-		if (ktap->failed)
-			ktap_note("SEED=%llu ROUNDS=1", now);
-	}
+	for (n = 0; n < num && !ktap->failed; n++)
+		play_round();
 	check_stopped(0, "at the end");
 	ktap_note("%d rounds: %u events accepted, %u refused; %u rounds counted, %u multiplexed, %u with samples, %u with a gate",
 		  n, accepted, refused, compared, waited, sampled, gated);
