@@ -370,6 +370,7 @@ static unsigned int uncore_walk_box(struct uncore_package *pkg, struct uncore_bo
  * @all: handle everything, also if NMIs have used up their share of the time
  * @any: found something to handle
  * @pmis: overflows that have caused a PMI
+ * @nmis: NMIs for them that have come or are expected
  * @accesses: approximate number of register accesses
  * @regs: registers of the interrupted code
  */
@@ -378,6 +379,7 @@ struct uncore_walk {
 	bool all;
 	bool any;
 	unsigned int pmis;
+	unsigned int nmis;
 	unsigned int accesses;
 	struct pt_regs *regs;
 };
@@ -467,11 +469,12 @@ static bool uncore_handle_pass(struct uncore_package *pkg, struct uncore_walk *w
 		return false;
 	if (frozen || pkg->global_ctl & U_GLOBAL_CTL_FRZ_ALL)
 		uncore_freeze(pkg, frozen);
-	if (!walk->any) {
-		/* Its NMI may come at any moment. */
-		if (!walk->in_nmi)
-			uncore_pmi_expect(pkg, 1);
+	if (!walk->any)
 		uncore_pmi_unmask();
+	if (status && !walk->nmis) {
+		/* Its NMI may come at any moment. What is only due has had its own. */
+		uncore_pmi_expect(pkg, 1);
+		walk->nmis = 1;
 	}
 	if (status & ~U_GLOBAL_OV_U)
 		uncore_clear_global_status(status);
@@ -501,15 +504,16 @@ static int uncore_handle(struct uncore_package *pkg, struct uncore_walk *walk)
 	bool thaw;
 	int id;
 
+	walk->nmis = walk->in_nmi + pmi->pending;
 	pmi->pending = 0;
 	walk->regs = uncore_sample_regs(walk->regs, &room);
 	while (pass < UNCORE_MAX_PASSES && uncore_handle_pass(pkg, walk))
 		pass++;
 	if (!walk->any)
 		return -1;
-	/* Each has an NMI of its own: one is this NMI, or is already expected. */
-	if (walk->pmis > 1)
-		uncore_pmi_expect(pkg, walk->pmis - 1);
+	/* Each has an NMI of its own. */
+	if (walk->pmis > walk->nmis)
+		uncore_pmi_expect(pkg, walk->pmis - walk->nmis);
 	if (pmi->delivering)
 		return walk->pmis;
 	for_each_uncore_bit(id, pkg->due)
@@ -675,10 +679,11 @@ void uncore_watch_start(struct uncore_package *pkg)
  * uncore_pmi_overdue() - give the pending samples of overflows that had no NMI
  * @pkg: the package, locked; unlocked for a moment if there are any
  * @box: the box; events that are already off their counters have their last counts
+ * @pmis: overflows of these events, whose overflow bits are cleared: the walk does not find them
  */
-void uncore_pmi_overdue(struct uncore_package *pkg, struct uncore_box *box)
+void uncore_pmi_overdue(struct uncore_package *pkg, struct uncore_box *box, unsigned int pmis)
 {
-	struct uncore_walk walk = { .all = true };
+	struct uncore_walk walk = { .all = true, .pmis = pmis };
 	u32 due = 0;
 	int idx;
 
@@ -688,13 +693,11 @@ void uncore_pmi_overdue(struct uncore_package *pkg, struct uncore_box *box)
 		const struct uncore_counter *c = &box->counter[idx];
 
 		if (c->state > UNCORE_NEW && uncore_event_overdue(c->event) &&
-		    (c->state == UNCORE_LEFT || uncore_group_is_whole(c->event))) {
+		    (c->state == UNCORE_LEFT || uncore_group_is_whole(c->event)))
 			due |= BIT(idx);
-			/* Its overflow bit is cleared, so the walk does not find it. */
-			walk.pmis += c->state == UNCORE_LEFT;
-		}
 	}
-	if (!due)
+	/* Also one that gives no sample: the end of a part of a long period, or a wrap. */
+	if (!due && !pmis)
 		return;
 	box->due |= due;
 	/* All counts of the samples are of this moment. */
@@ -718,11 +721,12 @@ void uncore_pmi_overdue(struct uncore_package *pkg, struct uncore_box *box)
  */
 void uncore_pmi_commit(struct uncore_package *pkg, struct uncore_box *box, bool program)
 {
+	unsigned int pmis;
 	u32 left;
 
 	uncore_watch_start(pkg);
-	left = uncore_package_commit(pkg, box, program);
-	uncore_pmi_overdue(pkg, box);
+	left = uncore_package_commit(pkg, box, program, &pmis);
+	uncore_pmi_overdue(pkg, box, pmis);
 	if (left)
 		uncore_package_release(pkg, box, left);
 	uncore_watch_start(pkg);

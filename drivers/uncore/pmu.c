@@ -319,7 +319,7 @@ static void uncore_event_stop(struct perf_event *event, int flags)
 		uncore_package_apply(pkg, BIT(uncore_box_id(box)));
 		uncore_event_update(event);
 		if (!turn)
-			uncore_pmi_overdue(pkg, box);
+			uncore_pmi_overdue(pkg, box, 0);
 	}
 	if (c && c->state == UNCORE_STOPPED)
 		uncore_event_commit_period(event);

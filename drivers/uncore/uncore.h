@@ -451,7 +451,7 @@ bool uncore_box_answers(const struct uncore_box *box);
 void uncore_box_check(struct uncore_box *box);
 int uncore_box_add(struct uncore_box *box, struct perf_event *event);
 u32 uncore_box_prepare(struct uncore_box *box, bool program);
-void uncore_box_finish(struct uncore_box *box, u32 left, bool check);
+unsigned int uncore_box_finish(struct uncore_box *box, u32 left, bool check);
 void uncore_box_go_on(struct uncore_box *box, u32 counters);
 void uncore_box_release(struct uncore_box *box, struct uncore_counter *c);
 void uncore_box_program(struct uncore_box *box, struct uncore_counter *c);
@@ -465,7 +465,8 @@ void uncore_package_write_ctl(struct uncore_package *pkg);
 void uncore_package_apply(struct uncore_package *pkg, unsigned long boxes);
 int uncore_package_add(struct uncore_package *pkg, struct perf_event *event);
 void uncore_package_del(struct uncore_package *pkg, struct perf_event *event);
-u32 uncore_package_commit(struct uncore_package *pkg, struct uncore_box *box, bool program);
+u32 uncore_package_commit(struct uncore_package *pkg, struct uncore_box *box, bool program,
+			  unsigned int *pmis);
 void uncore_package_release(struct uncore_package *pkg, struct uncore_box *box, u32 left);
 void uncore_package_rewrite(struct uncore_package *pkg);
 void uncore_package_update(struct uncore_package *pkg);
@@ -479,7 +480,7 @@ void uncore_lock(struct uncore_package *pkg)
 void uncore_unlock(struct uncore_package *pkg)
 	__releases(&pkg->lock);
 void uncore_pmi_commit(struct uncore_package *pkg, struct uncore_box *box, bool program);
-void uncore_pmi_overdue(struct uncore_package *pkg, struct uncore_box *box);
+void uncore_pmi_overdue(struct uncore_package *pkg, struct uncore_box *box, unsigned int pmis);
 void uncore_pmi_quiesce(struct uncore_package *pkg);
 void uncore_watch_arm(struct uncore_package *pkg);
 void uncore_watch_start(struct uncore_package *pkg);
