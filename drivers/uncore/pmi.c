@@ -692,8 +692,10 @@ void uncore_pmi_overdue(struct uncore_package *pkg, struct uncore_box *box, unsi
 	for_each_used_counter(idx, box) {
 		const struct uncore_counter *c = &box->counter[idx];
 
+		/* One that has left stays overdue, also when perf stops another one in a sample. */
 		if (c->state > UNCORE_NEW && uncore_event_overdue(c->event) &&
-		    (c->state == UNCORE_LEFT || uncore_group_is_whole(c->event)))
+		    (c->state == UNCORE_LEFT ? !pkg->pmi.delivering :
+					       uncore_group_is_whole(c->event)))
 			due |= BIT(idx);
 	}
 	/* Also one that gives no sample: the end of a part of a long period, or a wrap. */
