@@ -298,15 +298,13 @@ static void uncore_event_start(struct perf_event *event, int flags)
 
 /*
  * Also for members of a group that ->add has refused: perf throttles groups as a whole. A
- * sample that is due is given now; perf may start the event again meanwhile, to change its
- * period.
+ * sample that is due is given now.
  */
 static void uncore_event_stop(struct perf_event *event, int flags)
 {
 	struct uncore_package *pkg = uncore_event_package(event);
 	struct uncore_box *box = to_uncore_event(event)->box;
 	struct uncore_counter *c;
-	int turn;
 
 	uncore_lock(pkg);
 	c = uncore_event_counter(event);
@@ -314,12 +312,11 @@ static void uncore_event_stop(struct perf_event *event, int flags)
 		uncore_box_program(box, c);
 		uncore_counter_set(c, UNCORE_STOPPED);
 	}
-	for (turn = 0; c && c->state == UNCORE_RUNNING && turn < 2; turn++) {
+	if (c && c->state == UNCORE_RUNNING) {
 		uncore_counter_set(c, UNCORE_STOPPED);
 		uncore_package_apply(pkg, BIT(uncore_box_id(box)));
 		uncore_event_update(event);
-		if (!turn)
-			uncore_pmi_overdue(pkg, box, 0);
+		uncore_pmi_overdue(pkg, box, 0);
 	}
 	if (c && c->state == UNCORE_STOPPED)
 		uncore_event_commit_period(event);
