@@ -385,6 +385,16 @@ struct uncore_walk {
 	struct pt_regs *regs;
 };
 
+/* Each of @pmis overflows has an NMI of its own. */
+static void uncore_walk_expect(struct uncore_package *pkg, struct uncore_walk *walk,
+			       unsigned int pmis)
+{
+	if (pmis <= walk->nmis)
+		return;
+	uncore_pmi_expect(pkg, pmis - walk->nmis);
+	walk->nmis = pmis;
+}
+
 /* Have NMIs used up their share of the time? Then the watch handles the rest. */
 static bool uncore_walk_late(const struct uncore_package *pkg, const struct uncore_walk *walk)
 {
@@ -422,6 +432,7 @@ static void uncore_walk_package(struct uncore_package *pkg, u32 status, unsigned
 		bits = id == UNCORE_UBOX ? status & U_GLOBAL_OV_U : uncore_box_status(box);
 		if (bits)
 			walk->pmis += uncore_walk_box(pkg, box, bits);
+		uncore_walk_expect(pkg, walk, walk->pmis);
 		walk->accesses += 4 + 2 * hweight64(bits);
 		if (!box->due && !bits)
 			continue;
@@ -472,11 +483,9 @@ static bool uncore_handle_pass(struct uncore_package *pkg, struct uncore_walk *w
 		uncore_freeze(pkg, frozen);
 	if (!walk->any)
 		uncore_pmi_unmask();
-	if (status && !walk->nmis) {
-		/* Its NMI may come at any moment. What is only due has had its own. */
-		uncore_pmi_expect(pkg, 1);
-		walk->nmis = 1;
-	}
+	/* Its NMI may come at any moment. What is only due has had its own. */
+	if (status)
+		uncore_walk_expect(pkg, walk, max(walk->pmis, 1U));
 	if (status & ~U_GLOBAL_OV_U)
 		uncore_clear_global_status(status);
 	uncore_walk_package(pkg, status, walk->any ? pkg->present : pkg->used, walk);
@@ -512,9 +521,6 @@ static int uncore_handle(struct uncore_package *pkg, struct uncore_walk *walk)
 		pass++;
 	if (!walk->any)
 		return -1;
-	/* Each has an NMI of its own. */
-	if (walk->pmis > walk->nmis)
-		uncore_pmi_expect(pkg, walk->pmis - walk->nmis);
 	if (pmi->delivering)
 		return walk->pmis;
 	for_each_uncore_bit(id, pkg->due)
