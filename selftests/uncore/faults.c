@@ -398,8 +398,11 @@ static void after_the_event(void)
 	}
 }
 
-/* Two events of a box have overflowed, and one or both go before the NMI of the first. */
-static void both_late(void)
+/*
+ * Two events of a box have overflowed, and one or both go before the NMI of the first. Below @limit
+ * samples in a second perf stops the second one within its sample, from 6.16 on.
+ */
+static void both_late_below(int limit)
 {
 	static const char pmu[] = "xeon7500_cbox_2";
 	struct ring *r[2];
@@ -407,6 +410,7 @@ static void both_late(void)
 
 	for (gone = 1; gone <= 2; gone++) {
 		start();
+		sampling_limit(limit);
 		msr_write(0, SYN_FAULT_DELAY_NS, 3000000);
 		for (i = 0; i < 2; i++)
 			r[i] = sampling_open(pmu, i ? "llc_hits.all" : "llc_misses.all", 100000, 0, 8);
@@ -429,6 +433,12 @@ static void both_late(void)
 		perf_disable(r[1]->fd);
 		check_books("two late PMIs");
 	}
+}
+
+static void both_late(void)
+{
+	both_late_below(1000000);
+	both_late_below(100);
 }
 
 static bool samples_at_all(void)

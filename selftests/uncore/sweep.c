@@ -10,6 +10,7 @@
  * VM: --sockets 2 --cores 2 --icount --append nmi_watchdog=0
  */
 #include "hotplug.h"
+#include "kmsg.h"
 #include "sampling.h"
 #include "sweep.h"
 
@@ -268,6 +269,7 @@ static void call_sweep(const struct call *c, int step, int from, unsigned int la
 	struct sweep s;
 
 	silicon_start();
+	kmsg_mark();
 	sampling_limit(1000000);
 	runner_cpu = package_cpu(runner_package);
 	run_on(from);
@@ -298,6 +300,7 @@ static void call_sweep(const struct call *c, int step, int from, unsigned int la
 		phase(&s, c, late);
 	msr_write(0, SYN_FAULT_DELAY_NS, 0);
 	sweep_check(&s);
+	kmsg_no_unknown_nmi();
 	if (c->limited)
 		ktap_check(lost_count() > lost, "%s: nothing was lost", what);
 	perf_disable(runner);
@@ -492,6 +495,14 @@ SWEEP(neighbour_disable, 23)
 SWEEP(neighbour_open, 61)
 SWEEP(neighbour_close, 37)
 
+/* Where the bits of U_GLOBAL_STATUS follow the box whose overflow bit the driver clears. */
+static void sweep_close_or(void)
+{
+	msr_write(0, SYN_READING(RD_SUMMARY_CLEAR), RD_SUMMARY_CLEAR_OR);
+	each_way(&of_close, 37);
+	msr_write(0, SYN_READING(RD_SUMMARY_CLEAR), 0);
+}
+
 SILICON_MAIN({ "an overflow in the middle of a read", sweep_read },
 	     { "an overflow in the middle of a group read", sweep_group_read },
 	     { "a wrap in the middle of a read", sweep_wrap_read },
@@ -501,6 +512,7 @@ SILICON_MAIN({ "an overflow in the middle of a read", sweep_read },
 	     { "an overflow in the middle of disable, with a limit", sweep_limited_disable },
 	     { "a wrap in the middle of disable", sweep_wrap_disable },
 	     { "an overflow in the middle of close", sweep_close },
+	     { "an overflow in the middle of close, the U level as OR", sweep_close_or },
 	     { "an overflow while a neighbour is enabled", sweep_neighbour_enable },
 	     { "a wrap while a neighbour is enabled", sweep_wrap_neighbour },
 	     { "an overflow while a neighbour is disabled", sweep_neighbour_disable },

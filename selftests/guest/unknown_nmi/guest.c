@@ -103,6 +103,30 @@ static void while_sampling(void)
 		   "swallowed_nmis is %lld", package_caps("swallowed_nmis"));
 }
 
+/* A PMI that finds the package locked has come: no other NMI is taken for it. */
+static void while_locked(void)
+{
+	unsigned int before, i;
+	u64 end;
+	int fd;
+
+	start();
+	sample(KHZ);
+	fd = event_open("xeon7500_cbox_0", "llc_misses.all", 0, -1);
+	run_on(0);
+	before = seen("unknown");
+	for (i = 0; i < NMIS; i++) {
+		msr_write(0, SYN_NMI, 50000 + rand() % 3000000);
+		for (end = clock_ns() + 4000000; clock_ns() < end;) {
+			perf_enable(fd);
+			perf_disable(fd);
+		}
+	}
+	run_on(-1);
+	check_arrived("beside a program that locks", seen("unknown") - before, NMIS);
+	check_sampled("beside a program that locks");
+}
+
 static void of_the_chipset(void)
 {
 	unsigned int before;
@@ -161,6 +185,7 @@ static void lost_pmis(void)
 
 SILICON_MAIN({ "an NMI of nobody is unknown when nothing samples", nothing_samples },
 	     { "an NMI of nobody is unknown while an event samples at 1 kHz", while_sampling },
+	     { "an NMI of nobody is unknown while PMIs find the package locked", while_locked },
 	     { "SERR and IOCHK arrive while an event samples at 1 kHz", of_the_chipset },
 	     { "late PMIs are taken, and counted", late_pmis },
 	     { "lost PMIs excuse no NMI for long", lost_pmis })
