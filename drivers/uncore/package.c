@@ -169,25 +169,6 @@ void uncore_package_del(struct uncore_package *pkg, struct perf_event *event)
 		uncore_counter_set(c, c->state == UNCORE_RUNNING ? UNCORE_LEAVING : UNCORE_LEFT);
 }
 
-/**
- * uncore_package_commit() - carry out what was added to a box and deleted
- * @pkg: the package
- * @box: the box
- * @program: also what was added
- * @pmis: set to the number of their overflows that the handler has not found
- *
- * Return: the counters whose events have left. These have their last counts; release them.
- */
-u32 uncore_package_commit(struct uncore_package *pkg, struct uncore_box *box, bool program,
-			  unsigned int *pmis)
-{
-	u32 left = uncore_box_prepare(box, program);
-
-	uncore_package_apply(pkg, BIT(uncore_box_id(box)));
-	*pmis = uncore_box_finish(box, left, pkg->ticks);
-	return left;
-}
-
 static void uncore_package_idle(struct uncore_package *pkg)
 {
 	int id;

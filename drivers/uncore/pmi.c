@@ -147,18 +147,28 @@ void uncore_pmi_expect(struct uncore_package *pkg, unsigned int num)
 	pmi->claim_until = now + UNCORE_LATE_NS;
 }
 
-/* No overflow is pending. Never claim an NMI that the chipset reports. */
+/*
+ * The local APIC masks LVTPC when it delivers a PMI (SDM Volume 3, "Local Vector Table"), so this
+ * is no other NMI: one that the chipset reports, or that somebody has sent.
+ */
+static bool uncore_nmi_is_pmi(void)
+{
+	return apic->read(APIC_LVTPC) & APIC_LVT_MASKED &&
+	       !(x86_platform.get_nmi_reason() & NMI_REASON_MASK);
+}
+
+/* No overflow is pending. */
 static int uncore_nmi_spurious(struct uncore_package *pkg)
 {
 	struct uncore_pmi *pmi = &pkg->pmi;
 	u64 now = local_clock();
 
-	if (x86_platform.get_nmi_reason() & NMI_REASON_MASK)
+	if (!uncore_nmi_is_pmi())
 		return NMI_DONE;
-	if (now - pmi->last_ns > UNCORE_AGAIN_NS) {
-		if (!pmi->claims || now > pmi->claim_until)
-			return NMI_DONE;
+	if (pmi->claims && now <= pmi->claim_until) {
 		pmi->claims--;
+	} else if (now - pmi->last_ns > UNCORE_AGAIN_NS) {
+		return NMI_DONE;
 	}
 	atomic64_inc(&pkg->totals.swallowed);
 	uncore_pmi_unmask();
@@ -578,7 +588,7 @@ static int uncore_nmi_elsewhere(struct uncore_package *pkg)
 
 	if (rdmsrq_safe(MSR_IA32_DEBUGCTLMSR, &debugctl) || !(debugctl & DEBUGCTL_UNCORE_PMI_EN))
 		return pkg->hold.moving || pkg->hold.asleep ? uncore_nmi_spurious(pkg) : NMI_DONE;
-	if (x86_platform.get_nmi_reason() & NMI_REASON_MASK)
+	if (!uncore_nmi_is_pmi())
 		return NMI_DONE;
 	wrmsrq_safe(MSR_IA32_DEBUGCTLMSR, debugctl & ~DEBUGCTL_UNCORE_PMI_EN);
 	uncore_pmi_unmask();
@@ -730,12 +740,12 @@ void uncore_pmi_overdue(struct uncore_package *pkg, struct uncore_box *box, unsi
  */
 void uncore_pmi_commit(struct uncore_package *pkg, struct uncore_box *box, bool program)
 {
-	unsigned int pmis;
 	u32 left;
 
 	uncore_watch_start(pkg);
-	left = uncore_package_commit(pkg, box, program, &pmis);
-	uncore_pmi_overdue(pkg, box, pmis);
+	left = uncore_box_prepare(box, program);
+	uncore_package_apply(pkg, BIT(uncore_box_id(box)));
+	uncore_pmi_overdue(pkg, box, uncore_box_finish(box, left, pkg->ticks));
 	if (left)
 		uncore_package_release(pkg, box, left);
 	uncore_watch_start(pkg);
@@ -772,7 +782,8 @@ int uncore_pmi_init(void)
 	for_each_uncore_package(pkg)
 		hrtimer_setup(&pkg->timer, uncore_watch, CLOCK_MONOTONIC,
 			      HRTIMER_MODE_REL_PINNED_HARD);
-	return register_nmi_handler(NMI_LOCAL, uncore_nmi, 0, KBUILD_MODNAME);
+	/* The handler of the core PMU unmasks LVTPC. */
+	return register_nmi_handler(NMI_LOCAL, uncore_nmi, NMI_FLAG_FIRST, KBUILD_MODNAME);
 }
 
 static void uncore_pmi_stop(void *info)

@@ -70,7 +70,7 @@ static inline void uncore_stopwatch_run(u64 *watch, bool run, u64 now, const u64
 
 /*
  * perf adds and deletes events one by one, between pmu_disable() and pmu_enable(). No register
- * is written before uncore_package_commit(). Whenever an event comes, perf removes all events of
+ * is written before uncore_pmi_commit(). Whenever an event comes, perf removes all events of
  * the box and adds them again: these never stop, and cost nothing. One write starts all counters
  * of a batch, and one write stops them.
  *
@@ -465,8 +465,6 @@ void uncore_package_write_ctl(struct uncore_package *pkg);
 void uncore_package_apply(struct uncore_package *pkg, unsigned long boxes);
 int uncore_package_add(struct uncore_package *pkg, struct perf_event *event);
 void uncore_package_del(struct uncore_package *pkg, struct perf_event *event);
-u32 uncore_package_commit(struct uncore_package *pkg, struct uncore_box *box, bool program,
-			  unsigned int *pmis);
 void uncore_package_release(struct uncore_package *pkg, struct uncore_box *box, u32 left);
 void uncore_package_rewrite(struct uncore_package *pkg);
 void uncore_package_update(struct uncore_package *pkg);

@@ -6,6 +6,7 @@
  * VM: --sockets 2 --cores 2 --icount --append nmi_watchdog=0
  * SOAK: 6.1 6.12 newest
  */
+#include "hotplug.h"
 #include "sampling.h"
 
 struct group {
@@ -316,13 +317,18 @@ static struct ring *open_shortest(int cpu, u64 *period)
 static void freeze_in_the_handler(void)
 {
 	struct seen seen = { .num = 6 };
-	int cpu = package_cpu(0);
+	int cpu = package_cpu(0), other;
 	u64 period, before, doubled, shortest;
 	struct ring *r;
 
 	silicon_start();
 	sampling_limit(1000000);
 	run_on(cpu);
+	/* With --icount the CPUs take turns, and the second NMI must not wait for a turn to end. */
+	for (other = 0; other < sysconf(_SC_NPROCESSORS_CONF); other++) {
+		if (other != cpu)
+			set_online(other, false);
+	}
 	msr_write(0, SYN_FAULT_DOUBLE, 1ull << 40);
 	r = open_shortest(cpu, &shortest);
 	before = msr_read(cpu, SYN_PMI(SYN_PMI_DOUBLED));

@@ -11,6 +11,7 @@
  * PART: adversaries
  * VM: --sockets 1 --cores 2 --threads 2 --icount --append nmi_watchdog=0
  */
+#include "foreign.h"
 #include "kmsg.h"
 #include "module.h"
 #include "sampling.h"
@@ -406,11 +407,13 @@ static void both_late_below(int limit)
 {
 	static const char pmu[] = "xeon7500_cbox_2";
 	struct ring *r[2];
+	long long swallowed;
 	int i, gone;
 
 	for (gone = 1; gone <= 2; gone++) {
 		start();
 		sampling_limit(limit);
+		swallowed = package_caps("swallowed_nmis");
 		msr_write(0, SYN_FAULT_DELAY_NS, 3000000);
 		for (i = 0; i < 2; i++)
 			r[i] = sampling_open(pmu, i ? "llc_hits.all" : "llc_misses.all", 100000, 0, 8);
@@ -429,6 +432,8 @@ static void both_late_below(int limit)
 		ktap_check(msr_read(0, SYN_PMI_CPU(SYN_PMI_SENT)) == 2, "%llu PMIs",
 			   msr_read(0, SYN_PMI_CPU(SYN_PMI_SENT)));
 		kmsg_no_unknown_nmi();
+		swallowed = package_caps("swallowed_nmis") - swallowed;
+		ktap_check(swallowed == 2, "%lld of 2 NMIs claimed", swallowed);
 		clear_faults();
 		perf_disable(r[1]->fd);
 		check_books("two late PMIs");

@@ -28,6 +28,9 @@ b_mask=ignore filters"
 LIMITS="summary_clear=down sampling_exact Operation not supported
 debugctl_13=stuck sampling_exact Operation not supported
 debugctl_13=needless sampling_exact Operation not supported
+summary_clear=down gate Operation not supported
+debugctl_13=stuck gate Operation not supported
+debugctl_13=needless gate Operation not supported
 b_mask=ignore count _in_match/
 b_mask=ignore filters .
 m_mask=ignore filters .

@@ -495,10 +495,10 @@ SWEEP(neighbour_disable, 23)
 SWEEP(neighbour_open, 61)
 SWEEP(neighbour_close, 37)
 
-/* Where the bits of U_GLOBAL_STATUS follow the box whose overflow bit the driver clears. */
-static void sweep_close_or(void)
+/* Where the bits of U_GLOBAL_STATUS stay when the driver clears the overflow bit of a box. */
+static void sweep_close_latch(void)
 {
-	msr_write(0, SYN_READING(RD_SUMMARY_CLEAR), RD_SUMMARY_CLEAR_OR);
+	msr_write(0, SYN_READING(RD_SUMMARY_CLEAR), RD_SUMMARY_CLEAR_LATCH);
 	each_way(&of_close, 37);
 	msr_write(0, SYN_READING(RD_SUMMARY_CLEAR), 0);
 }
@@ -512,7 +512,7 @@ SILICON_MAIN({ "an overflow in the middle of a read", sweep_read },
 	     { "an overflow in the middle of disable, with a limit", sweep_limited_disable },
 	     { "a wrap in the middle of disable", sweep_wrap_disable },
 	     { "an overflow in the middle of close", sweep_close },
-	     { "an overflow in the middle of close, the U level as OR", sweep_close_or },
+	     { "an overflow in the middle of close, with a U level that latches", sweep_close_latch },
 	     { "an overflow while a neighbour is enabled", sweep_neighbour_enable },
 	     { "a wrap while a neighbour is enabled", sweep_wrap_neighbour },
 	     { "an overflow while a neighbour is disabled", sweep_neighbour_disable },

@@ -103,6 +103,26 @@ static void while_sampling(void)
 		   "swallowed_nmis is %lld", package_caps("swallowed_nmis"));
 }
 
+/* Two events that overflow at the same moment: the second PMI finds the CPU's interrupt masked. */
+static void in_step(void)
+{
+	unsigned int before;
+
+	start();
+	sampling_open("xeon7500_mbox_0", "mbox_cycles", KHZ, 0, 64);
+	sampling_open("xeon7500_mbox_0", "mbox_cycles", KHZ, 0, 64);
+	lost_open();
+	gates_install();
+	perf_enable(rings[0].fd);
+	perf_enable(rings[1].fd);
+	gates_open();
+	sleep_us(5000);
+	before = seen("unknown");
+	nmis(0, NMIS, 0);
+	check_arrived("with two events in step", seen("unknown") - before, NMIS);
+	gates_close();
+}
+
 /* A PMI that finds the package locked has come: no other NMI is taken for it. */
 static void while_locked(void)
 {
@@ -185,6 +205,7 @@ static void lost_pmis(void)
 
 SILICON_MAIN({ "an NMI of nobody is unknown when nothing samples", nothing_samples },
 	     { "an NMI of nobody is unknown while an event samples at 1 kHz", while_sampling },
+	     { "in step", in_step },
 	     { "an NMI of nobody is unknown while PMIs find the package locked", while_locked },
 	     { "SERR and IOCHK arrive while an event samples at 1 kHz", of_the_chipset },
 	     { "late PMIs are taken, and counted", late_pmis },
