@@ -305,12 +305,9 @@ void uncore_box_check(struct uncore_box *box)
  * @check: also check whether another program has changed their registers
  *
  * Leaves the registers of these counters clean. Release the counters afterwards.
- *
- * Return: how many of their overflow bits that cause a PMI were set.
  */
-unsigned int uncore_box_finish(struct uncore_box *box, u32 left, bool check)
+void uncore_box_finish(struct uncore_box *box, u32 left, bool check)
 {
-	u64 bits = 0, pmis = 0;
 	int idx;
 
 	for_each_uncore_bit(idx, box->gone ? 0 : left) {
@@ -320,17 +317,9 @@ unsigned int uncore_box_finish(struct uncore_box *box, u32 left, bool check)
 		if (check)
 			uncore_counter_check(box, c);
 		wrmsrq(uncore_ctl_msr(box, c), 0);
-		if (uncore_event_interrupts(c->event))
-			pmis |= uncore_counter_row(box, c)->bit;
-		else if (to_uncore_event(c->event)->wrapped)
-			bits |= uncore_counter_row(box, c)->bit;
+		if (uncore_event_interrupts(c->event) || to_uncore_event(c->event)->wrapped)
+			uncore_box_clear_status(box, uncore_counter_row(box, c)->bit);
 	}
-	/* The handler has cleared, and counted, those that it has found. */
-	if (pmis)
-		pmis &= uncore_box_status(box);
-	if (bits | pmis)
-		uncore_box_clear_status(box, bits | pmis);
-	return hweight64(pmis);
 }
 
 /*

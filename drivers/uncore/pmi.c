@@ -24,10 +24,8 @@
 #include <linux/percpu.h>
 #include <asm/apic.h>
 #include <asm/irq_regs.h>
-#include <asm/mach_traps.h>
 #include <asm/msr.h>
 #include <asm/nmi.h>
-#include <asm/x86_init.h>
 
 #include "compat.h"
 #include "kernel_function.h"
@@ -53,15 +51,6 @@
 #define UNCORE_MAX_PASSES	3
 /* Accesses in one NMI, about, after which the rest is left to the watch */
 #define UNCORE_MAX_ACCESSES	100
-
-/*
- * How long an NMI may be late whose overflow is handled already: normally it comes at once,
- * if at all, but a CPU that is itself a guest may be given no time for a while.
- */
-#define UNCORE_LATE_NS		(100 * NSEC_PER_MSEC)
-#define UNCORE_MAX_CLAIMS	128U
-/* Claim any NMI that comes so soon after the handler: it is for one of its overflows. */
-#define UNCORE_AGAIN_NS		(20 * NSEC_PER_USEC)
 
 /*
  * Not exported, so found at load. A kernel with kCFI would refuse the call where the probe's
@@ -128,50 +117,53 @@ void uncore_clear_global_status(u32 status)
 
 /* ---- spurious NMIs: their overflow was already handled, or they are not ours ---- */
 
-/**
- * uncore_pmi_expect() - overflows were handled before their NMIs arrived
- * @pkg: the package, locked
- * @num: how many
- *
- * Claim up to @num more spurious NMIs, within UNCORE_LATE_NS. Without this limit the handler would
- * claim all NMIs of a package that samples, also those of others.
- */
-void uncore_pmi_expect(struct uncore_package *pkg, unsigned int num)
-{
-	struct uncore_pmi *pmi = &pkg->pmi;
-	u64 now = local_clock();
+/* As this NMI found them */
+static DEFINE_PER_CPU(u64, uncore_core_status);
+static DEFINE_PER_CPU(u32, uncore_lvtpc);
 
-	if (pmi->claim_until < now)
-		pmi->claims = 0;
-	pmi->claims = min(pmi->claims + num, UNCORE_MAX_CLAIMS);
-	pmi->claim_until = now + UNCORE_LATE_NS;
+static u64 uncore_read_core_status(void)
+{
+	u64 status;
+
+	return rdmsrq_safe(MSR_CORE_PERF_GLOBAL_STATUS, &status) ? 0 : status;
+}
+
+/*
+ * Comes before the handler of the core PMU, which unmasks LVTPC, too. From here on another PMI, for
+ * an overflow that is handled in this NMI or later, comes as the next NMI.
+ */
+static int uncore_nmi_first(unsigned int cmd, struct pt_regs *regs)
+{
+	struct uncore_package *pkg = uncore_package_of(smp_processor_id());
+	u32 lvtpc;
+
+	if (!pkg || !READ_ONCE(pkg->pmi.armed))
+		return NMI_DONE;
+	lvtpc = apic->read(APIC_LVTPC);
+	this_cpu_write(uncore_lvtpc, lvtpc);
+	this_cpu_write(uncore_core_status, uncore_read_core_status());
+	if (lvtpc & APIC_LVT_MASKED)
+		uncore_pmi_unmask();
+	return NMI_DONE;
 }
 
 /*
  * The local APIC masks LVTPC when it delivers a PMI (SDM Volume 3, "Local Vector Table"), so this
- * is no other NMI: one that the chipset reports, or that somebody has sent.
+ * is no NMI that the chipset reports, or that somebody has sent. Nor has the handler of the core
+ * PMU cleared an overflow. One that it leaves is old.
  */
 static bool uncore_nmi_is_pmi(void)
 {
-	return apic->read(APIC_LVTPC) & APIC_LVT_MASKED &&
-	       !(x86_platform.get_nmi_reason() & NMI_REASON_MASK);
+	return this_cpu_read(uncore_lvtpc) & APIC_LVT_MASKED &&
+	       !(this_cpu_read(uncore_core_status) & ~uncore_read_core_status());
 }
 
 /* No overflow is pending. */
 static int uncore_nmi_spurious(struct uncore_package *pkg)
 {
-	struct uncore_pmi *pmi = &pkg->pmi;
-	u64 now = local_clock();
-
 	if (!uncore_nmi_is_pmi())
 		return NMI_DONE;
-	if (pmi->claims && now <= pmi->claim_until) {
-		pmi->claims--;
-	} else if (now - pmi->last_ns > UNCORE_AGAIN_NS) {
-		return NMI_DONE;
-	}
 	atomic64_inc(&pkg->totals.swallowed);
-	uncore_pmi_unmask();
 	return NMI_HANDLED;
 }
 
@@ -381,7 +373,6 @@ static unsigned int uncore_walk_box(struct uncore_package *pkg, struct uncore_bo
  * @all: handle everything, also if NMIs have used up their share of the time
  * @any: found something to handle
  * @pmis: overflows that have caused a PMI
- * @nmis: NMIs for them that have come or are expected
  * @accesses: approximate number of register accesses
  * @regs: registers of the interrupted code
  */
@@ -390,20 +381,9 @@ struct uncore_walk {
 	bool all;
 	bool any;
 	unsigned int pmis;
-	unsigned int nmis;
 	unsigned int accesses;
 	struct pt_regs *regs;
 };
-
-/* Each of @pmis overflows has an NMI of its own. */
-static void uncore_walk_expect(struct uncore_package *pkg, struct uncore_walk *walk,
-			       unsigned int pmis)
-{
-	if (pmis <= walk->nmis)
-		return;
-	uncore_pmi_expect(pkg, pmis - walk->nmis);
-	walk->nmis = pmis;
-}
 
 /* Have NMIs used up their share of the time? Then the watch handles the rest. */
 static bool uncore_walk_late(const struct uncore_package *pkg, const struct uncore_walk *walk)
@@ -442,7 +422,6 @@ static void uncore_walk_package(struct uncore_package *pkg, u32 status, unsigned
 		bits = id == UNCORE_UBOX ? status & U_GLOBAL_OV_U : uncore_box_status(box);
 		if (bits)
 			walk->pmis += uncore_walk_box(pkg, box, bits);
-		uncore_walk_expect(pkg, walk, walk->pmis);
 		walk->accesses += 4 + 2 * hweight64(bits);
 		if (!box->due && !bits)
 			continue;
@@ -491,11 +470,6 @@ static bool uncore_handle_pass(struct uncore_package *pkg, struct uncore_walk *w
 		return false;
 	if (frozen || pkg->global_ctl & U_GLOBAL_CTL_FRZ_ALL)
 		uncore_freeze(pkg, frozen);
-	if (!walk->any)
-		uncore_pmi_unmask();
-	/* Its NMI may come at any moment. What is only due has had its own. */
-	if (status)
-		uncore_walk_expect(pkg, walk, max(walk->pmis, 1U));
 	if (status & ~U_GLOBAL_OV_U)
 		uncore_clear_global_status(status);
 	uncore_walk_package(pkg, status, walk->any ? pkg->present : pkg->used, walk);
@@ -505,7 +479,7 @@ static bool uncore_handle_pass(struct uncore_package *pkg, struct uncore_walk *w
 
 /*
  * Handle all overflows. While the package is running, a further overflow may come at any time.
- * So clear LVTPC and the U level before the boxes, and read the U level again after them. Then no
+ * So clear the U level before the boxes, and read the U level again after them. Then no
  * overflow is missed, whether the U level latches or follows the boxes. In a frozen package there
  * are no further overflows. Read CTL before STATUS, so that the overflow that froze the package is
  * handled before it is unfrozen.
@@ -520,12 +494,11 @@ static int uncore_handle(struct uncore_package *pkg, struct uncore_walk *walk)
 	struct uncore_pmi *pmi = &pkg->pmi;
 	unsigned int pass = 0;
 	struct pt_regs room;
-	u64 begun = local_clock();
+	u64 begun = local_clock(), took;
 	bool thaw;
 	int id;
 
-	walk->nmis = walk->in_nmi + pmi->pending;
-	pmi->pending = 0;
+	pmi->pending = false;
 	walk->regs = uncore_sample_regs(walk->regs, &room);
 	while (pass < UNCORE_MAX_PASSES && uncore_handle_pass(pkg, walk))
 		pass++;
@@ -543,10 +516,10 @@ static int uncore_handle(struct uncore_package *pkg, struct uncore_walk *walk)
 	}
 	if (thaw || pkg->due)
 		uncore_package_apply(pkg, pkg->used);
-	pmi->last_ns = local_clock();
-	pmi->busy_ns += pmi->last_ns - begun;
+	took = local_clock() - begun;
+	pmi->busy_ns += took;
 	if (thaw)
-		atomic64_add(pmi->last_ns - begun, &pkg->totals.frozen_ns);
+		atomic64_add(took, &pkg->totals.frozen_ns);
 	return walk->pmis;
 }
 
@@ -572,26 +545,23 @@ static int uncore_nmi_inside(struct uncore_package *pkg)
 {
 	if (!uncore_global_status())
 		return uncore_nmi_spurious(pkg);
-	WRITE_ONCE(pkg->pmi.pending, pkg->pmi.pending + 1);
-	pkg->pmi.last_ns = local_clock();
-	uncore_pmi_unmask();
+	WRITE_ONCE(pkg->pmi.pending, true);
+	pkg->pmi.pending_ns = local_clock();
 	return NMI_HANDLED;
 }
 
 /*
  * This CPU does not serve the package, or not any more. If another program has set DEBUGCTL bit 13
- * here, claim this NMI and clear the bit.
+ * here, clear it.
  */
-static int uncore_nmi_elsewhere(struct uncore_package *pkg)
+static int uncore_nmi_elsewhere(void)
 {
 	u64 debugctl;
 
-	if (rdmsrq_safe(MSR_IA32_DEBUGCTLMSR, &debugctl) || !(debugctl & DEBUGCTL_UNCORE_PMI_EN))
-		return pkg->hold.moving || pkg->hold.asleep ? uncore_nmi_spurious(pkg) : NMI_DONE;
 	if (!uncore_nmi_is_pmi())
 		return NMI_DONE;
-	wrmsrq_safe(MSR_IA32_DEBUGCTLMSR, debugctl & ~DEBUGCTL_UNCORE_PMI_EN);
-	uncore_pmi_unmask();
+	if (!rdmsrq_safe(MSR_IA32_DEBUGCTLMSR, &debugctl) && debugctl & DEBUGCTL_UNCORE_PMI_EN)
+		wrmsrq_safe(MSR_IA32_DEBUGCTLMSR, debugctl & ~DEBUGCTL_UNCORE_PMI_EN);
 	return NMI_HANDLED;
 }
 
@@ -605,7 +575,7 @@ static int uncore_nmi(unsigned int cmd, struct pt_regs *regs)
 	if (!pkg || !READ_ONCE(pkg->pmi.armed))
 		return NMI_DONE;
 	if (READ_ONCE(pkg->cpu) != cpu)
-		return uncore_nmi_elsewhere(pkg);
+		return uncore_nmi_elsewhere();
 	if (this_cpu_read(uncore_inside) == pkg)
 		return uncore_nmi_inside(pkg);
 	/* Another CPU may hold the lock for some accesses, to read a group. */
@@ -613,7 +583,13 @@ static int uncore_nmi(unsigned int cmd, struct pt_regs *regs)
 	__acquire(&pkg->lock);
 	pmis = uncore_handle(pkg, &walk);
 	uncore_unlock(pkg);
-	return pmis < 0 ? uncore_nmi_spurious(pkg) : NMI_HANDLED;
+	if (pmis < 0)
+		return uncore_nmi_spurious(pkg);
+	/*
+	 * If there are several, the kernel expects a further NMI at once, which finds nothing. The
+	 * handler of the core PMU may have unmasked LVTPC after that one.
+	 */
+	return max(pmis, NMI_HANDLED);
 }
 
 /* ---- the watch ---- */
@@ -630,7 +606,7 @@ static void uncore_watch_pmis(struct uncore_package *pkg)
 		missed = uncore_handle(pkg, &(struct uncore_walk){ .all = true });
 		atomic64_add(max(missed, 0), &pkg->totals.missed);
 	}
-	pmi->armed = wanted || (pmi->claims && local_clock() < pmi->claim_until);
+	pmi->armed = wanted;
 }
 
 /* Every second while events count, and every 10 ms while PMIs may come */
@@ -660,7 +636,7 @@ static enum hrtimer_restart uncore_watch(struct hrtimer *timer)
  * uncore_watch_arm() - PMIs may come from now on
  * @pkg: the package of this CPU, locked
  *
- * The watch clears it when no PMI is wanted and none can be late any more.
+ * The watch clears it when no PMI is wanted.
  */
 void uncore_watch_arm(struct uncore_package *pkg)
 {
@@ -696,11 +672,10 @@ void uncore_watch_start(struct uncore_package *pkg)
  * uncore_pmi_overdue() - give the pending samples of overflows that had no NMI
  * @pkg: the package, locked; unlocked for a moment if there are any
  * @box: the box; events that are already off their counters have their last counts
- * @pmis: overflows of these events, whose overflow bits are cleared: the walk does not find them
  */
-void uncore_pmi_overdue(struct uncore_package *pkg, struct uncore_box *box, unsigned int pmis)
+void uncore_pmi_overdue(struct uncore_package *pkg, struct uncore_box *box)
 {
-	struct uncore_walk walk = { .all = true, .pmis = pmis };
+	struct uncore_walk walk = { .all = true };
 	u32 due = 0;
 	int idx;
 
@@ -715,8 +690,7 @@ void uncore_pmi_overdue(struct uncore_package *pkg, struct uncore_box *box, unsi
 					       uncore_group_is_whole(c->event)))
 			due |= BIT(idx);
 	}
-	/* Also one that gives no sample: the end of a part of a long period, or a wrap. */
-	if (!due && !pmis)
+	if (!due)
 		return;
 	box->due |= due;
 	/* All counts of the samples are of this moment. */
@@ -745,7 +719,8 @@ void uncore_pmi_commit(struct uncore_package *pkg, struct uncore_box *box, bool 
 	uncore_watch_start(pkg);
 	left = uncore_box_prepare(box, program);
 	uncore_package_apply(pkg, BIT(uncore_box_id(box)));
-	uncore_pmi_overdue(pkg, box, uncore_box_finish(box, left, pkg->ticks));
+	uncore_box_finish(box, left, pkg->ticks);
+	uncore_pmi_overdue(pkg, box);
 	if (left)
 		uncore_package_release(pkg, box, left);
 	uncore_watch_start(pkg);
@@ -782,8 +757,9 @@ int uncore_pmi_init(void)
 	for_each_uncore_package(pkg)
 		hrtimer_setup(&pkg->timer, uncore_watch, CLOCK_MONOTONIC,
 			      HRTIMER_MODE_REL_PINNED_HARD);
-	/* The handler of the core PMU unmasks LVTPC. */
-	return register_nmi_handler(NMI_LOCAL, uncore_nmi, NMI_FLAG_FIRST, KBUILD_MODNAME);
+	return register_nmi_handler(NMI_LOCAL, uncore_nmi_first, NMI_FLAG_FIRST,
+				    KBUILD_MODNAME "_first") ?:
+	       register_nmi_handler(NMI_LOCAL, uncore_nmi, 0, KBUILD_MODNAME);
 }
 
 static void uncore_pmi_stop(void *info)
@@ -804,4 +780,5 @@ void uncore_pmi_exit(void)
 		hrtimer_cancel(&pkg->timer);
 	}
 	unregister_nmi_handler(NMI_LOCAL, KBUILD_MODNAME);
+	unregister_nmi_handler(NMI_LOCAL, KBUILD_MODNAME "_first");
 }

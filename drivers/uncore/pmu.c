@@ -316,7 +316,7 @@ static void uncore_event_stop(struct perf_event *event, int flags)
 		uncore_counter_set(c, UNCORE_STOPPED);
 		uncore_package_apply(pkg, BIT(uncore_box_id(box)));
 		uncore_event_update(event);
-		uncore_pmi_overdue(pkg, box, 0);
+		uncore_pmi_overdue(pkg, box);
 	}
 	if (c && c->state == UNCORE_STOPPED)
 		uncore_event_commit_period(event);

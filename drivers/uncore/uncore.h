@@ -232,13 +232,11 @@ enum uncore_pmi_state {
  * @freezing: those of them whose overflow freezes the package
  * @armed: PMIs may come; every 10 ms the watch looks for overflows whose NMI is missing
  * @listens: IA32_DEBUGCTL bit 13 is set
- * @pending: NMIs that found an overflow, and interrupted the lock of their own CPU
+ * @pending: an NMI has found an overflow, and interrupted the lock of its own CPU
+ * @pending_ns: when
  * @delivering: samples are being given to perf
  * @busy_ns: time in the handler since the watch last came
  * @latency_ns: from an overflow to our handler, the least that the self-test has found
- * @claims: spurious NMIs to claim until @claim_until
- * @claim_until: ns
- * @last_ns: when the handler was last done, or an NMI was last left pending
  */
 struct uncore_pmi {
 	enum uncore_pmi_state state;
@@ -246,13 +244,11 @@ struct uncore_pmi {
 	unsigned int freezing;
 	bool armed;
 	bool listens;
-	unsigned int pending;
+	bool pending;
+	u64 pending_ns;
 	bool delivering;
 	u64 busy_ns;
 	u64 latency_ns;
-	unsigned int claims;
-	u64 claim_until;
-	u64 last_ns;
 };
 
 /**
@@ -451,7 +447,7 @@ bool uncore_box_answers(const struct uncore_box *box);
 void uncore_box_check(struct uncore_box *box);
 int uncore_box_add(struct uncore_box *box, struct perf_event *event);
 u32 uncore_box_prepare(struct uncore_box *box, bool program);
-unsigned int uncore_box_finish(struct uncore_box *box, u32 left, bool check);
+void uncore_box_finish(struct uncore_box *box, u32 left, bool check);
 void uncore_box_go_on(struct uncore_box *box, u32 counters);
 void uncore_box_release(struct uncore_box *box, struct uncore_counter *c);
 void uncore_box_program(struct uncore_box *box, struct uncore_counter *c);
@@ -478,11 +474,10 @@ void uncore_lock(struct uncore_package *pkg)
 void uncore_unlock(struct uncore_package *pkg)
 	__releases(&pkg->lock);
 void uncore_pmi_commit(struct uncore_package *pkg, struct uncore_box *box, bool program);
-void uncore_pmi_overdue(struct uncore_package *pkg, struct uncore_box *box, unsigned int pmis);
+void uncore_pmi_overdue(struct uncore_package *pkg, struct uncore_box *box);
 void uncore_pmi_quiesce(struct uncore_package *pkg);
 void uncore_watch_arm(struct uncore_package *pkg);
 void uncore_watch_start(struct uncore_package *pkg);
-void uncore_pmi_expect(struct uncore_package *pkg, unsigned int num);
 bool uncore_pmi_listen(struct uncore_package *pkg, bool on);
 u32 uncore_global_status(void);
 void uncore_clear_global_status(u32 status);

@@ -403,8 +403,10 @@ static void after_the_event(void)
  * Two events of a box have overflowed, and one or both go before the NMI of the first. Below @limit
  * samples in a second perf stops the second one within its sample, from 6.16 on.
  */
-static void both_late_below(int limit)
+static void both_late_below(int limit, bool core)
 {
+	/* Its handler runs, and unmasks LVTPC, though it never overflows. */
+	struct perf_event_attr attr = cycles_attr(1ull << 40, SAMPLE_BASE);
 	static const char pmu[] = "xeon7500_cbox_2";
 	struct ring *r[2];
 	long long swallowed;
@@ -413,6 +415,8 @@ static void both_late_below(int limit)
 	for (gone = 1; gone <= 2; gone++) {
 		start();
 		sampling_limit(limit);
+		if (core)
+			event_open_attr(&attr, 0, -1);
 		swallowed = package_caps("swallowed_nmis");
 		msr_write(0, SYN_FAULT_DELAY_NS, 3000000);
 		for (i = 0; i < 2; i++)
@@ -442,8 +446,37 @@ static void both_late_below(int limit)
 
 static void both_late(void)
 {
-	both_late_below(1000000);
-	both_late_below(100);
+	both_late_below(1000000, false);
+	both_late_below(100, false);
+	both_late_below(1000000, true);
+}
+
+/* No PMI of the core PMU is taken for a late one of the uncore. */
+static void core_beside(void)
+{
+	struct perf_event_attr attr = cycles_attr(50021, SAMPLE_BASE);
+	long long swallowed;
+
+	start();
+	swallowed = package_caps("swallowed_nmis");
+	perf_enable(sampling_open("xeon7500_wbox", "uncore_clock", 1ull << 40, 0, 1)->fd);
+	event_open_attr(&attr, 0, -1);
+	run_on(0);
+	spin_us(10000);
+	run_on(-1);
+	ktap_check(msr_read(0, SYN_PMI_CPU(SYN_PMI_CORE_SENT)) > 100, "%llu core PMIs",
+		   msr_read(0, SYN_PMI_CPU(SYN_PMI_CORE_SENT)));
+	swallowed = package_caps("swallowed_nmis") - swallowed;
+	ktap_check(!swallowed, "%lld of them claimed", swallowed);
+	event_close_all();
+	start();
+	/* Its handler runs in each NMI, though it never overflows. */
+	attr.sample_period = 1ull << 40;
+	event_open_attr(&attr, 0, -1);
+	sampling_begin("");
+	sleep_us(200000);
+	sampling_end("beside the core PMU");
+	kmsg_no_unknown_nmi();
 }
 
 static bool samples_at_all(void)
@@ -634,6 +667,7 @@ SILICON_MAIN({ "PMIs that are lost cost no overflow", lost },
 	     { "to a sibling that listens", to_a_sibling_that_listens },
 	     { "PMIs lost or late do not stop sampling at a frequency", at_a_frequency_all },
 	     { "NMIs of another CPU's core PMU", core_elsewhere },
+	     { "NMIs of this CPU's core PMU", core_beside },
 	     { "counters that wrap lose no count, alone and beside sampling", wraps },
 	     { "after the event is gone", after_the_event },
 	     { "after the module is gone", after_the_module },

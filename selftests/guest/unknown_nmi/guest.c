@@ -51,14 +51,13 @@ static void nmis(int cpu, unsigned int num, unsigned int reason)
 }
 
 /*
- * An NMI that comes while another one is handled is one with it, as everywhere, and one that
- * comes within 20 us of that is taken for a late one. At 1 kHz that is about one in thirty:
- * three times as many are allowed for, since these come at random.
+ * An NMI that comes while another one is handled is one with it, as everywhere. At 1 kHz that is
+ * about one in 300: six times as many are allowed for, since these come at random.
  */
 static void check_arrived(const char *what, unsigned int came, unsigned int sent)
 {
 	ktap_note("%s: %u of %u", what, came, sent);
-	ktap_check(came <= sent && came >= sent - sent / 10, "%s: %u of %u arrived", what, came,
+	ktap_check(came <= sent && came >= sent - sent / 50, "%s: %u of %u arrived", what, came,
 		   sent);
 }
 
@@ -99,7 +98,7 @@ static void while_sampling(void)
 		event_close_all();
 		silicon_clear();
 	}
-	ktap_check(package_caps("swallowed_nmis") >= 0 && package_caps("swallowed_nmis") <= NMIS / 10,
+	ktap_check(package_caps("swallowed_nmis") >= 0 && package_caps("swallowed_nmis") <= NMIS / 50,
 		   "swallowed_nmis is %lld", package_caps("swallowed_nmis"));
 }
 
@@ -205,7 +204,7 @@ static void lost_pmis(void)
 
 SILICON_MAIN({ "an NMI of nobody is unknown when nothing samples", nothing_samples },
 	     { "an NMI of nobody is unknown while an event samples at 1 kHz", while_sampling },
-	     { "in step", in_step },
+	     { "an NMI of nobody is unknown while two events overflow at once", in_step },
 	     { "an NMI of nobody is unknown while PMIs find the package locked", while_locked },
 	     { "SERR and IOCHK arrive while an event samples at 1 kHz", of_the_chipset },
 	     { "late PMIs are taken, and counted", late_pmis },
