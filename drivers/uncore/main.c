@@ -316,7 +316,7 @@ static int __init uncore_init(void)
 		goto free;
 	err = uncore_pmi_init();
 	if (err)
-		goto notifier;
+		goto pmi;
 
 	/*
 	 * This PMU shows us the bus they all are on. It can serve no event before the
@@ -353,7 +353,6 @@ unregister:
 	uncore_unregister_all();
 pmi:
 	uncore_pmi_exit();
-notifier:
 	unregister_module_notifier(&uncore_module_nb);
 free:
 	kvfree(uncore_packages);

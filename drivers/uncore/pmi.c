@@ -15,17 +15,20 @@
  * unlocked, while the counter is still stopped, so that perf may stop any event. Samples that
  * become due meanwhile are left to the caller that is already delivering.
  *
- * An NMI that interrupts the owner of the lock only sets pmi.pending, and uncore_unlock()
- * handles the overflow before interrupts are on again. A timer, the watch, runs every 10 ms and
- * handles what is left.
+ * There are two handlers of NMIs: the first one notes whether it is a PMI, before the handler of
+ * the core PMU removes the traces. An NMI that interrupts the owner of the lock only sets
+ * pmi.pending, and uncore_unlock() handles the overflow before interrupts are on again. A timer,
+ * the watch, runs every 10 ms and handles what is left.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/percpu.h>
 #include <asm/apic.h>
 #include <asm/irq_regs.h>
+#include <asm/mach_traps.h>
 #include <asm/msr.h>
 #include <asm/nmi.h>
+#include <asm/x86_init.h>
 
 #include "compat.h"
 #include "kernel_function.h"
@@ -117,44 +120,53 @@ void uncore_clear_global_status(u32 status)
 
 /* ---- spurious NMIs: their overflow was already handled, or they are not ours ---- */
 
-/* As this NMI found them */
+/* As this NMI found them; 0 if nobody looked */
 static DEFINE_PER_CPU(u64, uncore_core_status);
 static DEFINE_PER_CPU(u32, uncore_lvtpc);
+
+/* Masked, and not by a further PMI: an NMI has no vector. */
+#define UNCORE_LVTPC_MARK	(APIC_DM_NMI | APIC_LVT_MASKED | 0xff)
 
 static u64 uncore_read_core_status(void)
 {
 	u64 status;
 
-	return rdmsrq_safe(MSR_CORE_PERF_GLOBAL_STATUS, &status) ? 0 : status;
+	if (rdmsrq_safe(MSR_CORE_PERF_GLOBAL_STATUS, &status))
+		return 0;
+	return status & ~GLOBAL_STATUS_COND_CHG;
 }
 
 /*
- * Comes before the handler of the core PMU, which unmasks LVTPC, too. From here on another PMI, for
- * an overflow that is handled in this NMI or later, comes as the next NMI.
+ * Comes before the handler of the core PMU, which unmasks LVTPC and clears what it has found. LVTPC
+ * stays masked until then, or until uncore_nmi(): the next PMI comes as the next NMI, and leaves it
+ * masked again.
  */
 static int uncore_nmi_first(unsigned int cmd, struct pt_regs *regs)
 {
 	struct uncore_package *pkg = uncore_package_of(smp_processor_id());
 	u32 lvtpc;
 
+	this_cpu_write(uncore_lvtpc, 0);
 	if (!pkg || !READ_ONCE(pkg->pmi.armed))
 		return NMI_DONE;
 	lvtpc = apic->read(APIC_LVTPC);
+	if (!(lvtpc & APIC_LVT_MASKED))
+		return NMI_DONE;
 	this_cpu_write(uncore_lvtpc, lvtpc);
 	this_cpu_write(uncore_core_status, uncore_read_core_status());
-	if (lvtpc & APIC_LVT_MASKED)
-		uncore_pmi_unmask();
+	apic->write(APIC_LVTPC, UNCORE_LVTPC_MARK);
 	return NMI_DONE;
 }
 
 /*
  * The local APIC masks LVTPC when it delivers a PMI (SDM Volume 3, "Local Vector Table"), so this
- * is no NMI that the chipset reports, or that somebody has sent. Nor has the handler of the core
- * PMU cleared an overflow. One that it leaves is old.
+ * is no NMI that somebody has sent. The chipset's may have come with a PMI as one NMI. Nor has the
+ * handler of the core PMU cleared an overflow; one that it leaves is old.
  */
 static bool uncore_nmi_is_pmi(void)
 {
-	return this_cpu_read(uncore_lvtpc) & APIC_LVT_MASKED &&
+	return this_cpu_read(uncore_lvtpc) &&
+	       !(x86_platform.get_nmi_reason() & NMI_REASON_MASK) &&
 	       !(this_cpu_read(uncore_core_status) & ~uncore_read_core_status());
 }
 
@@ -554,15 +566,14 @@ static int uncore_nmi_inside(struct uncore_package *pkg)
  * This CPU does not serve the package, or not any more. If another program has set DEBUGCTL bit 13
  * here, clear it.
  */
-static int uncore_nmi_elsewhere(void)
+static int uncore_nmi_elsewhere(struct uncore_package *pkg)
 {
 	u64 debugctl;
 
-	if (!uncore_nmi_is_pmi())
-		return NMI_DONE;
-	if (!rdmsrq_safe(MSR_IA32_DEBUGCTLMSR, &debugctl) && debugctl & DEBUGCTL_UNCORE_PMI_EN)
+	if (this_cpu_read(uncore_lvtpc) && !rdmsrq_safe(MSR_IA32_DEBUGCTLMSR, &debugctl) &&
+	    debugctl & DEBUGCTL_UNCORE_PMI_EN)
 		wrmsrq_safe(MSR_IA32_DEBUGCTLMSR, debugctl & ~DEBUGCTL_UNCORE_PMI_EN);
-	return NMI_HANDLED;
+	return uncore_nmi_spurious(pkg);
 }
 
 /* Called for all NMIs of all CPUs. Without the watch it makes no register access. */
@@ -572,10 +583,12 @@ static int uncore_nmi(unsigned int cmd, struct pt_regs *regs)
 	int cpu = smp_processor_id(), pmis;
 	struct uncore_package *pkg = uncore_package_of(cpu);
 
+	if (this_cpu_read(uncore_lvtpc) && apic->read(APIC_LVTPC) == UNCORE_LVTPC_MARK)
+		uncore_pmi_unmask();
 	if (!pkg || !READ_ONCE(pkg->pmi.armed))
 		return NMI_DONE;
 	if (READ_ONCE(pkg->cpu) != cpu)
-		return uncore_nmi_elsewhere();
+		return uncore_nmi_elsewhere(pkg);
 	if (this_cpu_read(uncore_inside) == pkg)
 		return uncore_nmi_inside(pkg);
 	/* Another CPU may hold the lock for some accesses, to read a group. */
@@ -583,13 +596,7 @@ static int uncore_nmi(unsigned int cmd, struct pt_regs *regs)
 	__acquire(&pkg->lock);
 	pmis = uncore_handle(pkg, &walk);
 	uncore_unlock(pkg);
-	if (pmis < 0)
-		return uncore_nmi_spurious(pkg);
-	/*
-	 * If there are several, the kernel expects a further NMI at once, which finds nothing. The
-	 * handler of the core PMU may have unmasked LVTPC after that one.
-	 */
-	return max(pmis, NMI_HANDLED);
+	return pmis < 0 ? uncore_nmi_spurious(pkg) : NMI_HANDLED;
 }
 
 /* ---- the watch ---- */
@@ -605,8 +612,11 @@ static void uncore_watch_pmis(struct uncore_package *pkg)
 	if (wanted) {
 		missed = uncore_handle(pkg, &(struct uncore_walk){ .all = true });
 		atomic64_add(max(missed, 0), &pkg->totals.missed);
+		/* Another program may have masked LVTPC. */
+		if (missed > 0)
+			uncore_pmi_unmask();
 	}
-	pmi->armed = wanted;
+	WRITE_ONCE(pmi->armed, wanted);
 }
 
 /* Every second while events count, and every 10 ms while PMIs may come */
@@ -656,10 +666,10 @@ void uncore_watch_start(struct uncore_package *pkg)
 
 	if (pkg->cpu != smp_processor_id())
 		return;
-	if (wanted && (!pkg->global_ctl || !pkg->pmi.listens))
-		uncore_pmi_listen(pkg, true);
 	if (wanted || pkg->pmi.armed)
 		uncore_watch_arm(pkg);
+	if (wanted && (!pkg->global_ctl || !pkg->pmi.listens))
+		uncore_pmi_listen(pkg, true);
 	if (!pkg->active)
 		pkg->tick_ns = local_clock() + UNCORE_TICK_NS;
 	else if (!hrtimer_active(&pkg->timer))

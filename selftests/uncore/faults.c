@@ -454,7 +454,7 @@ static void both_late(void)
 /* No PMI of the core PMU is taken for a late one of the uncore. */
 static void core_beside(void)
 {
-	struct perf_event_attr attr = cycles_attr(50021, SAMPLE_BASE);
+	struct perf_event_attr attr = cycles_attr(1000003, SAMPLE_BASE);
 	long long swallowed;
 
 	start();
@@ -462,12 +462,13 @@ static void core_beside(void)
 	perf_enable(sampling_open("xeon7500_wbox", "uncore_clock", 1ull << 40, 0, 1)->fd);
 	event_open_attr(&attr, 0, -1);
 	run_on(0);
-	spin_us(10000);
+	spin_us(100000);
 	run_on(-1);
 	ktap_check(msr_read(0, SYN_PMI_CPU(SYN_PMI_CORE_SENT)) > 100, "%llu core PMIs",
 		   msr_read(0, SYN_PMI_CPU(SYN_PMI_CORE_SENT)));
 	swallowed = package_caps("swallowed_nmis") - swallowed;
 	ktap_check(!swallowed, "%lld of them claimed", swallowed);
+	kmsg_no_unknown_nmi();
 	event_close_all();
 	start();
 	/* Its handler runs in each NMI, though it never overflows. */
@@ -557,6 +558,20 @@ static void at_first(void)
 	try_with(SYN_FAULT_LOSE, 6, false);
 	try_with(SYN_FAULT_DELAY_NS, 15000000, false);
 	reload();
+}
+
+/* The CPU keeps a PMI that finds bit 13 clear, until somebody sets it. */
+static void kept_until_the_next(void)
+{
+	sample_with_late_pmis(50, "closed");
+	clear_faults();
+	msr_write(0, SYN_READING(RD_PMI_NO_DEBUGCTL), RD_PMI_NO_DEBUGCTL_KEPT);
+	sleep_us(60000);
+	ktap_check(!msr_read(0, SYN_PMI_CPU(SYN_PMI_SENT)), "it came too early");
+	perf_enable(sampling_open(sampled[0].pmu, sampled[0].event, 1ull << 40, 0, 1)->fd);
+	ktap_check(msr_read(0, SYN_PMI_CPU(SYN_PMI_SENT)), "it did not come");
+	msr_write(0, SYN_READING(RD_PMI_NO_DEBUGCTL), RD_PMI_NO_DEBUGCTL_DROPPED);
+	kmsg_no_unknown_nmi();
 }
 
 /* Returns whether it samples. No PMI may be left that nobody wants. */
@@ -670,6 +685,7 @@ SILICON_MAIN({ "PMIs that are lost cost no overflow", lost },
 	     { "NMIs of this CPU's core PMU", core_beside },
 	     { "counters that wrap lose no count, alone and beside sampling", wraps },
 	     { "after the event is gone", after_the_event },
+	     { "after the event is gone, and kept until the next one comes", kept_until_the_next },
 	     { "after the module is gone", after_the_module },
 	     { "when the first event samples", at_first },
 	     { "twice when the first event samples", doubled_at_first },
