@@ -120,7 +120,7 @@ void uncore_clear_global_status(u32 status)
 
 /* ---- spurious NMIs: their overflow was already handled, or they are not ours ---- */
 
-/* As this NMI found them; 0 if nobody looked */
+/* As this NMI found them. LVTPC: 0 if it was not masked, or if nobody looked */
 static DEFINE_PER_CPU(u64, uncore_core_status);
 static DEFINE_PER_CPU(u32, uncore_lvtpc);
 
@@ -510,7 +510,7 @@ static int uncore_handle(struct uncore_package *pkg, struct uncore_walk *walk)
 	bool thaw;
 	int id;
 
-	pmi->pending = false;
+	WRITE_ONCE(pmi->pending, false);
 	walk->regs = uncore_sample_regs(walk->regs, &room);
 	while (pass < UNCORE_MAX_PASSES && uncore_handle_pass(pkg, walk))
 		pass++;
@@ -685,7 +685,6 @@ void uncore_watch_start(struct uncore_package *pkg)
  */
 void uncore_pmi_overdue(struct uncore_package *pkg, struct uncore_box *box)
 {
-	struct uncore_walk walk = { .all = true };
 	u32 due = 0;
 	int idx;
 
@@ -713,7 +712,7 @@ void uncore_pmi_overdue(struct uncore_package *pkg, struct uncore_box *box)
 			uncore_event_update(box->counter[idx].event);
 	}
 	pkg->due |= BIT(uncore_box_id(box));
-	uncore_handle(pkg, &walk);
+	uncore_handle(pkg, &(struct uncore_walk){ .all = true });
 }
 
 /**

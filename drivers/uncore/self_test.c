@@ -160,7 +160,7 @@ static bool uncore_test_round(const struct uncore_test *t, int round)
 	int us;
 
 	uncore_test_clear(t);
-	p->pending = false;
+	WRITE_ONCE(p->pending, false);
 	since = uncore_test_run(t, start, row->pmi_en);
 	for (us = 0; us < UNCORE_TEST_OVERFLOW_US && !overflown; us++) {
 		udelay(1);
@@ -178,7 +178,7 @@ static bool uncore_test_round(const struct uncore_test *t, int round)
 	overflown &= uncore_box_status(t->box);
 	/* From here on an NMI finds nothing below it. */
 	uncore_test_clear(t);
-	p->pending = false;
+	WRITE_ONCE(p->pending, false);
 	if (nmi)
 		p->latency_ns = min(p->latency_ns, p->pending_ns - since);
 	return overflown && nmi;

@@ -185,7 +185,7 @@ static void late_pmis(void)
 	check_sampled("late");
 }
 
-/* Their PMIs never come, so nothing is to be taken for them for long. */
+/* Their PMIs never come, so no other NMI is to be taken for them. */
 static void lost_pmis(void)
 {
 	unsigned int before;
@@ -194,12 +194,11 @@ static void lost_pmis(void)
 	sample(KHZ);
 	msr_write(0, SYN_FAULT_LOSE, 1ull << 40);
 	sleep_us(100000);
-	perf_disable(rings[0].fd);
 	msr_write(0, SYN_FAULT_LOSE, 0);
-	sleep_us(200000);
+	sleep_us(20000);
 	before = seen("unknown");
-	nmis(0, 20, 0);
-	check_arrived("a fifth of a second after PMIs got lost", seen("unknown") - before, 20);
+	nmis(0, NMIS, 0);
+	check_arrived("after PMIs got lost", seen("unknown") - before, NMIS);
 }
 
 SILICON_MAIN({ "an NMI of nobody is unknown when nothing samples", nothing_samples },
@@ -208,4 +207,4 @@ SILICON_MAIN({ "an NMI of nobody is unknown when nothing samples", nothing_sampl
 	     { "an NMI of nobody is unknown while PMIs find the package locked", while_locked },
 	     { "SERR and IOCHK arrive while an event samples at 1 kHz", of_the_chipset },
 	     { "late PMIs are taken, and counted", late_pmis },
-	     { "lost PMIs excuse no NMI for long", lost_pmis })
+	     { "lost PMIs excuse no NMI, while the event goes on", lost_pmis })
