@@ -558,7 +558,9 @@ static int uncore_nmi_inside(struct uncore_package *pkg)
 	if (!uncore_global_status())
 		return uncore_nmi_spurious(pkg);
 	WRITE_ONCE(pkg->pmi.pending, true);
-	pkg->pmi.pending_ns = local_clock();
+	/* An overflow of the core PMU may have caused any other. */
+	if (this_cpu_read(uncore_lvtpc) && !this_cpu_read(uncore_core_status))
+		WRITE_ONCE(pkg->pmi.proof_ns, local_clock());
 	return NMI_HANDLED;
 }
 

@@ -7,8 +7,9 @@
  *	cat /sys/bus/event_source/devices/xeon7500_package/caps/pmi
  *
  * A free counter overflows many times with its PMI enabled, and each overflow must cause an NMI
- * soon. The rounds differ in length, so that periodic NMIs of others, even at 50 kHz as with "perf
- * record -F max", cannot match all overflows.
+ * soon. An NMI proves nothing if the core PMU has overflowed as well, as with "perf record -F max";
+ * then the overflow is repeated. The rounds differ in length, so that NMIs of others, if they are
+ * periodic, cannot match all overflows.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -21,8 +22,9 @@
 #include "uncore.h"
 #include "xeon7500/ubox.h"
 
-#define UNCORE_TEST_TRIES	6
 #define UNCORE_TEST_ROUNDS	16
+/* Rounds that may prove nothing */
+#define UNCORE_TEST_TRIES	16
 /* Clocks before the end of the counter; each round has more of them. */
 #define UNCORE_TEST_CLOCKS(round)	(20 + 3500 * (round))
 /* us to wait for the overflow, and then for the NMI */
@@ -156,19 +158,20 @@ static bool uncore_test_round(const struct uncore_test *t, int round)
 	u64 start = -UNCORE_TEST_CLOCKS(round) & UNCORE_COUNTER_MASK;
 	struct uncore_pmi *p = &t->pkg->pmi;
 	u64 overflown = 0, since;
-	bool nmi;
+	u64 proof;
 	int us;
 
 	uncore_test_clear(t);
 	WRITE_ONCE(p->pending, false);
+	WRITE_ONCE(p->proof_ns, 0);
 	since = uncore_test_run(t, start, row->pmi_en);
 	for (us = 0; us < UNCORE_TEST_OVERFLOW_US && !overflown; us++) {
 		udelay(1);
 		overflown = uncore_box_status(t->box) & row->bit;
 	}
-	for (us = 0; us < UNCORE_TEST_NMI_US && !READ_ONCE(p->pending); us++)
+	for (us = 0; us < UNCORE_TEST_NMI_US && !READ_ONCE(p->proof_ns); us++)
 		udelay(1);
-	nmi = READ_ONCE(p->pending);
+	proof = READ_ONCE(p->proof_ns);
 	uncore_test_stop(t);
 	/*
 	 * The handler clears the summary before it reads the boxes. If that also clears the
@@ -178,25 +181,29 @@ static bool uncore_test_round(const struct uncore_test *t, int round)
 	overflown &= uncore_box_status(t->box);
 	/* From here on an NMI finds nothing below it. */
 	uncore_test_clear(t);
-	WRITE_ONCE(p->pending, false);
-	if (nmi)
-		p->latency_ns = min(p->latency_ns, p->pending_ns - since);
-	return overflown && nmi;
+	if (proof)
+		p->latency_ns = min(p->latency_ns, proof - since);
+	return overflown && proof;
 }
 
-static bool uncore_test_passes(const struct uncore_test *t)
+/* Returns 0, -EIO if NMIs are missing, -EBUSY if the core PMU's hide whether they are. */
+static int uncore_test_rounds(const struct uncore_test *t)
 {
-	int try, round;
+	struct uncore_pmi *p = &t->pkg->pmi;
+	int round = 0, failed = 0, missing = 0;
 
-	for (try = 0; try < UNCORE_TEST_TRIES; try++) {
-		for (round = 0; round < UNCORE_TEST_ROUNDS; round++) {
-			if (!uncore_test_round(t, round))
-				break;
+	while (round < UNCORE_TEST_ROUNDS && failed < UNCORE_TEST_TRIES) {
+		if (uncore_test_round(t, round)) {
+			round++;
+		} else {
+			failed++;
+			missing += !READ_ONCE(p->pending);
 		}
-		if (round == UNCORE_TEST_ROUNDS)
-			return true;
 	}
-	return false;
+	WRITE_ONCE(p->pending, false);
+	if (round == UNCORE_TEST_ROUNDS)
+		return 0;
+	return missing ? -EIO : -EBUSY;
 }
 
 /*
@@ -206,7 +213,6 @@ static bool uncore_test_passes(const struct uncore_test *t)
 static void uncore_self_test(struct uncore_package *pkg)
 {
 	struct uncore_test t = { .pkg = pkg };
-	bool passed = false;
 	int err;
 
 	if (!uncore_test_possible(pkg))
@@ -218,20 +224,18 @@ static void uncore_self_test(struct uncore_package *pkg)
 	err = uncore_test_find(&t);
 	if (!err) {
 		uncore_watch_arm(pkg);
-		passed = uncore_pmi_listen(pkg, true) && uncore_test_passes(&t);
+		err = uncore_pmi_listen(pkg, true) ? uncore_test_rounds(&t) : -EIO;
+		uncore_pmi_listen(pkg, false);
+		wrmsrq(uncore_ctr_msr(t.box, t.c), 0);
 	}
 	uncore_package_write_ctl(pkg);
 	pkg->hold.testing = false;
 	uncore_package_apply(pkg, pkg->used);
-	if (!err) {
-		wrmsrq(uncore_ctr_msr(t.box, t.c), 0);
-		uncore_pmi_listen(pkg, false);
-	}
 	if (err == -EBUSY)
 		return;
-	if (!passed)
+	if (err)
 		pr_info("CPU %u: overflows do not interrupt\n", smp_processor_id());
-	pkg->pmi.state = passed ? UNCORE_PMI_YES : UNCORE_PMI_NO;
+	pkg->pmi.state = err ? UNCORE_PMI_NO : UNCORE_PMI_YES;
 }
 
 /* Not while events interrupt: the test would clear their overflow bits. */

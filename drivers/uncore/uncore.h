@@ -233,7 +233,7 @@ enum uncore_pmi_state {
  * @armed: PMIs may come; every 10 ms the watch looks for overflows whose NMI is missing
  * @listens: IA32_DEBUGCTL bit 13 is set
  * @pending: an NMI has found an overflow, and interrupted the lock of its own CPU
- * @pending_ns: when
+ * @proof_ns: when one last did that only an overflow of the uncore can have caused
  * @delivering: samples are being given to perf
  * @busy_ns: time in the handler since the watch last came
  * @latency_ns: from an overflow to our handler, the least that the self-test has found
@@ -245,7 +245,7 @@ struct uncore_pmi {
 	bool armed;
 	bool listens;
 	bool pending;
-	u64 pending_ns;
+	u64 proof_ns;
 	bool delivering;
 	u64 busy_ns;
 	u64 latency_ns;

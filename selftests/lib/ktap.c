@@ -15,6 +15,11 @@ bool soak(void)
 	return s && *s;
 }
 
+bool debug_kernel(void)
+{
+	return !access("/proc/lockdep", F_OK);
+}
+
 /* Files that a test needs are beside it. */
 static void ktap_chdir(void)
 {

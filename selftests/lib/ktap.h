@@ -65,6 +65,9 @@ void ktap_begin(void) __attribute__((weak));
 /* Is this "make soak", where a proof may take as long as it wants? */
 bool soak(void);
 
+/* With lockdep and KASAN a handler takes longer than some periods, and a program gets no time. */
+bool debug_kernel(void);
+
 /* A diagnostic line. */
 #define ktap_note(...) (printf("# " __VA_ARGS__), printf("\n"))
 
@@ -94,6 +97,12 @@ bool soak(void);
 	do {								\
 		snprintf(ktap->skipped, sizeof(ktap->skipped), "%s", (reason)); \
 		longjmp(ktap_end, 1);					\
+	} while (0)
+
+#define ktap_skip_on_debug_kernel()					\
+	do {								\
+		if (debug_kernel())					\
+			ktap_skip("the handler of a debug kernel takes longer"); \
 	} while (0)
 
 /*

@@ -359,7 +359,7 @@ static void counts(int package)
 /* All combinations where lockdep looks, and in soak. */
 static bool whole(void)
 {
-	return soak() || !access("/proc/lockdep_stats", F_OK);
+	return soak() || debug_kernel();
 }
 
 /* Contexts with one kind of leader open and use an event alike. */

@@ -160,10 +160,19 @@ static void noise(unsigned int period)
 		event_open_attr(&attr, cpu, -1);
 }
 
+/* Of NMIs that come all the time each may hide one that has not come. */
+static void check_refused(int err, unsigned int noise)
+{
+	bool busy = noise == 5003 || (noise && debug_kernel());
+
+	ktap_check(err == -EOPNOTSUPP || (busy && err == -EBUSY), "core NMIs every %u cycles: %d",
+		   noise, err);
+}
+
 static void noise_proves_nothing(void)
 {
-	/* 4 kHz and 50 kHz, and such that it falls on each part of the test. */
-	static const unsigned int periods[] = { 0, 500009, 40009, 41011, 43003, 47017 };
+	/* 4 kHz, 50 kHz such that it falls on each part of the test, and one NMI after the other. */
+	static const unsigned int periods[] = { 0, 500009, 40009, 41011, 43003, 47017, 5003 };
 	unsigned int i;
 	int err;
 
@@ -176,13 +185,12 @@ static void noise_proves_nothing(void)
 		run_on(0);
 		ktap_require(!system("modprobe " OURS), "cannot be loaded");
 		err = try_sampling("llc_misses.all", 0);
-		ktap_check(err == -EOPNOTSUPP, "core NMIs every %u cycles: %d", periods[i], err);
+		check_refused(err, periods[i]);
 		err = try_sampling("llc_misses.all,freeze=1", 0);
-		ktap_check(err == -EOPNOTSUPP, "freeze, core NMIs every %u cycles: %d", periods[i],
-			   err);
+		check_refused(err, periods[i]);
 		run_on(-1);
 		ktap_check(msr_read(0, SYN_FAULT_LOSE) < ALL_LOST, "no PMI was tried");
-		check_caps_pmi("where none arrives", "no");
+		check_caps_pmi("where none arrives", err == -EBUSY ? "untested" : "no");
 		event_close_all();
 	}
 	start();
@@ -191,7 +199,7 @@ static void noise_proves_nothing(void)
 /* The same noise, and PMIs that arrive. */
 static void noise_is_no_harm(void)
 {
-	static const unsigned int periods[] = { 500009, 100003 };
+	static const unsigned int periods[] = { 500009, 100003, 40009, 5003 };
 	unsigned int i;
 	int err;
 
@@ -201,6 +209,11 @@ static void noise_is_no_harm(void)
 		run_on(0);
 		err = try_sampling("llc_misses.all", 0);
 		run_on(-1);
+		if (err == -EBUSY) {
+			ktap_note("core NMIs every %u cycles: busy", periods[i]);
+			event_close_all();
+			err = try_sampling("llc_misses.all", 0);
+		}
 		ktap_check(!err, "core NMIs every %u cycles: %d", periods[i], err);
 		check_caps_pmi("after the first sampling event", "yes");
 		event_close_all();

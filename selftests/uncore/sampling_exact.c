@@ -146,13 +146,6 @@ KTAP_CALL(each_kind_unfrozen, each_kind(1, ""))
 
 /* ---- periods ---- */
 
-/* With lockdep and KASAN a handler takes longer than some periods, and a program gets no time. */
-#define SKIP_ON_DEBUG_KERNEL()							\
-	do {									\
-		if (!access("/proc/lockdep", F_OK))				\
-			ktap_skip("the handler of a debug kernel takes longer");	\
-	} while (0)
-
 static void many_periods(void)
 {
 	static const u64 periods[] = {
@@ -160,7 +153,7 @@ static void many_periods(void)
 	};
 	unsigned int i;
 
-	SKIP_ON_DEBUG_KERNEL();
+	ktap_skip_on_debug_kernel();
 	for (i = 0; i < ARRAY_SIZE(periods); i++) {
 		sample_one("xeon7500_cbox_3", "occupancy_maf", periods[i], package_cpu(0), 1000, "");
 		sample_one("xeon7500_cbox_3", "occupancy_maf", periods[i], package_cpu(0), 1000,
@@ -180,7 +173,7 @@ static void tiny_periods(void)
 	static const char * const options[] = { "occupancy_maf,freeze=1", "occupancy_maf" };
 	unsigned int i, j;
 
-	SKIP_ON_DEBUG_KERNEL();
+	ktap_skip_on_debug_kernel();
 	for (i = 0; i < ARRAY_SIZE(periods); i++) {
 		for (j = 0; j < 2; j++) {
 			int cpu = package_cpu(j);
@@ -310,7 +303,7 @@ static void throttled_group(void)
 	unsigned int i, step = soak() ? 8 : 80;
 	u64 period;
 
-	SKIP_ON_DEBUG_KERNEL();
+	ktap_skip_on_debug_kernel();
 	start();
 	/* Every 60 us or so; after ten of them the last is late by up to 10 us. */
 	period = rate("xeon7500_cbox_4", "trans_maf", package_cpu(0)) * 137;
@@ -328,7 +321,7 @@ static void throttled_with_leader(void)
 	int cpu = package_cpu(0), leader = -1, i;
 	struct pause pause[2];
 
-	SKIP_ON_DEBUG_KERNEL();
+	ktap_skip_on_debug_kernel();
 	start();
 	sampling_limit(5000);
 	silicon_traffic(cpu, SYN_SEL(SYN_BOX_B, SYN_ANY, SYN_ANY_CODE, SYN_ANY),
@@ -547,7 +540,7 @@ static void frequency(void)
 	struct perf_event_attr attr;
 	struct ring *r;
 
-	SKIP_ON_DEBUG_KERNEL();
+	ktap_skip_on_debug_kernel();
 	start();
 	attr = event_attr("xeon7500_cbox_0", "llc_misses.all");
 	attr.freq = 1;

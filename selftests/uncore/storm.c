@@ -171,7 +171,7 @@ static void storm(u64 period, unsigned int limit, const char *options, bool one_
 		  overflows, sum.samples, lost_count());
 	ktap_check(accesses && accesses <= NMI_ACCESSES, "%s: %llu accesses in one NMI", what,
 		   accesses);
-	ktap_check(stormy * 2 >= quiet, "%s: the program had %llu of %llu turns in a ms", what,
+	ktap_check(stormy * 2 >= quiet || debug_kernel(), "%s: the program had %llu of %llu turns in a ms", what,
 		   stormy, quiet);
 	for (i = 0; i < num_rings; i++)
 		ktap_check(rings[i].samples, "%s: no sample of event %d", what, i);
@@ -291,6 +291,7 @@ static void beside_sampling(void)
 	int leader, clock;
 	struct ring *r;
 
+	ktap_skip_on_debug_kernel();
 	spinner_end();
 	silicon_start();
 	sampling_limit(100000);
@@ -382,7 +383,7 @@ static void readers_elsewhere(const char *event)
 		  r->samples, periods, missed, val[0], val[2], val[1]);
 	ktap_check(missed <= 2 && r->samples * 10 >= periods * 7,
 		   "%s: %llu samples of %llu, %llu missed", event, r->samples, periods, missed);
-	ktap_check(scaled * 100 > wanted * 97 && scaled * 100 < wanted * 103,
+	ktap_check(debug_kernel() || (scaled * 100 > wanted * 97 && scaled * 100 < wanted * 103),
 		   "%s: clock %llu, scaled %llu, wanted %llu", event, val[0], scaled, wanted);
 	event_close_all();
 }
@@ -464,6 +465,7 @@ static void waiting_behind_a_gate(void)
 	u64 cycles;
 	int fd, i;
 
+	ktap_skip_on_debug_kernel();
 	silicon_start();
 	sampling_limit(1000000);
 	attr.sample_period = 1000003;
