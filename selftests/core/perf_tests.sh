@@ -81,13 +81,14 @@ with() {
 
 [ "${1:-}" != worse ] || { not_worse "$2" "$3"; exit; }
 T=/tmp/perf_tests
+lib=$(realpath "$(dirname "$0")")
 mkdir -p $T
 cd $T || exit 1
 # Else each start of perf looks through all names of the kernel.
 echo 2 >/proc/sys/kernel/kptr_restrict
 [ "${1:-}" != list ] || { all $T/list && cat $T/list; exit; }
 
-. "$(dirname "$0")/ktap.sh"
+. "$lib/ktap.sh"
 [ -d /sys/bus/event_source/devices/cpu ] || ktap_skip_all "needs the kernel's core PMU"
 lsmod | grep -q '^intel_core_ext ' || modprobe intel_core_ext 2>/dev/null ||
 	ktap_skip_all "needs the module intel_core_ext"
