@@ -129,7 +129,8 @@ static int uncore_check_interrupts(struct perf_event *event, struct uncore_packa
 		return uncore_refuse(event, -EOPNOTSUPP, "its counter cannot interrupt");
 	err = uncore_self_test_require(pkg, is_sampling_event(event));
 	if (err == -EBUSY)
-		return uncore_refuse(event, -EBUSY, "the self-test of PMIs lacks a free counter, or a moment without NMIs");
+		return uncore_refuse(event, -EBUSY,
+				     "the self-test of PMIs lacks a free counter, or a moment without NMIs");
 	if (err == -ENODEV)
 		return uncore_refuse(event, -ENODEV, "CPU %d is offline", event->cpu);
 	if (err)
