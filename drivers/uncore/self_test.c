@@ -186,24 +186,27 @@ static bool uncore_test_round(const struct uncore_test *t, int round)
 	return overflown && proof;
 }
 
-/* Returns 0, -EIO if NMIs are missing, -EBUSY if the core PMU's hide whether they are. */
+/*
+ * Returns 0, -EIO if NMIs are missing or of no use, -EBUSY if those of the core PMU hide whether they
+ * are.
+ */
 static int uncore_test_rounds(const struct uncore_test *t)
 {
 	struct uncore_pmi *p = &t->pkg->pmi;
-	int round = 0, failed = 0, missing = 0;
+	int round = 0, failed = 0, hidden = 0;
 
 	while (round < UNCORE_TEST_ROUNDS && failed < UNCORE_TEST_TRIES) {
 		if (uncore_test_round(t, round)) {
 			round++;
 		} else {
 			failed++;
-			missing += !READ_ONCE(p->pending);
+			hidden += READ_ONCE(p->pending) && !READ_ONCE(p->proof_ns);
 		}
 	}
 	WRITE_ONCE(p->pending, false);
 	if (round == UNCORE_TEST_ROUNDS)
 		return 0;
-	return missing ? -EIO : -EBUSY;
+	return hidden == failed ? -EBUSY : -EIO;
 }
 
 /*

@@ -564,6 +564,7 @@ static void at_first(void)
 /* The CPU keeps a PMI that finds bit 13 clear, until somebody sets it. */
 static void kept_until_the_next(void)
 {
+	ktap_skip_on_debug_kernel();
 	sample_with_late_pmis(50, "closed");
 	clear_faults();
 	msr_write(0, SYN_READING(RD_PMI_NO_DEBUGCTL), RD_PMI_NO_DEBUGCTL_KEPT);
