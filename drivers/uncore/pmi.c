@@ -133,7 +133,7 @@ static u64 uncore_read_core_status(void)
 
 	if (rdmsrq_safe(MSR_CORE_PERF_GLOBAL_STATUS, &status))
 		return 0;
-	return status & ~GLOBAL_STATUS_COND_CHG;
+	return status & ~(GLOBAL_STATUS_COND_CHG | GLOBAL_STATUS_UNC_OVF);
 }
 
 /*

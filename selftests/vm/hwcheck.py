@@ -70,7 +70,7 @@ def cannot_know(name, planted):
         return planted['summary_clear'] == 'or'
     if name == 'pmi_no_debugctl':
         return planted['debugctl_13'] != 'present'
-    if name in ('pmi_core_sel', 'pmi_mask_0'):
+    if name in ('pmi_core_sel', 'pmi_mask_0', 'ovf_uncore'):
         return planted['debugctl_13'] == 'stuck'
     if name.startswith('w_erratum') and planted['w_invert'] == 'above' and planted['w_erratum'] != 'every':
         # Only the fixed counter has a clock.

@@ -761,6 +761,7 @@ const struct experiment experiments[] = {
 	E(COUNT, w_erratum_which, PMIS | MAY_W),
 	E(COUNT, uncore_clock, MAY_W),
 	E(PMI, pmi_no_debugctl, NMIS, .needs = "debugctl_13"),
+	E(PMI, ovf_uncore, NMIS, .needs = "debugctl_13"),
 	E(PMI, pmi_core_sel, NMIS, .needs = "debugctl_13"),
 };
 

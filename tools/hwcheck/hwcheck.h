@@ -206,6 +206,7 @@ const char *__attribute__((format(printf, 1, 2))) because(const char *text, ...)
 void debugctl_13(void);
 void pmi_mask_0(void);
 void pmi_no_debugctl(void);
+void ovf_uncore(void);
 void pmi_core_sel(void);
 const char *nmi_module_missing(void);
 const char *nmi_not_safe(void);	/* what an unknown NMI would do here, or NULL */

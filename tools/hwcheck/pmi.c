@@ -81,6 +81,7 @@ const char *drain(const struct package *p)
 /* What overflows have shown of each CPU, bit n for the n-th of the package. */
 struct seen {
 	u64 got, late;	/* an NMI; one after bit 13 was set late */
+	u64 ovf_uncore;	/* one with bit 61 of IA32_PERF_GLOBAL_STATUS */
 	unsigned int unclaimed;	/* NMIs left to the kernel */
 	bool listened;		/* bit 13 was as wanted on all of them */
 };
@@ -119,6 +120,7 @@ static struct seen overflows(unsigned int flags, unsigned int mask)
 				clean[i]++;
 				got[i] += run.cpu[i].ours > run.cpu[i].late;
 				late[i] += run.cpu[i].late;
+				seen.ovf_uncore |= (u64)!!run.cpu[i].ovf_uncore << i;
 			}
 			unsure |= (u64)(clean[i] < 3) << i;
 		}
@@ -177,6 +179,16 @@ void pmi_no_debugctl(void)
 	answer(seen.got ? NULL : seen.late ? "kept" : "dropped",
 	       "NMIs on CPUs %#llx while the bit is 0, on %#llx when it is set later", seen.got,
 	       seen.late);
+}
+
+void ovf_uncore(void)
+{
+	struct seen seen;
+
+	needs_pmis(false);
+	seen = overflows(HWCHECK_LISTEN, ALL_CORES);
+	answer(!seen.got ? NULL : seen.ovf_uncore == seen.got ? "set" : !seen.ovf_uncore ? "none" : NULL,
+	       "NMIs on CPUs %#llx, with bit 61 on %#llx", seen.got, seen.ovf_uncore);
 }
 
 void pmi_core_sel(void)

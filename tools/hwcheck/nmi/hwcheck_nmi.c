@@ -48,7 +48,7 @@
 
 struct hwcheck_state {
 	bool armed, drains, as_wanted;
-	u32 ours, core, other, lvtpc;
+	u32 ours, core, other, ovf_uncore, lvtpc;
 	u64 bit_13;	/* of DEBUGCTL, as it was */
 	u64 stale;	/* core PMU status bits that were up before, and still are */
 	u64 deadline;
@@ -61,13 +61,15 @@ static DEFINE_MUTEX(hwcheck_mutex);
 static int hwcheck_nmi(unsigned int cmd, struct pt_regs *regs)
 {
 	struct hwcheck_state *s = this_cpu_ptr(&hwcheck_state);
+	bool ovf_uncore = false;
 	u64 status;
 
 	if (!s->armed || x86_platform.get_nmi_reason() & NMI_REASON_MASK)
 		return NMI_DONE;
 	if (!rdmsrq_safe(MSR_CORE_PERF_GLOBAL_STATUS, &status)) {
-		bool new = status & ~s->stale;
+		bool new = status & ~s->stale & ~GLOBAL_STATUS_UNC_OVF;
 
+		ovf_uncore = status & GLOBAL_STATUS_UNC_OVF;
 		s->stale &= status;
 		if (new) {
 			s->core++;
@@ -83,6 +85,7 @@ static int hwcheck_nmi(unsigned int cmd, struct pt_regs *regs)
 		return NMI_DONE;
 	}
 	s->ours++;
+	s->ovf_uncore += ovf_uncore;
 	/* The local APIC has masked the entry with the interrupt. */
 	apic->write(APIC_LVTPC, APIC_DM_NMI);
 	return NMI_HANDLED;
@@ -105,6 +108,15 @@ static void hwcheck_listen(void *on)
 	this_cpu_ptr(&hwcheck_state)->as_wanted = hwcheck_bit_13(on ? DEBUGCTL_UNCORE_PMI : 0);
 }
 
+/* So that the next NMI tells whether it has been set since. */
+static void hwcheck_clear_ovf_uncore(void)
+{
+	u64 status;
+
+	if (!rdmsrq_safe(MSR_CORE_PERF_GLOBAL_STATUS, &status) && status & GLOBAL_STATUS_UNC_OVF)
+		wrmsrq_safe(MSR_CORE_PERF_GLOBAL_OVF_CTRL, GLOBAL_STATUS_UNC_OVF);
+}
+
 static void hwcheck_arm(void *data)
 {
 	struct hwcheck_state *s = this_cpu_ptr(&hwcheck_state);
@@ -113,6 +125,7 @@ static void hwcheck_arm(void *data)
 	memset(s, 0, sizeof(*s));
 	rdmsrq_safe(MSR_IA32_DEBUGCTLMSR, &s->bit_13);
 	s->bit_13 &= DEBUGCTL_UNCORE_PMI;
+	hwcheck_clear_ovf_uncore();
 	rdmsrq_safe(MSR_CORE_PERF_GLOBAL_STATUS, &s->stale);
 	s->deadline = ktime_get_mono_fast_ns() + HWCHECK_LIMIT_US * NSEC_PER_USEC;
 	s->lvtpc = apic->read(APIC_LVTPC);
@@ -127,6 +140,7 @@ static void hwcheck_disarm(void *data)
 	struct hwcheck_state *s = this_cpu_ptr(&hwcheck_state);
 
 	hwcheck_bit_13(s->bit_13);
+	hwcheck_clear_ovf_uncore();
 	apic->write(APIC_LVTPC, s->lvtpc);
 	s->armed = false;
 }
@@ -186,6 +200,7 @@ static void hwcheck_counts(struct hwcheck_run *run, bool late)
 		c->ours = s->ours;
 		c->core = s->core;
 		c->other = s->other;
+		c->ovf_uncore = s->ovf_uncore;
 		run->listened += !late && s->as_wanted;
 	}
 }

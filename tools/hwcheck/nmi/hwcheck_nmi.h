@@ -29,6 +29,7 @@ struct hwcheck_cpu {
 	__u32 late;	/* of these: after bit 13 was set late */
 	__u32 core;	/* the core PMU's, or both at once; left to perf */
 	__u32 other;	/* left to the kernel */
+	__u32 ovf_uncore;	/* of ours: with bit 61 of IA32_PERF_GLOBAL_STATUS */
 };
 
 struct hwcheck_run {

@@ -17,6 +17,7 @@ enum reading {
 	RD_PMI_MASK_0,
 	RD_PMI_NO_DEBUGCTL,
 	RD_DEBUGCTL_13,
+	RD_OVF_UNCORE,
 	RD_CBOX_SIDES,
 	RD_U_CODES,
 	RD_B_MASK,
@@ -51,6 +52,7 @@ enum { RD_PMI_CORE_SEL_CORE_ID, RD_PMI_CORE_SEL_APIC_ID };
 enum { RD_PMI_MASK_0_NONE, RD_PMI_MASK_0_IGNORED };
 enum { RD_PMI_NO_DEBUGCTL_DROPPED, RD_PMI_NO_DEBUGCTL_KEPT };
 enum { RD_DEBUGCTL_13_PRESENT, RD_DEBUGCTL_13_STUCK, RD_DEBUGCTL_13_NEEDLESS };
+enum { RD_OVF_UNCORE_SET, RD_OVF_UNCORE_NONE };
 enum { RD_CBOX_SIDES_BY_FIVE, RD_CBOX_SIDES_BY_EIGHT };
 enum { RD_U_CODES_EIGHT, RD_U_CODES_NINE };
 enum { RD_B_MASK_COMPARE, RD_B_MASK_IGNORE };
@@ -92,6 +94,7 @@ static const struct reading_names reading_names[] __attribute__((unused)) = {
 	[RD_PMI_MASK_0] = { "pmi_mask_0", { "none", "ignored" }, 1 },
 	[RD_PMI_NO_DEBUGCTL] = { "pmi_no_debugctl", { "dropped", "kept" }, 1 },
 	[RD_DEBUGCTL_13] = { "debugctl_13", { "present", "stuck", "needless" }, 1 },
+	[RD_OVF_UNCORE] = { "ovf_uncore", { "set", "none" }, 1 },
 	[RD_CBOX_SIDES] = { "cbox_sides", { "by_five", "by_eight" }, 0 },
 	[RD_U_CODES] = { "u_codes", { "eight", "nine" }, 1 },
 	[RD_B_MASK] = { "b_mask", { "compare", "ignore" }, 1 },

@@ -139,6 +139,8 @@ void apic_reset(unsigned int package);		/* its PMIs on their way are gone */
 bool apic_debugctl_stuck(void);			/* IA32_DEBUGCTL bit 13 stays 0 */
 bool apic_debugctl_refused(void);		/* this access to it answers #GP */
 void apic_debugctl_written(CPUState *cs, bool bit_13);
+bool apic_ovf_uncore(CPUState *cs);		/* bit 61 of IA32_PERF_GLOBAL_STATUS */
+void apic_ovf_uncore_clear(CPUState *cs);
 void apic_nmi_begin(CPUState *cs);		/* clock readable */
 void apic_nmi_access(CPUState *cs);		/* to an uncore register, maybe in an NMI */
 void apic_nmi_end(CPUState *cs);		/* its IRET; likewise */

@@ -3,7 +3,8 @@
  * PMIs on their way to the cores: through the local APIC's LVTPC entry, which
  * the delivery masks. An uncore PMI needs IA32_DEBUGCTL bit 13 besides [debugctl_13],
  * is lost without it [pmi_no_debugctl], and goes to every thread of the cores chosen
- * [pmi_core_sel], to none if none is [pmi_mask_0]. Faults can be injected on the way.
+ * [pmi_core_sel], to none if none is [pmi_mask_0]. It shows in the core PMU [ovf_uncore]. Faults
+ * can be injected on the way.
  */
 #include "silicon.h"
 #include "qemu/timer.h"
@@ -19,6 +20,7 @@ static uint64_t package_stats[SILICON_PACKAGES][SYN_PMI_NO_EDGE + 1];
 static uint64_t cpu_stats[SILICON_CPUS][SYN_PMI_NMI_ALL_INSNS + 1];
 static bool enabled[SILICON_CPUS];	/* IA32_DEBUGCTL bit 13 */
 static bool kept[SILICON_CPUS];		/* PMIs that wait for it */
+static bool ovf_uncore[SILICON_CPUS];	/* bit 61 of IA32_PERF_GLOBAL_STATUS */
 static uint64_t faults[SYN_FAULT_LAST - SYN_FAULT_LOSE + 1];
 
 #define FAULT(name)	faults[SYN_FAULT_##name - SYN_FAULT_LOSE]
@@ -84,6 +86,7 @@ static void deliver_uncore(CPUState *cs)
 		kept[cs->cpu_index] = reading(RD_PMI_NO_DEBUGCTL) == RD_PMI_NO_DEBUGCTL_KEPT;
 	} else {
 		what = deliver(cs) ? SYN_PMI_SENT : SYN_PMI_MASKED;
+		ovf_uncore[cs->cpu_index] = reading(RD_OVF_UNCORE) == RD_OVF_UNCORE_SET;
 	}
 	cpu_stats[cs->cpu_index][what]++;
 }
@@ -95,6 +98,16 @@ void apic_debugctl_written(CPUState *cs, bool bit_13)
 		return;
 	kept[cs->cpu_index] = false;
 	deliver_uncore(cs);
+}
+
+bool apic_ovf_uncore(CPUState *cs)
+{
+	return ovf_uncore[cs->cpu_index];
+}
+
+void apic_ovf_uncore_clear(CPUState *cs)
+{
+	ovf_uncore[cs->cpu_index] = false;
 }
 
 /* Does pmi_core_sel mean this CPU of the package? */
@@ -260,6 +273,7 @@ static void power_on(CPUState *cs)
 {
 	memset(faults, 0, sizeof(faults));
 	memset(kept, 0, sizeof(kept));
+	memset(ovf_uncore, 0, sizeof(ovf_uncore));
 }
 
 static bool synth_rd(CPUState *cs, uint32_t msr, uint64_t *val)

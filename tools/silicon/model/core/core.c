@@ -332,7 +332,8 @@ static enum msr_rc rdmsr(CPUState *cs, uint32_t msr, uint64_t *val)
 		*val = k->fixed_ctrl;
 		break;
 	case MSR_GLOBAL_STATUS:
-		*val = k->global_status;
+		*val = k->global_status |
+		       (apic_ovf_uncore(k->cs) ? GLOBAL_STATUS_OVF_UNCORE : 0);
 		break;
 	case MSR_GLOBAL_CTRL:
 		*val = k->global_ctrl;
@@ -403,6 +404,8 @@ static enum msr_rc write_other(struct core *k, uint32_t msr, uint64_t val)
 		if (val & ~status_mask(k))
 			return MSR_GP;
 		k->global_status &= ~val;
+		if (val & GLOBAL_STATUS_OVF_UNCORE)
+			apic_ovf_uncore_clear(k->cs);
 		break;
 	case MSR_STATUS_SET:
 		if (val & ~status_mask(k))

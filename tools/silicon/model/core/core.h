@@ -216,6 +216,7 @@ static inline uint8_t core_ring(const struct core *k)
 
 #define GLOBAL_STATUS_LBR_FRZ	(1ull << 58)
 #define GLOBAL_STATUS_CTR_FRZ	(1ull << 59)
+#define GLOBAL_STATUS_OVF_UNCORE	(1ull << 61)
 #define GLOBAL_STATUS_OVF_BUF	(1ull << 62)
 #define DEBUGCTL_LBR		(1ull << 0)
 #define DEBUGCTL_FRZ_LBR	(1ull << 11)
