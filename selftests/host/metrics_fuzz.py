@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """libFuzzer with AddressSanitizer and UBSan on what perf metrics reads from outside: metric files,
-topology files, what perf prints, and recordings. FUZZ_SECONDS (600) for each, beginning with the corpus in
+topology files, what perf prints, and recordings. FUZZ_SECONDS (300) for each, beginning with the corpus in
 the tree.
 
 TEST: none
@@ -18,7 +18,7 @@ sys.dont_write_bytecode = True
 import fixture
 from ktap import Ktap
 
-SECONDS = int(os.environ.get('FUZZ_SECONDS', 600))
+SECONDS = int(os.environ.get('FUZZ_SECONDS', 300))
 # The thread that looks after memory would take the signals of children.
 LIMITS = {'m': ['-rss_limit_mb=1500', '-ignore_ooms=1'], 't': ['-rss_limit_mb=1500', '-ignore_ooms=1'],
           'p': ['-rss_limit_mb=0'], 'r': ['-rss_limit_mb=1500', '-ignore_ooms=1']}
