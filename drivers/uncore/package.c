@@ -135,11 +135,12 @@ int uncore_package_add(struct uncore_package *pkg, struct perf_event *event)
 {
 	struct uncore_event *ue = to_uncore_event(event);
 	bool back = ue->config.claim.idx >= 0;
-	int err = uncore_box_add(ue->box, event);
+	int err;
 
+	__set_bit(uncore_box_id(ue->box), &pkg->used);
+	err = uncore_box_add(ue->box, event);
 	if (err || back)
 		return err;
-	__set_bit(uncore_box_id(ue->box), &pkg->used);
 	pkg->pmi.events += uncore_event_interrupts(event);
 	pkg->pmi.freezing += ue->config.freeze;
 	return 0;
@@ -215,8 +216,10 @@ void uncore_package_rewrite(struct uncore_package *pkg)
 	int id;
 
 	uncore_package_write_ctl(pkg);
-	for_each_set_bit(id, &pkg->present, UNCORE_NUM_BOXES)
-		uncore_box_rewrite(&pkg->box[id]);
+	for_each_set_bit(id, &pkg->present, UNCORE_NUM_BOXES) {
+		if (!pkg->box[id].gone)
+			uncore_box_rewrite(&pkg->box[id]);
+	}
 }
 
 /** uncore_package_update() - update all events on counters */
@@ -273,10 +276,11 @@ bool uncore_package_probe(struct uncore_package *pkg)
 
 		if (uncore_box_probe(box))
 			__set_bit(id, &pkg->present);
-		else
-			pr_info("CPU %u: no %s %u\n", smp_processor_id(), box->type->name,
-				box->instance);
 	}
+	/* Each CPU of a package without any tries again. */
+	for_each_uncore_bit(id, pkg->present ? uncore_model->boxes & ~pkg->present : 0)
+		pr_info("CPU %u: no %s %u\n", smp_processor_id(), pkg->box[id].type->name,
+			pkg->box[id].instance);
 	return pkg->present;
 }
 

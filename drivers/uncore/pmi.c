@@ -133,6 +133,9 @@ static u64 uncore_read_core_status(void)
 
 	if (rdmsrq_safe(MSR_CORE_PERF_GLOBAL_STATUS, &status))
 		return 0;
+	/* The handler of the core PMU may claim the NMI for this bit, as we do. */
+	if (status & GLOBAL_STATUS_UNC_OVF)
+		wrmsrq_safe(MSR_CORE_PERF_GLOBAL_OVF_CTRL, GLOBAL_STATUS_UNC_OVF);
 	return status & ~(GLOBAL_STATUS_COND_CHG | GLOBAL_STATUS_UNC_OVF);
 }
 
@@ -558,8 +561,7 @@ static int uncore_nmi_inside(struct uncore_package *pkg)
 	if (!uncore_global_status())
 		return uncore_nmi_spurious(pkg);
 	WRITE_ONCE(pkg->pmi.pending, true);
-	/* An overflow of the core PMU may have caused any other. */
-	if (this_cpu_read(uncore_lvtpc) && !this_cpu_read(uncore_core_status))
+	if (pkg->pmi.state == UNCORE_PMI_UNTESTED && uncore_nmi_is_pmi())
 		WRITE_ONCE(pkg->pmi.proof_ns, local_clock());
 	return NMI_HANDLED;
 }
@@ -732,8 +734,7 @@ void uncore_pmi_commit(struct uncore_package *pkg, struct uncore_box *box, bool 
 	uncore_package_apply(pkg, BIT(uncore_box_id(box)));
 	uncore_box_finish(box, left, pkg->ticks);
 	uncore_pmi_overdue(pkg, box);
-	if (left)
-		uncore_package_release(pkg, box, left);
+	uncore_package_release(pkg, box, left);
 	uncore_watch_start(pkg);
 }
 

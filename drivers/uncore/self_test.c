@@ -203,7 +203,6 @@ static int uncore_test_rounds(const struct uncore_test *t)
 			hidden += READ_ONCE(p->pending) && !READ_ONCE(p->proof_ns);
 		}
 	}
-	WRITE_ONCE(p->pending, false);
 	if (round == UNCORE_TEST_ROUNDS)
 		return 0;
 	return hidden == failed ? -EBUSY : -EIO;

@@ -14,6 +14,8 @@ SILICON=$TESTS/silicon
 SYSCTL=/proc/sys/kernel
 ALWAYS=$(lsmod | awk 'NR > 1 { print $1 }')
 
+CPUS=$(grep -l 1 /sys/devices/system/cpu/cpu*/online)
+
 # Writing perf_cpu_time_max_percent comes first: some of its values lock the next one.
 sysctls="perf_cpu_time_max_percent perf_event_max_sample_rate perf_event_paranoid
 	perf_event_mlock_kb kptr_restrict nmi_watchdog panic_on_warn"
@@ -21,7 +23,7 @@ for s in $sysctls; do eval "was_$s=\$(cat $SYSCTL/$s 2>/dev/null)"; done
 
 fresh_machine() {
 	local f s
-	for f in /sys/devices/system/cpu/cpu*/online; do
+	for f in $CPUS; do
 		[ "$(cat "$f")" = 1 ] || echo 1 >"$f"
 	done
 	for s in $sysctls; do

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <fcntl.h>
+
 #include "hotplug.h"
 
 bool hotplug_away[HOTPLUG_CPUS];
@@ -50,4 +52,51 @@ void all_online(int cpus)
 		if (!val)
 			set_online(cpu, true);
 	}
+}
+
+/* The number of a hotplug state, -1 if there is none of that name. */
+static int hotplug_state(const char *name)
+{
+	FILE *f = fopen("/sys/devices/system/cpu/hotplug/states", "r");
+	char line[128], found[80];
+	int state, num = -1;
+
+	ktap_require(f, "hotplug/states: %s", strerror(errno));
+	while (num < 0 && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%d: %79[^\n]", &state, found) == 2 && !strcmp(found, name))
+			num = state;
+	}
+	fclose(f);
+	return num;
+}
+
+/*
+ * Going offline, a CPU leaves the states from the highest to the lowest. The driver's
+ * callback has been called when workqueue:online fails, but perf's own has not: the CPU
+ * comes back with all its events.
+ */
+void offline_fails(int cpu)
+{
+	int ours = hotplug_state("perf/x86/xeon7500:online");
+	int fails = hotplug_state("workqueue:online");
+	int perfs = hotplug_state("perf:online");
+	char path[80], text[16];
+	int fd, len, online = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/hotplug/fail", cpu);
+	fd = open(path, O_WRONLY);
+	if (fd < 0)
+		ktap_skip("needs cpu/hotplug/fail (CONFIG_HOTPLUG_CPU)");
+	ktap_require(perfs > 0 && perfs < fails && fails < ours, "states %d, %d, %d", perfs, fails,
+		     ours);
+	len = snprintf(text, sizeof(text), "%d", fails);
+	ktap_require(write(fd, text, len) == len, "%s: %s", path, strerror(errno));
+	close(fd);
+	ktap_require(!write_online(cpu, false) && errno == EAGAIN, "CPU %d is offline: %s", cpu,
+		     strerror(errno));
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
+	f = fopen(path, "r");
+	ktap_require(f && fscanf(f, "%d", &online) == 1 && online, "CPU %d: %d", cpu, online);
+	fclose(f);
 }

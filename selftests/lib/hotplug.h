@@ -26,4 +26,7 @@ void set_online(int cpu, bool online);
 /* CPU 0 is always there. */
 void all_online(int cpus);
 
+/* It comes back with all its events, and the driver has been called. */
+void offline_fails(int cpu);
+
 #endif /* SELFTESTS_HOTPLUG_H */

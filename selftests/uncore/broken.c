@@ -136,6 +136,36 @@ static void unwritable(void)
 	}
 }
 
+/* Nothing of an event that a register has refused is written for the next one. */
+static void refused_value(void)
+{
+	int fd;
+
+	start(SYN_GP_SET(B1_MATCH, 0ull));
+	fd = event_open("xeon7500_bbox_1", "addr_in_match,match_addr=1,mask_addr=1", 0, -1);
+	perf_run_us(fd, 1000);
+	ktap_check(!perf_count(fd).running, "match_addr=1 is not refused");
+	check_counts("another part of the register", "xeon7500_bbox_1",
+		     "msg_in_match,match_msg_in=2,mask_msg_in=0x3");
+	start(0);
+}
+
+/* What has been written before another register refuses its value, others may change. */
+static void changed_since(void)
+{
+	static const char event[] = "to_r_prog_ev,match=0x12,mask_addr=0x1";
+	int fd;
+
+	start(SYN_GP_WRITE(S0_MATCH));
+	fd = event_open("xeon7500_sbox_0", event, 0, -1);
+	perf_run_us(fd, 1000);
+	ktap_check(!perf_count(fd).running, "match is not refused");
+	event_close_all();
+	msr_write(0, SYN_GP, 0);
+	msr_write(0, S0_MASK, ~msr_read(0, S0_MASK) & 0xffffffff);
+	check_counts("after the mask has been changed", "xeon7500_sbox_0", event);
+}
+
 /* Both or none. */
 static void group(void)
 {
@@ -328,6 +358,8 @@ static void each_register(void)
 SILICON_MAIN({ "a sub-register that cannot be read takes only its events away", unreadable },
 	     { "a sub-register that cannot be written gives no number", unwritable },
 	     { "nor to a group", group },
+	     { "a refused value is forgotten", refused_value },
+	     { "a register is written anew after another has refused its value", changed_since },
 	     { "each register is tried before it is used", each_register },
 	     { "no uncore at all is no error", nothing },
 	     { "a broken U-Box is one", no_ubox },

@@ -14,6 +14,12 @@
 #include "sampling.h"
 #include "storm.h"
 
+/* Of the core PMU */
+enum {
+	CORE_PMC0 = 0xc1, CORE_EVTSEL0 = 0x186, CORE_GLOBAL_STATUS = 0x38e, CORE_GLOBAL_CTRL = 0x38f,
+	CORE_GLOBAL_OVF_CTRL = 0x390,
+};
+
 /* From now on no uncore PMI arrives, though nothing shows it. */
 #define ALL_LOST	(1ull << 40)
 
@@ -169,6 +175,28 @@ static void not_beside_samples(void)
 	set_online(2, true);
 }
 
+/* A core counter that somebody has left with its overflow bit set hides no PMI. */
+static void stale_core_overflow(void)
+{
+	u64 ctrl = msr_read(2, CORE_GLOBAL_CTRL);
+	int err, i;
+
+	start();
+	msr_write(2, CORE_EVTSEL0, 0);
+	msr_write(2, CORE_PMC0, 0xffffffff);
+	msr_write(2, CORE_GLOBAL_CTRL, 1);
+	/* cycles, in all rings, without an interrupt */
+	msr_write(2, CORE_EVTSEL0, 0x43003c);
+	for (i = 0; i < 1000 && !(msr_read(2, CORE_GLOBAL_STATUS) & 1); i++)
+		;
+	msr_write(2, CORE_EVTSEL0, 0);
+	msr_write(2, CORE_GLOBAL_CTRL, ctrl);
+	ktap_require(msr_read(2, CORE_GLOBAL_STATUS) & 1, "the counter has not overflowed");
+	err = try_sampling("xeon7500_cbox_2", "llc_misses.all", 2);
+	ktap_check(!err, "with a stale overflow bit: %d", err);
+	msr_write(2, CORE_GLOBAL_OVF_CTRL, 1);
+}
+
 /* ---- which counter serves it ---- */
 
 struct take {
@@ -310,6 +338,7 @@ static void not_now(void)
 SILICON_MAIN({ "a self-test that failed is not repeated", failed },
 	     { "but on another CPU", failed_and_moved },
 	     { "not beside an event that samples", not_beside_samples },
+	     { "nor does a stale overflow of the core PMU matter", stale_core_overflow },
 	     { "any free counter serves it", any_counter },
 	     { "in either sense of threshold and invert", any_sense },
 	     { "without one it is for later", not_now })

@@ -10,6 +10,7 @@
  * TEST: 6.1 debug
  */
 #include "foreign.h"
+#include "hotplug.h"
 #include "kmsg.h"
 #include "sampling.h"
 
@@ -217,6 +218,26 @@ static void behind_a_gate(void)
 	msr_write(0, SYN_ABSENT, 0);
 }
 
+/* Nothing is written to it any more, also when all other registers are written anew. */
+static void last_cpu_stays(void)
+{
+	const struct vanishing *v = &vanishing[0];
+	int fd;
+
+	start(false);
+	fd = event_open(v->pmu, v->event, 2, -1);
+	perf_enable(fd);
+	sleep_us(20000);
+	msr_write(2, SYN_ABSENT, SYN_ABSENT_BOX(v->box, v->instance));
+	sleep_us(NOTICED_US);
+	set_online(3, false);
+	offline_fails(2);
+	check_log("a CPU that does not go");
+	event_close_all();
+	msr_write(2, SYN_ABSENT, 0);
+	set_online(3, true);
+}
+
 static void nothing_reads(void)
 {
 	unread(false);
@@ -286,5 +307,6 @@ SILICON_MAIN({ "a box that vanishes raises #GP", each_gp },
 	     { "a box that vanishes reads 0", each_reads_0 },
 	     { "beside a box that samples", beside_sampling },
 	     { "a vanished box behind a gate runs no less", behind_a_gate },
+	     { "when its package goes to sleep and wakes", last_cpu_stays },
 	     { "while nothing reads its event", nothing_reads },
 	     { "a box vanishes while it samples", it_samples })
