@@ -170,7 +170,8 @@ static int uncore_cpu_online(unsigned int cpu)
  * events are on their way, so that none can come to the wrong CPU.
  *
  * Without another CPU the package stops; perf then takes the events of the last CPU away. If
- * the CPU does not go after all, it comes by uncore_cpu_online(), and everything goes on.
+ * the CPU does not go after all, it comes by uncore_cpu_online(), and everything goes on. If that
+ * is after perf has taken the events away, gates hold the package until they are closed.
  */
 static int uncore_cpu_offline(unsigned int cpu)
 {

@@ -5,6 +5,10 @@
  *
  * CPU 0 is in charge, CPU 1 is not.
  */
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
 #include "foreign.h"
 #include "sampling.h"
 
@@ -122,6 +126,29 @@ static void in_step(void)
 	gates_close();
 }
 
+/* The kernel excuses the next NMI at the same instruction if two handlers claim one. */
+static void at_one_instruction(void)
+{
+	unsigned int before;
+	pid_t child;
+
+	start();
+	child = fork();
+	ktap_require(child >= 0, "fork: %s", strerror(errno));
+	if (!child) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		run_on(0);
+		asm volatile("1: jmp 1b");
+	}
+	sample(KHZ);
+	before = seen("unknown");
+	nmis(0, NMIS, 0);
+	check_arrived("at one instruction", seen("unknown") - before, NMIS);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	check_sampled("at one instruction");
+}
+
 /* A PMI that finds the package locked has come: no other NMI is taken for it. */
 static void while_locked(void)
 {
@@ -204,6 +231,7 @@ static void lost_pmis(void)
 SILICON_MAIN({ "an NMI of nobody is unknown when nothing samples", nothing_samples },
 	     { "an NMI of nobody is unknown while an event samples at 1 kHz", while_sampling },
 	     { "an NMI of nobody is unknown while two events overflow at once", in_step },
+	     { "an NMI of nobody is unknown while a program repeats one instruction", at_one_instruction },
 	     { "an NMI of nobody is unknown while PMIs find the package locked", while_locked },
 	     { "SERR and IOCHK arrive while an event samples at 1 kHz", of_the_chipset },
 	     { "late PMIs are taken, and counted", late_pmis },
