@@ -156,6 +156,17 @@ void uncore_box_program(struct uncore_box *box, struct uncore_counter *c)
 	wrmsrq(uncore_ctl_msr(box, c), uncore_counter_ctl(box, c));
 }
 
+/* A value that a register has refused must not be part of the next one. */
+static void uncore_box_forget_unused(struct uncore_box *box)
+{
+	unsigned int i;
+
+	for (i = 0; i < UNCORE_MAX_SLOTS; i++) {
+		if (!box->claims.slot[i].users)
+			memset(box->claims.slot[i].val, 0, sizeof(box->claims.slot[i].val));
+	}
+}
+
 /**
  * uncore_box_add() - give an event a counter; it starts at the next commit
  * @box: the box
@@ -182,6 +193,7 @@ int uncore_box_add(struct uncore_box *box, struct perf_event *event)
 	err = uncore_subregs_write(box, config);
 	if (err) {
 		uncore_claim_release(&box->claims, &config->claim);
+		uncore_box_forget_unused(box);
 		return err;
 	}
 	c = uncore_event_counter(event);

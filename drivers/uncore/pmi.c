@@ -133,9 +133,6 @@ static u64 uncore_read_core_status(void)
 
 	if (rdmsrq_safe(MSR_CORE_PERF_GLOBAL_STATUS, &status))
 		return 0;
-	/* The handler of the core PMU may claim the NMI for this bit, as we do. */
-	if (status & GLOBAL_STATUS_UNC_OVF)
-		wrmsrq_safe(MSR_CORE_PERF_GLOBAL_OVF_CTRL, GLOBAL_STATUS_UNC_OVF);
 	return status & ~(GLOBAL_STATUS_COND_CHG | GLOBAL_STATUS_UNC_OVF);
 }
 

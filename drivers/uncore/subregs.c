@@ -22,8 +22,8 @@ static unsigned int uncore_subreg_msr(const struct uncore_box *box, unsigned int
 }
 
 /*
- * A register has the bits of all its slots. Unused slots keep the bits that it has: an event that is
- * added again finds them, and no counter uses them.
+ * A register has the bits of all its slots. Unused slots keep their bits: an event that is added
+ * again finds them, and no counter uses them.
  */
 static u64 uncore_subreg_val(const struct uncore_box *box, unsigned int reg)
 {
@@ -35,8 +35,7 @@ static u64 uncore_subreg_val(const struct uncore_box *box, unsigned int reg)
 		const struct uncore_slot_desc *desc = &subregs->slots[i];
 		unsigned int word = reg - desc->reg;
 
-		if (word < desc->num_regs &&
-		    (box->claims.slot[i].users || test_bit(reg, box->subregs.known)))
+		if (word < desc->num_regs)
 			val |= box->claims.slot[i].val[word] << desc->shift;
 	}
 	return val;

@@ -3,7 +3,10 @@
 """NMIs of others (the dump button, SERR, IOCHK) reach the kernel while the uncore samples.
 
 A module takes them in place of the kernel's complaint. The cases are in
-selftests/guest/unknown_nmi/guest.c. With the NMI watchdog the handler of the core PMU takes part.
+selftests/guest/unknown_nmi/guest.c. With the NMI watchdog the handler of the core PMU takes part; that
+of 6.1 and 6.12 claims all NMIs then, also without our driver.
+
+TEST: 6.1 6.12 newest
 """
 import os
 import sys
@@ -13,7 +16,8 @@ import vm
 from ktap import Ktap
 
 ktap = Ktap()
-for watchdog in 0, 1:
-    vm.guests(ktap, 'unknown_nmi', 'insmod /t/witness.ko && /t/guest', '--icount',
-              '--append', f'nmi_watchdog={watchdog}', where=', NMI watchdog' * watchdog)
+COMMAND = 'insmod /t/witness.ko && /t/guest'
+vm.guests(ktap, 'unknown_nmi', COMMAND, '--icount', '--append', 'nmi_watchdog=0')
+vm.guests(ktap, 'unknown_nmi', COMMAND, '--icount', '--append', 'nmi_watchdog=1',
+          where=', NMI watchdog', without=('6.1', '6.12'))
 sys.exit(ktap.end())
