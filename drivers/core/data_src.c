@@ -107,7 +107,7 @@ static int data_src_attach(struct perf_event *event)
 {
 	struct data_src_event *own;
 
-	if (event->parent || event->pmu_private || event->overflow_handler_context ||
+	if (event->parent ||
 	    event->overflow_handler != data_src_output[is_write_backward(event)])
 		return 0;
 	own = kmalloc(sizeof(*own), GFP_KERNEL);
