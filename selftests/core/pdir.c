@@ -454,10 +454,8 @@ static bool given_up(int fd)
 }
 
 /* PDIR is not for ever on the way of others, and never on that of those that cannot wait. */
-static void pinned_beside(int pdir, int pinned)
+static void pinned_beside(int pdir, int pinned, u64 before, long before_that)
 {
-	u64 before = clashes();
-	long before_that = disturbed();
 	struct progress p;
 	int i;
 
@@ -468,7 +466,8 @@ static void pinned_beside(int pdir, int pinned)
 	/* Whoever comes last is on at once, or has been since before. */
 	for (i = 0; i < 100 && clashes() == before; i++)
 		busy(0.01);
-	ktap_check(disturbed() >= before_that);
+	ktap_check(clashes() > before && disturbed() >= before_that + !ext_needless(),
+		   "%llu clashes, disturbed %ld", clashes() - before, disturbed() - before_that);
 	close(pdir);
 	close(pinned);
 }
@@ -476,6 +475,8 @@ static void pinned_beside(int pdir, int pinned)
 static void pinned(void)
 {
 	int cpu, pass, fd;
+	long that;
+	u64 num;
 
 	ext_load("enforce=1");
 	for (cpu = 0; cpu < 2; cpu++) {
@@ -486,26 +487,32 @@ static void pinned(void)
 
 			busy(0.01);
 			if (pass)
-				pinned_beside(first, open_pinned(BRANCHES, 0, cpu));
+				pinned_beside(first, open_pinned(BRANCHES, 0, cpu), before,
+					      before_that);
 			else
-				pinned_beside(open_on(PDIR, 2, 0), first);
-			ktap_check(clashes() > before && disturbed() >= before_that + !ext_needless(),
-				   "CPU %d, pass %d: %llu clashes, disturbed %ld", cpu, pass,
-				   clashes() - before, disturbed() - before_that);
+				pinned_beside(open_on(PDIR, 2, 0), first, before, before_that);
 		}
 	}
-	/* Nor does a pinned PDIR keep others away. */
+	/* Nor does a pinned PDIR keep others away, or disturb itself. */
+	num = clashes();
+	that = disturbed();
 	fd = open_pinned(PDIR, 2, 0);
-	pinned_beside(open_on(BRANCHES, 0, 1), fd);
+	busy(0.01);
+	ktap_check(clashes() == num && disturbed() == that, "alone: disturbed %ld",
+		   disturbed() - that);
+	pinned_beside(fd, open_on(BRANCHES, 0, 1), num, that);
 	/* A module that comes schedules all events anew. */
+	if (ext_needless())
+		return;
 	ext_load(NULL);
 	fd = open_pinned(BRANCHES, 0, 1);
 	busy(0.01);
 	pass = open_on(PDIR, 2, 0);
 	busy(0.01);
+	num = clashes();
 	ext_load("enforce=1");
 	busy(0.01);
-	pinned_beside(pass, fd);
+	pinned_beside(pass, fd, num, 0);
 }
 
 /*
