@@ -385,7 +385,7 @@ int core_ext_pdir_start(struct pmu *core, const struct core_ext_model *model)
 	pdir.resched = kernel_function("perf_pmu_resched");
 	if (!pdir.resched) {
 		pr_err("cannot find perf_pmu_resched(), which enforce needs\n");
-		return -ENOENT;
+		return -EOPNOTSUPP;
 	}
 	for_each_online_cpu(cpu) {
 		if (cpumask_weight(topology_sibling_cpumask(cpu)) > 2) {
