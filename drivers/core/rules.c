@@ -58,7 +58,7 @@ int core_ext_check_offcore(const struct core_ext_model *model, const struct perf
 	u16 select = event->attr.config;
 	const char *why;
 
-	/* perf offers events of unknown types, too. Generic events are the kernel's own selections. */
+	/* perf offers us unknown types, too. Generic events are the kernel's own selections. */
 	if (event->attr.type != event->pmu->type || !core_ext_is_offcore(model, event))
 		return 0;
 	while (reg->select != select) {
