@@ -101,14 +101,14 @@ static void data_src_destroy(struct perf_event *event)
 
 /*
  * An inherited event takes over the handler of its parent, which outlives it while
- * it can be scheduled, and needs nothing of its own.
+ * it can be scheduled, and needs nothing of its own. Perhaps that is perf's handler, and the
+ * parent older than the module.
  */
 static int data_src_attach(struct perf_event *event)
 {
 	struct data_src_event *own;
 
-	if (event->parent || event->pmu_private || event->overflow_handler_context ||
-	    event->overflow_handler != data_src_output[is_write_backward(event)])
+	if (event->parent || event->overflow_handler != data_src_output[is_write_backward(event)])
 		return 0;
 	own = kmalloc(sizeof(*own), GFP_KERNEL);
 	if (!own)

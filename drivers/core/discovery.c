@@ -159,7 +159,10 @@ static int core_ext_add_latency(const struct core_ext_model *model,
 	const struct core_ext_offcore *count = &model->offcore[1];
 	int err;
 
-	/* Of each register one: both fit in a group, in any order. */
+	/*
+	 * Of each register one: both fit in a group. The kernel may move the second to the first's
+	 * register if that is added first.
+	 */
 	err = core_ext_add_event(kasprintf(GFP_KERNEL, "offcore_outstanding.%s", req->name),
 				 cycles->select, req->bits | cycles->outstanding);
 	if (err)

@@ -130,6 +130,31 @@ static enum pdir_kind pdir_kind_on(const struct pdir_cpu *c, const struct perf_e
 	return kind;
 }
 
+/*
+ * Does the group of an event hold PDIR and something else that needs a programmable counter? At add
+ * @c has the events beside it, and those that are off do not count. At open it is NULL.
+ */
+static bool pdir_group_conflicts(const struct pdir_cpu *c, const struct perf_event *event)
+{
+	unsigned int of_kind[PDIR_NUM_KINDS] = {}, programmable;
+	const struct perf_event *leader = event->group_leader, *other;
+	int i;
+
+	of_kind[c ? pdir_kind_on(c, event) : pdir_kind(event)]++;
+	if (leader != event && leader->pmu == event->pmu)
+		of_kind[pdir_kind(leader)]++;
+	for_each_sibling_event(other, leader) {
+		if (other->pmu != event->pmu || (c && other->state <= PERF_EVENT_STATE_OFF))
+			continue;
+		of_kind[c ? pdir_kind_on(c, other) : pdir_kind(other)]++;
+	}
+
+	programmable = of_kind[PDIR_OTHER] + of_kind[PDIR_EVENT];
+	for (i = 0; i < PDIR_NUM_FIXED; i++)
+		programmable += of_kind[PDIR_FIXED + i] > 1;
+	return of_kind[PDIR_EVENT] && programmable > 1;
+}
+
 static enum pdir_order pdir_order(const struct perf_event *event)
 {
 	if (event->group_leader->attr.pinned)
@@ -259,7 +284,7 @@ static bool pdir_disturbs(enum pdir_order order, enum pdir_kind kind)
 	return false;
 }
 
-static void pdir_forget(struct pdir_cpu *c, const struct perf_event *event)
+static void pdir_forget(struct pdir_cpu *c, const struct perf_event *event, bool ran)
 {
 	unsigned int i, kind;
 
@@ -270,7 +295,7 @@ static void pdir_forget(struct pdir_cpu *c, const struct perf_event *event)
 		return;
 	if (c->noted[i]) {
 		for (kind = 0; kind < PDIR_NUM_PROGRAMMABLE; kind++) {
-			if (c->noted[i] == &c->on[PDIR_CPU][kind])
+			if (ran && c->noted[i] == &c->on[PDIR_CPU][kind])
 				WRITE_ONCE(c->left[kind], ktime_get_mono_fast_ns());
 		}
 		WRITE_ONCE(*c->noted[i], *c->noted[i] - 1);
@@ -289,6 +314,9 @@ static int pdir_add(struct perf_event *event, int flags)
 	bool may_wait = noted && order < PDIR_PINNED;
 	int err;
 
+	/* Do not ask for room for a leader whose siblings cannot follow it. */
+	if (order < PDIR_PINNED && event->nr_siblings && pdir_group_conflicts(c, event))
+		return -EAGAIN;
 	/* Do not note an event that has to wait anyway: the other thread would wait for it. */
 	if (may_wait && (pdir_conflict(c, kind) >= 0 || pdir_waits(c, order, kind)))
 		return -EAGAIN;
@@ -302,7 +330,7 @@ static int pdir_add(struct perf_event *event, int flags)
 	smp_mb();
 	err = may_wait && pdir_waits(c, order, kind) ? -EAGAIN : pdir.add(event, flags);
 	if (err) {
-		pdir_forget(c, event);
+		pdir_forget(c, event, false);
 		return err;
 	}
 	if (noted && c->waits) {
@@ -316,8 +344,11 @@ static int pdir_add(struct perf_event *event, int flags)
 
 static void pdir_del(struct perf_event *event, int flags)
 {
+	/* Set at add and cleared at start: an event whose group found no place has not run. */
+	bool ran = !(event->hw.state & PERF_HES_UPTODATE);
+
 	pdir.del(event, flags);
-	pdir_forget(this_cpu_ptr(&pdir_cpus), event);
+	pdir_forget(this_cpu_ptr(&pdir_cpus), event, ran);
 }
 
 /**
@@ -329,22 +360,7 @@ static void pdir_del(struct perf_event *event, int flags)
  */
 int core_ext_pdir_check_group(struct perf_event *event)
 {
-	unsigned int of_kind[PDIR_NUM_KINDS] = {}, programmable;
-	struct perf_event *leader = event->group_leader, *other;
-	int i;
-
-	of_kind[pdir_kind(event)]++;
-	if (leader->pmu == event->pmu)
-		of_kind[pdir_kind(leader)]++;
-	for_each_sibling_event(other, leader) {
-		if (other->pmu == event->pmu)
-			of_kind[pdir_kind(other)]++;
-	}
-
-	programmable = of_kind[PDIR_OTHER] + of_kind[PDIR_EVENT];
-	for (i = 0; i < PDIR_NUM_FIXED; i++)
-		programmable += of_kind[PDIR_FIXED + i] > 1;
-	if (!of_kind[PDIR_EVENT] || programmable == 1)
+	if (!pdir_group_conflicts(NULL, event))
 		return 0;
 	return core_ext_undo_init(event, core_ext_refuse(event, -EINVAL,
 		"PDIR and another programmable counter in one group"));
@@ -369,7 +385,7 @@ int core_ext_pdir_start(struct pmu *core, const struct core_ext_model *model)
 	pdir.resched = kernel_function("perf_pmu_resched");
 	if (!pdir.resched) {
 		pr_err("cannot find perf_pmu_resched(), which enforce needs\n");
-		return -ENOENT;
+		return -EOPNOTSUPP;
 	}
 	for_each_online_cpu(cpu) {
 		if (cpumask_weight(topology_sibling_cpumask(cpu)) > 2) {

@@ -58,7 +58,7 @@ int core_ext_check_offcore(const struct core_ext_model *model, const struct perf
 	u16 select = event->attr.config;
 	const char *why;
 
-	/* The generic events are the kernel's own selections. */
+	/* perf offers us unknown types, too. Generic events are the kernel's own selections. */
 	if (event->attr.type != event->pmu->type || !core_ext_is_offcore(model, event))
 		return 0;
 	while (reg->select != select) {
@@ -76,7 +76,8 @@ static u64 core_ext_offcore_val(const struct core_ext_model *model, const struct
 {
 	int i;
 
-	if (event->pmu != core || event->attr.type != core->type)
+	/* No generic event has a config like these. */
+	if (event->pmu != core)
 		return 0;
 	for (i = 0; i < ARRAY_SIZE(model->offcore); i++) {
 		if ((event->attr.config & CORE_EXT_SELECT_MASK) == model->offcore[i].select)

@@ -2,11 +2,15 @@
 /*
  * VM: --machine goldmont
  * TEST: 6.1 6.12 newest debug
+ * VM: --machine goldmont --model 7a
  *
  * The data source of samples, against who served the access. The silicon is told to
  * let the address decide that.
  */
 #define _GNU_SOURCE
+#include <poll.h>
+#include <signal.h>
+
 #include "sample.h"
 #include "walk.h"
 
@@ -204,6 +208,36 @@ static void frequency(void)
 	sources_right(frequency_set);
 }
 
+/* Records that pile up would be written out without the handler. */
+static void watermark_set(struct perf_event_attr *attr)
+{
+	attr->watermark = 1;
+	attr->wakeup_watermark = 4096;
+}
+
+static void woken_late(void)
+{
+	struct perf_event_attr attr = sample_attr(0x81d0, 2, PERIOD);
+	struct pollfd pollfd = { .events = POLLIN };
+
+	ext_load("data_src=1");
+	sources_right(watermark_set);
+	/* Only the module has records come one by one. */
+	if (ext_needless())
+		return;
+	watermark_set(&attr);
+	ring_open(&ring, &attr);
+	pollfd.fd = ring.fd;
+	perf_enable(ring.fd);
+	walk(to, from, WORDS, 1, 5 * PERIOD);
+	ktap_check(ring.page->data_head && !poll(&pollfd, 1, 0), "woken at %llu bytes",
+		   ring.page->data_head);
+	walk(to, from, WORDS, 1, ROUNDS);
+	ktap_check(poll(&pollfd, 1, 0) == 1, "not woken at %llu bytes", ring.page->data_head);
+	perf_disable(ring.fd);
+	ring_close(&ring);
+}
+
 /* The newest record comes first: only that it arrives through the same handler. */
 static void backward(void)
 {
@@ -225,33 +259,54 @@ static void backward(void)
 	ring_close(&ring);
 }
 
-static void inherited(void)
+/* Samples of a child, by an event that it has from us; @late: the module comes between. */
+static void inherit(bool late)
 {
 	struct perf_event_attr attr = sample_attr(0x02d1, 2, PERIOD);
+	struct perf_event_attr own = core_attr(0x00c4, 0, 0);
 	int num = 0, wrong = 0, fd;
 	struct sample s;
 	pid_t pid;
 
-	ext_load("data_src=1");
+	/* With the same events in both, perf lets the child run with ours. */
+	fd = open_task(&own, -1);
+	ktap_require(fd >= 0, "%s", strerror(-fd));
+	ext_load(late ? NULL : "data_src=1");
 	attr.inherit = 1;
 	/* Each CPU has a ring of its own for inherited events. */
 	fd = syscall(SYS_perf_event_open, &attr, 0, 0, -1, 0);
 	ktap_require(fd >= 0, "%s", strerror(errno));
 	ring_map(&ring, fd, RING_PAGES);
+	if (late)
+		ext_load("data_src=1");
 	perf_enable(ring.fd);
 	pid = fork();
 	if (!pid) {
 		walk(to, from, WORDS, 1, ROUNDS);
+		raise(SIGSTOP);
 		_exit(0);
 	}
+	ktap_require(pid > 0 && waitpid(pid, NULL, WUNTRACED) == pid);
+	if (late)
+		ext_unload();
+	kill(pid, SIGCONT);
 	waitpid(pid, NULL, 0);
 	perf_disable(ring.fd);
 	while (ring_next(&ring, &s)) {
 		num++;
-		wrong += !source_is(&sources[11], s.src);
+		wrong += !(late ? source_na(s.src) : source_is(&sources[11], s.src));
 	}
 	ktap_check(num && !wrong, "%d samples, %d wrong", num, wrong);
 	ring_close(&ring);
+}
+
+KTAP_CALL(inherited, inherit(false))
+
+/* The parent has nothing of the module's, so its child gets nothing that would keep the module. */
+static void inherited_older(void)
+{
+	ext_needed();
+	inherit(true);
 }
 
 /* No record has a latency or a transaction, whatever the CPU writes in that field. */
@@ -280,11 +335,13 @@ static void weights(u64 config, u64 type)
 
 static void no_weight(void)
 {
-	static const u64 types[] = { PERF_SAMPLE_WEIGHT, PERF_SAMPLE_TRANSACTION };
-	int i;
+	static const u64 types[] = {
+		PERF_SAMPLE_WEIGHT, PERF_SAMPLE_WEIGHT_STRUCT, PERF_SAMPLE_TRANSACTION
+	};
+	unsigned int i;
 
 	ext_load("data_src=1");
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
 		weights(0x81d0, types[i]);
 		weights(0x82d0, types[i]);
 		weights(0x00c0, types[i]);
@@ -298,5 +355,7 @@ CORE_MAIN("5c 5f 7a",
 	{ "by the event, fixed period", fixed_period },
 	{ "by the event, frequency", frequency },
 	{ "by the event, ring written backward", backward },
+	{ "by the event, the reader woken late", woken_late },
 	{ "by the event, inherited", inherited },
+	{ "N/A, inherited from before the module", inherited_older },
 	{ "no weight and no transaction", no_weight })

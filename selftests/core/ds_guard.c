@@ -311,6 +311,37 @@ static void beside_others(void)
 	close(fd);
 }
 
+/* Counter 0 interrupts, and had a PEBS event before: what that was to be reloaded with is left. */
+static void beside_plain_sampling(void)
+{
+	struct perf_event_attr attr = core_attr(0x00c4, 0, 0);
+	u64 count[2];
+	int pass, fd, i;
+
+	run_on(0);
+	perf_unlimited();
+	ext_load("ds_guard=1");
+	attr.exclude_kernel = 1;
+	attr.sample_period = LONG_PERIOD;
+	fd = open_task(&attr, -1);
+	ktap_require(fd >= 0);
+	start("ds_guard=1", reloaded);
+	ring_close(&ring);
+	for (pass = 0; pass < 2; pass++) {
+		ktap_require(!ioctl(fd, PERF_EVENT_IOC_RESET, 0));
+		perf_enable(fd);
+		for (i = 0; i < FAULTS; i++) {
+			msr_write(0, pass ? SYN_PEBS_INDEX : SYN_ID, SYN_PEBS_INDEX_BELOW);
+			walk(to, from, WORDS, 1, 2000);
+		}
+		perf_disable(fd);
+		count[pass] = perf_count(fd).value;
+	}
+	ktap_check(count[0] == count[1], "%llu branches, with faults %llu", count[0], count[1]);
+	ktap_check(repairs() > FAULTS / 2, "%lu repairs", repairs());
+	close(fd);
+}
+
 static void logged_once(void)
 {
 	int n;
@@ -337,4 +368,5 @@ CORE_MAIN("5c 5f",
 	{ "an overflow in the guard", overflow_in_guard },
 	{ "an index at the maximum is left alone", full },
 	{ "a repair leaves the counts of others alone", beside_others },
+	{ "a repair leaves a plain sampling event alone", beside_plain_sampling },
 	{ "repairs are logged once", logged_once })

@@ -123,6 +123,30 @@ static void fixed(void)
 	instructions(3, SYN_CORE_GP(0), PERIOD);
 }
 
+/* With a counter mask it counts no single access. */
+static void counter_mask(void)
+{
+	struct perf_event_attr attr = sample_attr(LOADS | 1 << 24, 2, PERIOD);
+	unsigned int num = 0, wrong = 0;
+	struct ring r = {};
+	struct sample s;
+
+	run_on(0);
+	perf_unlimited();
+	ext_load("enforce=1 data_src=1");
+	ktap_check(try_open(attr.config, 0, 3) == -EOPNOTSUPP);
+	ring_open(&r, &attr);
+	perf_enable(r.fd);
+	walk(to, from, WORDS, 1, ROUNDS);
+	perf_disable(r.fd);
+	while (ring_next(&r, &s)) {
+		num++;
+		wrong += s.src.mem_op != PERF_MEM_OP_NA;
+	}
+	ktap_check(num && !wrong, "%u samples, %u with a source", num, wrong);
+	ring_close(&r);
+}
+
 static void registers(void)
 {
 	ext_load("enforce=1 ds_guard=1");
@@ -138,4 +162,5 @@ static void registers(void)
 CORE_MAIN("7a",
 	{ "loads and stores at the same time", together },
 	{ "instructions on a fixed counter", fixed },
+	{ "an event with a counter mask", counter_mask },
 	{ "offcore registers, precision, what is in effect", registers })

@@ -336,16 +336,6 @@ static void data_src_keeps_module(void)
 	ktap_check(!unload());
 }
 
-static void load_twice(void)
-{
-	read_image();
-	ext_load("");
-	ktap_check(load("") == -EEXIST);
-	ext_unload();
-	ktap_check(!load(""));
-	free(image);
-}
-
 /* How many names in a directory of the core PMU contain this? There are others. */
 static int names_with(const char *dir, const char *what)
 {
@@ -390,7 +380,6 @@ CORE_MAIN("5c 5f",
 	{ "parameters say what is in effect", in_effect },
 	{ "unload with an event open", unload_with_event_open },
 	{ "an event with a data source keeps the module", data_src_keeps_module },
-	{ "loaded twice", load_twice },
 	{ "load and unload beside perf", load_plain },
 	{ "the same with data sources", load_data_src },
 	{ "load and unload beside software events and hotplug", load_software },

@@ -454,10 +454,8 @@ static bool given_up(int fd)
 }
 
 /* PDIR is not for ever on the way of others, and never on that of those that cannot wait. */
-static void pinned_beside(int pdir, int pinned)
+static void pinned_beside(int pdir, int pinned, u64 before, long before_that)
 {
-	u64 before = clashes();
-	long before_that = disturbed();
 	struct progress p;
 	int i;
 
@@ -468,7 +466,8 @@ static void pinned_beside(int pdir, int pinned)
 	/* Whoever comes last is on at once, or has been since before. */
 	for (i = 0; i < 100 && clashes() == before; i++)
 		busy(0.01);
-	ktap_check(disturbed() >= before_that);
+	ktap_check(clashes() > before && disturbed() >= before_that + !ext_needless(),
+		   "%llu clashes, disturbed %ld", clashes() - before, disturbed() - before_that);
 	close(pdir);
 	close(pinned);
 }
@@ -476,6 +475,8 @@ static void pinned_beside(int pdir, int pinned)
 static void pinned(void)
 {
 	int cpu, pass, fd;
+	long that;
+	u64 num;
 
 	ext_load("enforce=1");
 	for (cpu = 0; cpu < 2; cpu++) {
@@ -486,26 +487,32 @@ static void pinned(void)
 
 			busy(0.01);
 			if (pass)
-				pinned_beside(first, open_pinned(BRANCHES, 0, cpu));
+				pinned_beside(first, open_pinned(BRANCHES, 0, cpu), before,
+					      before_that);
 			else
-				pinned_beside(open_on(PDIR, 2, 0), first);
-			ktap_check(clashes() > before && disturbed() >= before_that + !ext_needless(),
-				   "CPU %d, pass %d: %llu clashes, disturbed %ld", cpu, pass,
-				   clashes() - before, disturbed() - before_that);
+				pinned_beside(open_on(PDIR, 2, 0), first, before, before_that);
 		}
 	}
-	/* Nor does a pinned PDIR keep others away. */
+	/* Nor does a pinned PDIR keep others away, or disturb itself. */
+	num = clashes();
+	that = disturbed();
 	fd = open_pinned(PDIR, 2, 0);
-	pinned_beside(open_on(BRANCHES, 0, 1), fd);
+	busy(0.01);
+	ktap_check(clashes() == num && disturbed() == that, "alone: disturbed %ld",
+		   disturbed() - that);
+	pinned_beside(fd, open_on(BRANCHES, 0, 1), num, that);
 	/* A module that comes schedules all events anew. */
+	if (ext_needless())
+		return;
 	ext_load(NULL);
 	fd = open_pinned(BRANCHES, 0, 1);
 	busy(0.01);
 	pass = open_on(PDIR, 2, 0);
 	busy(0.01);
+	num = clashes();
 	ext_load("enforce=1");
 	busy(0.01);
-	pinned_beside(pass, fd);
+	pinned_beside(pass, fd, num, 0);
 }
 
 /*
@@ -619,6 +626,60 @@ static void groups(void)
 	close(fd);
 	close(leader);
 	ktap_check(clashes() == before);
+}
+
+/* How a task's event runs on the other thread beside a group of CPU 0 that never runs. */
+static struct perf_count beside_group(const u64 *config, const int *precise, int num, u64 task,
+				      int task_precise)
+{
+	struct perf_count count;
+	struct progress p;
+	int fd[4], i, tries = 0;
+
+	for (i = 0; i < num; i++) {
+		struct perf_event_attr attr = core_attr(config[i], 0, precise[i]);
+
+		/* None runs before it has its siblings. */
+		attr.disabled = !i;
+		fd[i] = syscall(SYS_perf_event_open, &attr, -1, 0, i ? fd[0] : -1, 0);
+		ktap_require(fd[i] >= 0, "%#llx: %s", config[i], strerror(errno));
+	}
+	i = open_here(task, task_precise, -1);
+	perf_enable(fd[0]);
+	busy(0.02);
+	do {
+		p = progress(i, i, LONG);
+	} while (!p.a.running && tries++ < 10);
+	count = perf_count(fd[0]);
+	ktap_check(count.enabled && !count.running, "the group ran for %llu ns", count.running);
+	ktap_note("%#llx beside {%#llx,%#llx}: %llu of %llu ns", task, config[0], config[1],
+		  p.a.running, p.a.enabled);
+	close(i);
+	while (num--)
+		close(fd[num]);
+	return p.a;
+}
+
+static void group_in_vain(void)
+{
+	static const u64 pdir_first[] = { PDIR, 0x003c }, pdir_last[] = { 0x003c, PDIR };
+	static const u64 four[] = { BRANCHES, BRANCHES, BRANCHES, BRANCHES };
+	static const int first[] = { 2, 0 }, last[] = { 0, 2 }, none[4];
+	struct perf_count count;
+	int fd;
+
+	ext_load("enforce=1");
+	run_on(1);
+	/* The watchdog has the fixed counter of the cycles, so these exclude each other. */
+	count = beside_group(pdir_first, first, 2, BRANCHES, 0);
+	ktap_check(always(&count));
+	count = beside_group(pdir_last, last, 2, PDIR, 2);
+	ktap_check(always(&count));
+	/* Too many for another reason, which only the kernel knows: the task has its turns. */
+	fd = open_pinned(BRANCHES, 0, 0);
+	count = beside_group(four, none, 4, PDIR, 2);
+	ktap_check(count.running);
+	close(fd);
 }
 
 /* Events that are on when the module comes count, too. */
@@ -765,6 +826,7 @@ CORE_MAIN("2a 2d",
 	{ "a second one of a fixed kind does", second_of_a_kind },
 	{ "the fixed counter goes from one of a kind to another", kind_swapped },
 	{ "a group that can never run is refused", groups },
+	{ "a group that never runs keeps no task waiting", group_in_vain },
 	{ "events older than the module", came_first },
 	{ "a group older than the module is inherited", group_inherited },
 	{ "many events come and go with the module, and none clashes", crowd },

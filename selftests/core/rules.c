@@ -515,6 +515,25 @@ static void generic_enforced(void)
 	}
 }
 
+/* The kernel offers an event whose type it does not know to all PMUs: it is not for us to judge. */
+static void types_enforced(void)
+{
+	static const uint32_t types[] = { PERF_TYPE_SOFTWARE, 0x7fff0000 };
+	unsigned int i;
+	int pass, err;
+
+	for (pass = 0; pass < 2; pass++) {
+		ext_load(pass ? "enforce=1" : NULL);
+		for (i = 0; i < ARRAY_SIZE(types); i++) {
+			struct perf_event_attr attr = core_attr(rules->select[0], 0, 0);
+
+			attr.type = types[i];
+			err = open_task(&attr, -1);
+			ktap_check(err == -ENOENT, "type %#x: %d", types[i], err);
+		}
+	}
+}
+
 /* An event from before the module is no reason for fork() to fail. */
 static void inherited_enforced(void)
 {
@@ -558,6 +577,7 @@ MACHINE_MAIN(GOLDMONT " " SILVERMONT " " SANDYBRIDGE,
 	     { "offcore: whatever else counts, and is the truth", offcore_counted, KTAP_SAME_PROCESS },
 	     { "other events under enforce", others_enforced },
 	     { "generic cache events under enforce", generic_enforced },
+	     { "events of other types under enforce", types_enforced },
 	     { "precision under enforce", precise_enforced },
 	     { "precision and the bits that exclude it", precise_bits },
 	     { "precision of generic events under enforce", precise_generic },
