@@ -97,7 +97,7 @@ def elsewhere(**more):
 
 def equal():
     """Report and live, with the same stream of perf."""
-    forms = [], ['--csv'], ['--json'], ['--openmetrics', '-'], ['--csv', '--per-socket'], ['--json', '--per-box'], \
+    forms = [], ['--csv'], ['--json'], ['--openmetrics', '-'], ['--openmetrics', '-', '--per-box'], ['--csv', '--per-socket'], ['--json', '--per-box'], \
         ['--per-machine', '--per-socket', '--per-box'], ['--csv', '--sort', 'value', '--units', 'auto']
     whole = STREAM.replace('    all_of(0.25', '    (lambda *a, **k: None)(0.25')
     for name, make, ask, env in (
@@ -112,14 +112,17 @@ def equal():
         if env:
             env = {'PERF_METRICS_PATH': f'{world.dir}/odd'}
         other, nothing = elsewhere()
-        path = f'{other.dir}/r'
+        path, limits = f'{other.dir}/r', ['--topology', f'{world.dir}/t']
+        write(limits[1], 'limit memory 2e10\n')
         for words in [['--', 'true']] + ([['-a', '--', 'true'], []] if env else []):
             world.play(STREAM + ('' if words else 'os._exit(0)\n'))
-            bad = record(world, path, *ask, *words, env=env.items(), status=0)
+            bad = record(world, path, *ask, *limits, *words, env=env.items(), status=0)
             for form in forms:
-                live = world.run(*ask, '-I', '250', '--summary', *form, *words, env=env.items())
+                live = world.run(*ask, '-I', '250', '--summary', *form, *limits, *words, env=env.items())
                 said = other.run('report', path, '-I', '250', '--summary', *form, env=nothing)
-                if (live.stdout, live.returncode) != (said.stdout, said.returncode) or len(live.stdout) < 100:
+                places = 4 if 'memory' in ask and form[:1] + form[2:] == ['--openmetrics', '--per-box'] else 0
+                if (live.stdout, live.returncode) != (said.stdout, said.returncode) or len(live.stdout) < 100 or \
+                        said.stdout.count('perf_metrics_limit{limit="memory"') != 6 * places:
                     bad.append(f'{form}: live\n{live.stdout}{live.stderr}reported\n{said.stdout}{said.stderr}')
             file = f'{other.dir}/out'
             bad += ended(other.run('report', path, '-I', '250', '-o', file, '--csv', env=nothing), 0)
@@ -175,6 +178,17 @@ def maps():
     bad += ended(world.run('report', f'{world.dir}/r', 'map'), 2, 'has no .*, which the map is of')
     bad += ended(world.run('report', f'{world.dir}/r', 'map', 'memory'), 2, "so 'memory' is too much")
     ktap.result('no map of a recording that has not all of it', bad)
+    write(f'{world.dir}/t', 'limit memory fast\n')
+    for name, file, wanted in (('none', '/nope', r'\A/nope: No such file or directory\n'),
+                               ('a wrong one', f'{world.dir}/t', r"\A.*/t:1: 'fast' is no limit.*\n.*/t: 1 line is wrong\n\Z")):
+        bad = []
+        for ask in ['memory'], ['report', f'{world.dir}/r'], ['report', f'{world.dir}/r', 'why'], ['record', '-o', f'{world.dir}/x']:
+            table = ask[-1] not in ('why', f'{world.dir}/x')
+            for form in [[]] + table * [['--per-box', '--openmetrics', f'{world.dir}/x']] + (
+                    table and 'report' in ask) * [['--html', f'{world.dir}/x']]:
+                done = world.run(*ask, *form, '--topology', file, *([] if 'report' in ask else ['--', 'true']))
+                bad += [*ended(done, 2, wanted, lines=2), *([done.stdout] if done.stdout else [])]
+        ktap.result(f'a topology file of the options: {name}', bad + (['a file'] if os.path.exists(f'{world.dir}/x') else []))
     world.end()
 
 

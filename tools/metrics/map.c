@@ -155,9 +155,7 @@ int map_ask(struct session *session)
 	if (session->packages < 1 || session->packages > MAP_PACKAGES)
 		return fail(STATUS_FAILED, "the map is of 1 to %d packages, and here are %d",
 			    MAP_PACKAGES, session->packages);
-	map->topology = session_topology(session);
-	if (!map->topology)
-		return STATUS_USAGE;
+	map->topology = session->topology;
 	svg = dot ? format("%.*s.svg", (int)(dot - options->output), options->output) : "";
 	if (options->show == MAP && dot && !strchr(dot, '/') && strcmp(dot, ".svg"))
 		return fail(STATUS_USAGE, "a picture is SVG: -o %s, and then rsvg-convert -o %s %s",

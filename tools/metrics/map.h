@@ -99,7 +99,7 @@ struct map {
 	int columns;
 };
 
-/* Asks for the metrics that a map is of, and reads its topology. 0, or a status. */
+/* Asks for the metrics that a map is of. 0, or a status. */
 int map_ask(struct session *session);
 /* Makes the map of what has been counted, and draws it. */
 void map_make(struct session *session, double time);

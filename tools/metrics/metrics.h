@@ -345,7 +345,7 @@ struct session {
 	struct text *text;		/* the metric files */
 	int num_texts;
 	struct text topology_file;	/* no path for none */
-	struct topology *topology;	/* what is in it; NULL until it is asked for */
+	struct topology *topology;	/* what is in it */
 	struct pmu *pmu;
 	int num_pmus;
 	int package_of[MAX_CPUS];	/* -1: no such CPU, or offline */

@@ -211,8 +211,6 @@ int record_ask(struct session *session, bool named)
 	}
 	if (named && options->matrix)
 		return fail(STATUS_USAGE, "--matrix is of the map, which has no names");
-	if (!session_topology(session))
-		return STATUS_USAGE;
 	if (named)
 		return 0;
 	if (machine_is(session, "06_2e 06_2f"))

@@ -487,7 +487,8 @@ int report(struct session *session, char **args, int num)
 
 	if (!num)
 		return fail(STATUS_USAGE, "report needs a file of perf metrics record");
-	status = record_open(&record, session, args[0]) ?: check_output(&record);
+	status = record_open(&record, session, args[0]) ?: check_output(&record) ?:
+		 session_topology(session);
 	if (!status && options->show == MAP)
 		status = map_ask(session) ?: record_pick(&record, NULL, 0);
 	else if (!status && options->show == WHY)

@@ -110,9 +110,6 @@ static int measure(struct session *session)
 		output_plan(session);
 		return 0;
 	}
-	/* What is allocated while it counts is gone after each result. */
-	if (!status && options->openmetrics && !session_topology(session))
-		status = STATUS_USAGE;
 	status = status ?: output_begin(session);
 	if (!status && options->show == TOP)
 		status = top_begin(session);
@@ -386,9 +383,11 @@ static int run(struct session *session, int argc, char **argv)
 	status = status ?: machine;
 	if (status)
 		return status;
-	if (mode == MAP)
+	if (mode != METRICS || session->options.openmetrics || session->options.topology)
+		status = session_topology(session);
+	if (!status && mode == MAP)
 		status = map_ask(session);
-	if (mode == WHY)
+	if (!status && mode == WHY)
 		status = why_ask(session, argv + first, args - first);
 	for (i = first; i < args && mode != MAP && mode != WHY && !status; i++)
 		status = session_ask(session, argv[i], mode == METRICS && i == first);

@@ -291,8 +291,6 @@ int top_begin(struct session *session)
 	struct top *top = allocate(size);
 	const char *why;
 
-	if (!session_topology(session))
-		return STATUS_USAGE;
 	sort = session->options.sort;
 	top->num = num;
 	for (i = 0; i < num; i++) {
