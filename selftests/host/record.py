@@ -139,6 +139,25 @@ def equal():
         other.end()
 
 
+def changed_meanwhile():
+    """A recording has the files that were counted with, whatever became of them before the first interval."""
+    world = World()
+    path, own, env = f'{world.dir}/r', f'{world.dir}/m/own.metric', {'PERF_METRICS_PATH': f'{world.dir}/m'}.items()
+    text = 'group own\nmetric own\nevent a xeon7500_mbox/bbox_cmds.reads/\nformula a * 64\n'
+    for name, harm in (('changed', f'open({own!r}, "w").write({text.replace("64", "128")!r})'), ('deleted', f'os.unlink({own!r})')):
+        write(own, text)
+        write(f'{world.dir}/m/topology', 'limit memory 1e10\n')
+        world.play(STREAM)
+        live = world.run('own', '-I', '250', '--summary', '--', 'true', env=env)
+        world.play(STREAM.replace('ready()\n', f'ready()\nos.unlink(WORLD + "/m/topology")\n{harm}\n'))
+        bad = record(world, path, 'own', '--', 'true', env=env)
+        said = world.run('report', path, '-I', '250', '--summary')
+        header = json.loads((read(path) or '{}').split('\n')[0])
+        ktap.result(f'a metric file is {name} while it counts', bad + list(ended(said, 0)) + (
+            [] if said.stdout == live.stdout and header['topology']['text'] == 'limit memory 1e10\n' else [live.stdout, said.stdout, header]))
+    world.end()
+
+
 def maps():
     """The map of a recording is that of the machine, with the topology of the time."""
     for packages, topology in (2, 'two'), (4, 'four'), (8, 'eight'):
@@ -179,7 +198,7 @@ def maps():
     bad += ended(world.run('report', f'{world.dir}/r', 'map', 'memory'), 2, "so 'memory' is too much")
     ktap.result('no map of a recording that has not all of it', bad)
     write(f'{world.dir}/t', 'limit memory fast\n')
-    for name, file, wanted in (('none', '/nope', r'\A/nope: No such file or directory\n'),
+    for name, file, wanted in (('none', '/nope', r'\A/nope: No such file or directory\n\Z'),
                                ('a wrong one', f'{world.dir}/t', r"\A.*/t:1: 'fast' is no limit.*\n.*/t: 1 line is wrong\n\Z")):
         bad = []
         for ask in ['memory'], ['report', f'{world.dir}/r'], ['report', f'{world.dir}/r', 'why'], ['record', '-o', f'{world.dir}/x']:
@@ -836,6 +855,6 @@ def usage():
 
 ktap.result('it is built', fixture.build())
 if not ktap.bad:
-    for test in equal, maps, odd_maps, together, cut, killed, damaged, diffs, like_report, pages, usage:
+    for test in equal, changed_meanwhile, maps, odd_maps, together, cut, killed, damaged, diffs, like_report, pages, usage:
         test()
 sys.exit(ktap.end())

@@ -74,13 +74,14 @@ static const char *read_files(struct session *session, const json_t *header)
 	json_t *one;
 	size_t at;
 
-	if (topology && json_unpack((json_t *)topology, "{ss ss}", "path", &text->path, "text",
-				    &text->text))
+	if (topology && json_unpack((json_t *)topology, "{ss ss%}", "path", &text->path, "text",
+				    &text->text, &text->size))
 		return "its topology file";
 	json_array_foreach(json_object_get(header, "files"), at, one) {
 		struct text file;
 
-		if (json_unpack(one, "{ss ss}", "path", &file.path, "text", &file.text) ||
+		if (json_unpack(one, "{ss ss%}", "path", &file.path, "text", &file.text,
+				&file.size) ||
 		    file_read(session, &file))
 			return "its metric files";
 	}
