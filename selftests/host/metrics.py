@@ -397,6 +397,19 @@ def forms():
     ktap.result('not plausible for Prometheus', ended(
         done, 0, r'\nperf_metrics_not_plausible{metric="memory_read_bandwidth",socket="1",box="mbox_1"} 1\n',
         'stdout'))
+    with open(f'{world.dir}/m', 'w', encoding='utf-8') as f:
+        f.write('old')
+    ask = 'memory_read_bandwidth', '--openmetrics', f'{world.dir}/m'
+    world.play(ALL + 'say(lines(lambda *a: "<not counted>"))\n')
+    bad = list(ended(world.run(*ask, '--', 'true'), 1, r'\Aperf metrics: .*/m stays as it is: no metric has a value, '
+                     r'memory_read_bandwidth because its events have not been counted\n\Z')) + [fixture.read(f'{world.dir}/m')] * (fixture.read(f'{world.dir}/m') != 'old')
+    world.play('ready()\nsay(lines(interval=1))\nsay(lines(lambda *a: "<not counted>", interval=2))\n')
+    bad += ended(world.run(*ask, '-I', '1000'), 0, 'stays as it is')
+    ktap.result('the old file for Prometheus stays where nothing is counted', bad + (
+        [] if re.search(r'^perf_metrics_memory_read\S+ \d', fixture.read(f'{world.dir}/m'), re.M) else ['it has no value']))
+    world.play(ALL + 'say(lines(lambda p, t, c: c == 0, lambda p, c: 86400.))\n')
+    ktap.result('a small rate is not 0', ended(world.run('fatal_error_rate', '--', 'true'), 0, r'rate +1\.16e-05 /s', 'stdout'))
+    world.play(ALL + 'say(lines(lambda p, t, c: 1e9 if p == "xeon7500_mbox_1" else 1e6))\n')
     for name, args in (('-', ['-']), ('/dev/stdout', ['/dev/stdout']), ('/dev/fd/1', ['/dev/fd/1'])):
         path = f'{world.dir}/out'
         with open(path, 'w', encoding='utf-8') as f:
@@ -476,6 +489,8 @@ def prometheus():
     os.makedirs(f'{texts.dir}/text')
     exporter = Exporter(f'{texts.dir}/text')
     path = f'{texts.dir}/text/m.prom'
+    with open(path, 'w', encoding='utf-8') as f:
+        f.write('# EOF\n')
     boxes = [(box, i, p) for box, num in fixture.BOXES.items() for i in range(num) for p in range(2)]
     for _ in range(40):
         world = World(absent=set(draw.sample(boxes, draw.choice((0, 0, 1, 5, len(boxes))))))

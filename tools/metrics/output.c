@@ -230,6 +230,14 @@ static int write_openmetrics(struct session *session, const struct value *values
 
 	if (status)
 		return status;
+	for (i = 0; i < num && values[i].why; i++)
+		;
+	/* A new file without values would hide from its reader how old the last values are. */
+	if (num && i == num && session->target.name) {
+		warn("%s stays as it is: no metric has a value, %s because %s",
+		     session->options.openmetrics, values->metric->name, values->why);
+		return 0;
+	}
 	for (i = 0; i < num; i++) {
 		value = &values[i];
 		if (value->why)
