@@ -158,6 +158,23 @@ def changed_meanwhile():
     world.end()
 
 
+def small():
+    """A rate that is not 0 is not shown as 0: once, and three times, in 7 half days."""
+    world = World()
+    page = f'{world.dir}/p.html'
+    bad = []
+    for much in 1, 3:
+        world.play('ready()\n' + ''.join(f'say(lines(lambda p, t, c: 0 if c else {much}, lambda p, c: {43200 + i}, interval={43200 * i}))\n'
+                                        for i in range(1, 8)) + f'say(lines(lambda p, t, c: 0 if c else {much}, lambda p, c: 129600))\n')
+        bad += ended(world.run('record', '-o', f'{world.dir}/{much}', '-I', '43200000', 'fatal_error_rate', '--', 'true'), 0)
+    said = world.run('diff', f'{world.dir}/1', f'{world.dir}/3').stdout
+    bad += [] if re.search(r'fatal_error_rate +7\.72e-06 ±.* 2\.31e-05 ±.* /s +\+200\.0 %', said) else [said]
+    world.run('report', f'{world.dir}/1', '--html', page)
+    bad += [] if '>7.72e-06 /s</td>' in (read(page) or '') else re.findall('<tr><td>machine.*', read(page) or '')
+    ktap.result('a small rate is not 0', bad)
+    world.end()
+
+
 def maps():
     """The map of a recording is that of the machine, with the topology of the time."""
     for packages, topology in (2, 'two'), (4, 'four'), (8, 'eight'):
@@ -855,6 +872,6 @@ def usage():
 
 ktap.result('it is built', fixture.build())
 if not ktap.bad:
-    for test in equal, changed_meanwhile, maps, odd_maps, together, cut, killed, damaged, diffs, like_report, pages, usage:
+    for test in equal, changed_meanwhile, small, maps, odd_maps, together, cut, killed, damaged, diffs, like_report, pages, usage:
         test()
 sys.exit(ktap.end())

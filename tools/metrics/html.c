@@ -176,7 +176,7 @@ static char *shown(double value, const char *unit)
 {
 	const char *prefix = prefixed(&value, &unit);
 
-	return format("%.*f %s%s", *prefix || fabs(value) >= 100 ? 2 : 4, value, prefix, unit);
+	return format("%s %s%s", digits_text(value, *prefix || fabs(value) >= 100 ? 2 : 4), prefix, unit);
 }
 
 static void put_number(FILE *f, double value, const char *text)

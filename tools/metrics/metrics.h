@@ -71,6 +71,8 @@ char *replaced(const char *text, const char *name, const char *by);
 char *next_word(char **text);
 /* A number with its unit, as short as people want it. */
 char *number_text(double value, const char *unit);
+/* The same of a table, with so many digits behind the point, or more where these would be zeros. */
+char *digits_text(double value, int digits);
 /* The prefix by which a value is less than the most. */
 const char *scaled(double *value, double most);
 /* Of a rate; the unit changes with it. */

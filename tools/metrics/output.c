@@ -99,9 +99,9 @@ static void print_table(const struct options *options, const struct value *value
 			continue;
 		}
 		prefix = units(options, &shown, &unit);
-		printf("%-10s %-33s %12.*f %s%-*s%6.1f %%\n", value->scope, value->metric->name,
-		       fabs(shown) >= 1e9 ? 0 : *prefix || fabs(shown) >= 100 ? 2 : 4, shown, prefix,
-		       (int)(11 - strlen(prefix)), unit, 100 * value->running);
+		printf("%-10s %-33s %12s %s%-*s%6.1f %%\n", value->scope, value->metric->name,
+		       digits_text(shown, fabs(shown) >= 1e9 ? 0 : *prefix || fabs(shown) >= 100 ? 2 : 4),
+		       prefix, (int)(11 - strlen(prefix)), unit, 100 * value->running);
 		if (value->note) {
 			printf("%13s", "");
 			print_wrapped(value->note, 13);
