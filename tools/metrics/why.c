@@ -204,12 +204,13 @@ static const char *peer_name(const struct result *result, const struct value *at
 	return result->session->topology->link[at->package][port].peer;
 }
 
-/* The package at the other end of a link, or -1. */
+/* The package at the other end of a link, or -1. A name such as S1IOH is none. */
 static int peer_of(const struct result *result, const struct value *at)
 {
-	int package;
+	const char *name = peer_name(result, at);
+	int package, len;
 
-	return sscanf(peer_name(result, at), "S%d", &package) == 1 ? package : -1;
+	return sscanf(name, "S%d%n", &package, &len) == 1 && !name[len] ? package : -1;
 }
 
 /* Returns why there is no such value at this place, or NULL. */
