@@ -144,6 +144,16 @@ def fine():
     case('a wrong topology file', world, 0, [r'files/topology is wrong.*: why, map and --openmetrics do not count with it',
          r'Next: perf metrics status --topology >topology\Z'],
          PERF_METRICS_PATH=f'{TOP}/metrics:{world.dir}/files')
+    world = world_of()
+    os.chmod(world.dir, 0o755)
+    write(f'{world.dir}/files/topology', 'limit memory 3e10\n')
+    os.chmod(f'{world.dir}/files/topology', 0)
+    other = {} if os.geteuid() else {'user': 65534}
+    for args in ['status'], ['why', '--', 'true']:
+        done = world.run(*args, env={'PERF_METRICS_PATH': f'{TOP}/metrics:{world.dir}/files'}.items(), **other)
+        ktap.result(f'a topology file that this user cannot read: {args[0]}', [] if 'files/topology: Permission denied\n' in
+                    done.stderr and ('is wrong, see above' in done.stdout or done.returncode == 2) else [done])
+    world.end()
 
 
 def blocked():

@@ -665,7 +665,7 @@ char *file_find(const char *name)
 
 	for (dir = strtok(directories(), ":"); dir; dir = strtok(NULL, ":")) {
 		path = format("%s/%s", dir, name);
-		if (!access(path, R_OK))
+		if (!access(path, F_OK))
 			found = path;
 	}
 	return found;
