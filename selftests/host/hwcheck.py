@@ -383,7 +383,7 @@ with tempfile.TemporaryDirectory() as directory:
                 == pmi.keys() - count.keys() != set() else [str(pmi.keys())])
     page = text_of('Documentation/hwcheck.md')
     ktap.result('the page has their number', [] if f'{len(count)} experiments, {len(count) - 1} of them' in page and
-                len(pmi) - len(count) == 4 else [f'{len(count)} and {len(pmi)}'])
+                len(pmi) - len(count) == 5 else [f'{len(count)} and {len(pmi)}'])
     world = World(directory)
     if world.built:
         ktap.result('it is built against files', [world.built])
