@@ -459,6 +459,12 @@ def damaged():
     write(path, changed(0, to(*first, 'pass', value=2 ** 31 - 1)))
     write(other, read(path).replace(f', "pass": {2 ** 31 - 1}, "gate": {lines[0]["counters"][0]["gate"]}', '', 1))
     said = world.run('report', path), world.run('report', other)
+    write(other, '\n'.join(json.dumps(one) for one in [lines[0], {**lines[4], 'time': 1}, {**lines[5], 'time': 2}, lines[6]]) + '\n')
+    write(path, read(other).replace('"time": 1', '"time": 1.0').replace('"time": 2', '"time": 2.0'))
+    ask = '-I', '500', '--summary', '--csv'
+    whole = world.run('report', path, *ask)
+    ktap.result('a time may be a whole number', [] if read(path) != read(other) and '\n2.000000000,' in whole.stdout and
+                world.run('report', other, *ask).stdout == whole.stdout else [whole, world.run('report', other, *ask)])
     ktap.result('the pass of a counter does not matter', list(ended(said[0], 0)) + list(ended(said[1], 0)) + (
         [] if said[0].stdout == said[1].stdout and read(path) != read(other) else said))
     write(path, changed(0, lambda one: one['files'].extend([{'path': name, 'text': PLAIN} for name in ('d/m', 'd')])))
@@ -762,6 +768,9 @@ def pages():
     """One file, whatever is in the recording."""
     world = World()
     write(f'{world.dir}/odd/odd.metric', ODD)
+    write(f'{world.sys}/devices/system/cpu/cpu7/topology/physical_package_id', '1\n')
+    write(f'{world.sys}/devices/system/cpu/online', '0-3,7\n')
+    write(f'{world.dir}/online', '0,1,2,3,7')
     world.play(STREAM)
     path, page = f'{world.dir}/r', f'{world.dir}/p.html'
     names = '</script><script>alert(1)</script>', '<!--<script>', '"\'><img src=x onerror=alert(1)>', '\udcff\x1b[31m'
@@ -797,6 +806,7 @@ def pages():
            if (row['value'] == 'n/a') != (table.get((row['scope'], row['metric']), [''] * 3)[2] == 'n/a')]
     some = {row['value'] == 'n/a' for row in whole}
     ktap.result('its table has each value', bad + ([] if len(whole) == len(table) and len(some) == 2 else [whole, table]))
+    ktap.result('its CPUs are those that are online', [] if ' 2 packages, 5 CPUs<' in read(page) else [])
     bad = []
     if [one['time'] for one in data['maps']][:1] != [0] or len(data['maps']) != 6:
         bad.append([one['time'] for one in data['maps']])
