@@ -343,6 +343,8 @@ def machines():
         values = [value(got.get(('', scope, 'memory_read_bandwidth'), {'value': 'n/a'})) or 0
                   for scope in ('machine', f'S{numbers[0]}', f'S{numbers[1]}')]
         ktap.result(name, [] if min(values) > 0 and abs(values[0] / sum(values[1:]) - 1) < 1e-9 else [got])
+        if max(numbers) > 7:
+            ktap.result('no map of package 20', ended(world.run('map', '--', 'true'), 3, 'is of packages S0 to S7, and here is S20'))
         world.end()
     for name, path, text, why in (
             ('too many CPUs', 'online', '0-9999', 'more than 8192 CPUs'),
@@ -707,6 +709,7 @@ def messages():
                        (['memory', '--matrix'], '--matrix is not for perf metrics NAME'),
                        (['memory', '--nosuch'], 'there is no option --nosuch'), (['memory', '-x'], 'there is no option -x'),
                        (['memory', '-xa'], 'there is no option -x'),
+                       (['memory', '--all-cpus=1'], '--all-cpus takes no value'), (['memory', '--interval'], '-I needs a value'),
                        (['memory', '-I'], '-I needs a value'), (['memory', '-I', '9'], '10 is the least'), (['top', '--top'], '--topology needs a value'), (['memory', '--openmetrics', ''], 'needs a file'),
                        (['memory', '--interval=x'], "needs a number from 1 on, not 'x'")):
         ktap.result(' '.join(args), ended(world.run(*args), 2, rf'\Aperf metrics: .*{text}.*\n\Z'))

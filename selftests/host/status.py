@@ -249,8 +249,11 @@ def skeleton():
                 done.stdout else [done.stdout, done.stderr])
     world = world_of()
     ktap.result('help of status', fixture.ended(world.run('status', '--help'), 0, '--topology +where', 'stdout'))
+    first = world.run('--json', 'status', '--topology')
+    ktap.result('an option before the word', [] if first.stdout == world.run('status', '--topology').stdout and not first.returncode else
+                [first.stderr])
     for args, text in (['x'], "so 'x' is too much"), (['--csv'], '--csv is not for perf metrics status'), (
-            ['--topology=x'], "--topology takes no value"):
+            ['--topology=x'], "--topology takes no value"), (['--help=x'], '--help takes no value'):
         done = world.run('status', *args)
         ktap.result(f'status {" ".join(args)}', [] if done.returncode == 2 and text in done.stderr else
                     [done.returncode, done.stderr])

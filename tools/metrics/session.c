@@ -248,7 +248,9 @@ static int options_read(struct options *options, int argc, char **argv)
 	long value;
 
 	/* Status prints a topology file and takes none. */
-	mode = argc > 1 ? mode_of(argv[1]) : METRICS;
+	for (rest = 1; rest < argc && *argv[rest] == '-'; rest++)
+		;
+	mode = rest < argc ? mode_of(argv[rest]) : METRICS;
 	for (i = 0; i < NUM_OPTIONS; i++)
 		longs[i] = (struct option){ table[i].name, table[i].kind != FLAG &&
 					    (mode != STATUS || table[i].at != AT(topology)), NULL,
@@ -257,12 +259,16 @@ static int options_read(struct options *options, int argc, char **argv)
 	while ((option = getopt_long(argc, argv, ":I:o:ah", longs, NULL)) >= 0) {
 		for (i = 0; i < NUM_OPTIONS && longs[i].val != option; i++)
 			;
-		if (i == NUM_OPTIONS)
+		if (i == NUM_OPTIONS) {
+			for (i = 0; i < NUM_OPTIONS && longs[i].val != optopt; i++)
+				;
 			return fail(STATUS_USAGE, option == ':' ? "%s needs a value, see perf metrics --help" :
-				    optopt >= 256 ? "%s takes no value" :
+				    i < NUM_OPTIONS ? "%s takes no value" :
 				    "there is no option %s, see perf metrics --help",
-				    optopt >= 256 ? format("--%s", table[optopt - 256].name) :
+				    optopt >= 256 || (option != ':' && i < NUM_OPTIONS) ?
+				    format("--%s", table[i].name) :
 				    optopt ? format("-%c", optopt) : argv[optind - 1]);
+		}
 		given |= 1 << i;
 		field = (char *)options + table[i].at;
 		if (table[i].kind == FLAG) {
