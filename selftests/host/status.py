@@ -163,6 +163,10 @@ def blocked():
     case('the module of the kernel', world_of(driver=False, modules=('intel_uncore',)), 3, [
         'intel_uncore holds the counters.*Next, as root: rmmod intel_uncore modprobe xeon7500_uncore'])
     world = world_of(driver=False)
+    world.pmu('uncore_cbox_0', [], [0])
+    case('intel_uncore as a part of the kernel', world, 3, [
+        'intel_uncore holds the counters.*Next, as root: # boot with initcall_blacklist=intel_uncore_init, then modprobe xeon7500_uncore'])
+    world = world_of(driver=False)
     write(f'{world.dir}/modules/6.1.0-0-fake/modules.dep', 'kernel/intel_core_ext.ko:\n')
     for args in ['why'], ['memory'], ['map']:
         done = world.run(*args, '--', 'true')
