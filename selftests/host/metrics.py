@@ -717,6 +717,19 @@ def messages():
                           text=True, capture_output=True, check=False)
     ktap.result('perf loads takes no command for a number', list(ended(done, 2, 'usage: perf loads')) +
                 (['it ran'] if os.path.exists(f'{world.dir}/ran') else []))
+    # perf in a locale whose numbers have a comma.
+    fixture.write(f'{world.dir}/bin/perf', """#!/bin/sh
+for arg; do [ "$last" = -o ] && file=$arg; [ "$last" ] || verb=$arg; last=$arg; [ "$arg" = -- ] && break; done
+case $verb in
+record) echo data >"$file"; while [ "$1" != -- ]; do shift; done; shift; exec "$@" ;;
+stat) printf '1000;;%s;5;37,42;;\\n' mem_uops_retired.all_loads mem_load_uops_retired.l1_hit >"$file" ;;
+esac
+""")
+    os.chmod(f'{world.dir}/bin/perf', 0o755)
+    fixture.write(f'{world.sys}/bus/event_source/devices/cpu/events/mem_load_uops_retired.dram_hit', '\n')
+    done = subprocess.run(['sh', '-c', f'sed s,/sys/bus,{world.sys}/bus, {TOP}/tools/metrics/perf-loads >$FAKE/l; sh $FAKE/l true'], text=True,
+                          capture_output=True, check=False, env=world.env(PATH=f'{world.dir}/bin:{os.environ["PATH"]}'))
+    ktap.result('perf loads where perf writes a comma', ended(done, 0, r'(?m)^ +100\.00% +1000 +37\.42% +0  l1_hit$', 'stdout'))
     world.end()
 
 
