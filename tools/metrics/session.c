@@ -265,7 +265,7 @@ static int options_read(struct options *options, int argc, char **argv)
 			return fail(STATUS_USAGE, option == ':' ? "%s needs a value, see perf metrics --help" :
 				    i < NUM_OPTIONS ? "%s takes no value" :
 				    "there is no option %s, see perf metrics --help",
-				    optopt >= 256 || (option != ':' && i < NUM_OPTIONS) ?
+				    i < NUM_OPTIONS && (option != ':' || optopt >= 256) ?
 				    format("--%s", table[i].name) :
 				    optopt ? format("-%c", optopt) : argv[optind - 1]);
 		}
