@@ -187,8 +187,8 @@ static bool uncore_test_round(const struct uncore_test *t, int round)
 }
 
 /*
- * Returns 0, -EIO if NMIs are missing or of no use, -EBUSY if those of the core PMU hide whether they
- * are.
+ * Returns 0, -EIO if NMIs are missing or of no use, -EBUSY if those of the core PMU hide whether
+ * they are.
  */
 static int uncore_test_rounds(const struct uncore_test *t)
 {
