@@ -389,6 +389,7 @@ static int run(struct session *session, int argc, char **argv)
 	status = status ?: machine;
 	if (status)
 		return status;
+	/* Now, because what is allocated within a result is freed behind it. A table has no limits. */
 	if (mode != METRICS || session->options.openmetrics || session->options.topology)
 		status = session_topology(session);
 	if (!status && mode == MAP)
