@@ -139,6 +139,11 @@ def check_one(program, rules, names):
                                                    'file="/var/lib/prometheus/node-exporter/perf-metrics.prom",'
                                                    'instance="h",job="node",severity="warning"}', 'value': 1}]))]
     ktap.result('an alert of a file that is old', promtool(program, world.dir, rules, [test]))
+    firing = [test['promql_expr_test'][1]['exp_samples'][0], {'labels': alert_labels('memory_full', 'S1/mbox_1'), 'value': 1}]
+    test = case('values of an old file', {**found, **old}, {})
+    test['promql_expr_test'] = [{'expr': 'ALERTS{alertstate="firing"}', 'eval_time': when, 'exp_samples': [one]}
+                                for when, one in zip(('10m', '9m'), firing)]
+    ktap.result('no alert of values of a file that is old', promtool(program, world.dir, rules, [test]))
     world.play('ready()\nfor i in range(3):\n    say(lines(interval=i + 1))\n')
     done = world.run('memory', '-I', '1000', '--per-box', '--openmetrics', '-', '--topology', f'{world.dir}/topology')
     ktap.result('limits are in each interval', [] if done.stdout.count('perf_metrics_limit{') == 12 and

@@ -180,6 +180,19 @@ def versions():
         if said.returncode or said.stdout != f'{name} {wanted}\n':
             bad.append(f'{program}: {said.returncode}, {said.stdout}{said.stderr}')
     ktap.result('--version', bad + ([] if len(programs) == 3 else programs))
+    subprocess.run(['make', '-s', '-C', f'{TOP}/tools/metrics', f'OUTPUT={world.dir}/m', f'DESTDIR={world.dir}/root', 'PREFIX=/usr/local',
+                    'install'], capture_output=True, check=False)
+    said = subprocess.run([f'{world.dir}/root/usr/local/bin/perf-metrics', 'list'], text=True, capture_output=True, check=False,
+                          env={'HOME': '/nowhere'})
+    default, bad = f'{world.dir}/root/etc/default/perf-metrics', []
+    for text in read(default), read(default) + 'SECONDS=1\n':
+        write(default, text)
+        done = subprocess.run(['make', '-s', '-C', f'{TOP}/tools/metrics', f'OUTPUT={world.dir}/m', f'DESTDIR={world.dir}/root', 'uninstall'],
+                              text=True, capture_output=True, check=False)
+        if done.returncode or done.stderr or read(default) != (text if text.endswith('SECONDS=1\n') else None):
+            bad += [done.returncode, done.stderr, read(default)]
+    ktap.result('make uninstall leaves an edited /etc/default', bad)
+    ktap.result('a PREFIX of make install alone', fixture.ended(said, 2, 'no metric files in /usr/local/share/perf-metrics:'))
     world.end()
 
 

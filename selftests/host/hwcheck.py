@@ -350,6 +350,9 @@ with tempfile.TemporaryDirectory() as directory:
     for command in ('--read', '--count', '--pmi', '--restore /nowhere', '--pmi --load'):
         refused(command, 4, '1..0 # SKIP this is ')
     refused('--pmi <&- >&- 2>&-', 4, '^$')
+    for command in '--count --dry-run', '--version', '--help':
+        refused(f'{command} >/dev/full', 2, 'hwcheck: the output cannot be written')
+    refused('--restore /nowhere --dry-run', 2, '--dry-run is of --read, --count and --pmi')
 
     def writes(level):
         """{experiment: [(register, bits, what it is)]} of --dry-run."""

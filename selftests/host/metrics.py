@@ -343,6 +343,8 @@ def machines():
         values = [value(got.get(('', scope, 'memory_read_bandwidth'), {'value': 'n/a'})) or 0
                   for scope in ('machine', f'S{numbers[0]}', f'S{numbers[1]}')]
         ktap.result(name, [] if min(values) > 0 and abs(values[0] / sum(values[1:]) - 1) < 1e-9 else [got])
+        if max(numbers) > 7:
+            ktap.result('no map of package 20', ended(world.run('map', '--', 'true'), 3, 'is of packages S0 to S7, and here is S20'))
         world.end()
     for name, path, text, why in (
             ('too many CPUs', 'online', '0-9999', 'more than 8192 CPUs'),
@@ -397,6 +399,19 @@ def forms():
     ktap.result('not plausible for Prometheus', ended(
         done, 0, r'\nperf_metrics_not_plausible{metric="memory_read_bandwidth",socket="1",box="mbox_1"} 1\n',
         'stdout'))
+    with open(f'{world.dir}/m', 'w', encoding='utf-8') as f:
+        f.write('old')
+    ask = 'memory_read_bandwidth', '--openmetrics', f'{world.dir}/m'
+    world.play(ALL + 'say(lines(lambda *a: "<not counted>"))\n')
+    bad = list(ended(world.run(*ask, '--', 'true'), 1, r'\Aperf metrics: .*/m stays as it is: no metric has a value, '
+                     r'memory_read_bandwidth because its events have not been counted\n\Z')) + [fixture.read(f'{world.dir}/m')] * (fixture.read(f'{world.dir}/m') != 'old')
+    world.play('ready()\nsay(lines(interval=1))\nsay(lines(lambda *a: "<not counted>", interval=2))\n')
+    bad += ended(world.run(*ask, '-I', '1000'), 0, 'stays as it is')
+    ktap.result('the old file for Prometheus stays where nothing is counted', bad + (
+        [] if re.search(r'^perf_metrics_memory_read\S+ \d', fixture.read(f'{world.dir}/m'), re.M) else ['it has no value']))
+    world.play(ALL + 'say(lines(lambda p, t, c: c == 0, lambda p, c: 86400.))\n')
+    ktap.result('a small rate is not 0', ended(world.run('fatal_error_rate', '--', 'true'), 0, r'rate +1\.16e-05 /s', 'stdout'))
+    world.play(ALL + 'say(lines(lambda p, t, c: 1e9 if p == "xeon7500_mbox_1" else 1e6))\n')
     for name, args in (('-', ['-']), ('/dev/stdout', ['/dev/stdout']), ('/dev/fd/1', ['/dev/fd/1'])):
         path = f'{world.dir}/out'
         with open(path, 'w', encoding='utf-8') as f:
@@ -476,6 +491,8 @@ def prometheus():
     os.makedirs(f'{texts.dir}/text')
     exporter = Exporter(f'{texts.dir}/text')
     path = f'{texts.dir}/text/m.prom'
+    with open(path, 'w', encoding='utf-8') as f:
+        f.write('# EOF\n')
     boxes = [(box, i, p) for box, num in fixture.BOXES.items() for i in range(num) for p in range(2)]
     for _ in range(40):
         world = World(absent=set(draw.sample(boxes, draw.choice((0, 0, 1, 5, len(boxes))))))
@@ -692,6 +709,7 @@ def messages():
                        (['memory', '--matrix'], '--matrix is not for perf metrics NAME'),
                        (['memory', '--nosuch'], 'there is no option --nosuch'), (['memory', '-x'], 'there is no option -x'),
                        (['memory', '-xa'], 'there is no option -x'),
+                       (['memory', '--all-cpus=1'], '--all-cpus takes no value'), (['memory', '--interval'], '-I needs a value'),
                        (['memory', '-I'], '-I needs a value'), (['memory', '-I', '9'], '10 is the least'), (['top', '--top'], '--topology needs a value'), (['memory', '--openmetrics', ''], 'needs a file'),
                        (['memory', '--interval=x'], "needs a number from 1 on, not 'x'")):
         ktap.result(' '.join(args), ended(world.run(*args), 2, rf'\Aperf metrics: .*{text}.*\n\Z'))
@@ -699,6 +717,19 @@ def messages():
                           text=True, capture_output=True, check=False)
     ktap.result('perf loads takes no command for a number', list(ended(done, 2, 'usage: perf loads')) +
                 (['it ran'] if os.path.exists(f'{world.dir}/ran') else []))
+    # perf in a locale whose numbers have a comma.
+    fixture.write(f'{world.dir}/bin/perf', """#!/bin/sh
+for arg; do [ "$last" = -o ] && file=$arg; [ "$last" ] || verb=$arg; last=$arg; [ "$arg" = -- ] && break; done
+case $verb in
+record) echo data >"$file"; while [ "$1" != -- ]; do shift; done; shift; exec "$@" ;;
+stat) printf '1000;;%s;5;37,42;;\\n' mem_uops_retired.all_loads mem_load_uops_retired.l1_hit >"$file" ;;
+esac
+""")
+    os.chmod(f'{world.dir}/bin/perf', 0o755)
+    fixture.write(f'{world.sys}/bus/event_source/devices/cpu/events/mem_load_uops_retired.dram_hit', '\n')
+    done = subprocess.run(['sh', '-c', f'sed s,/sys/bus,{world.sys}/bus, {TOP}/tools/metrics/perf-loads >$FAKE/l; sh $FAKE/l true'], text=True,
+                          capture_output=True, check=False, env=world.env(PATH=f'{world.dir}/bin:{os.environ["PATH"]}'))
+    ktap.result('perf loads where perf writes a comma', ended(done, 0, r'(?m)^ +100\.00% +1000 +37\.42% +0  l1_hit$', 'stdout'))
     world.end()
 
 

@@ -97,7 +97,7 @@ def elsewhere(**more):
 
 def equal():
     """Report and live, with the same stream of perf."""
-    forms = [], ['--csv'], ['--json'], ['--openmetrics', '-'], ['--csv', '--per-socket'], ['--json', '--per-box'], \
+    forms = [], ['--csv'], ['--json'], ['--openmetrics', '-'], ['--openmetrics', '-', '--per-box'], ['--csv', '--per-socket'], ['--json', '--per-box'], \
         ['--per-machine', '--per-socket', '--per-box'], ['--csv', '--sort', 'value', '--units', 'auto']
     whole = STREAM.replace('    all_of(0.25', '    (lambda *a, **k: None)(0.25')
     for name, make, ask, env in (
@@ -112,14 +112,17 @@ def equal():
         if env:
             env = {'PERF_METRICS_PATH': f'{world.dir}/odd'}
         other, nothing = elsewhere()
-        path = f'{other.dir}/r'
+        path, limits = f'{other.dir}/r', ['--topology', f'{world.dir}/t']
+        write(limits[1], 'limit memory 2e10\n')
         for words in [['--', 'true']] + ([['-a', '--', 'true'], []] if env else []):
             world.play(STREAM + ('' if words else 'os._exit(0)\n'))
-            bad = record(world, path, *ask, *words, env=env.items(), status=0)
+            bad = record(world, path, *ask, *limits, *words, env=env.items(), status=0)
             for form in forms:
-                live = world.run(*ask, '-I', '250', '--summary', *form, *words, env=env.items())
+                live = world.run(*ask, '-I', '250', '--summary', *form, *limits, *words, env=env.items())
                 said = other.run('report', path, '-I', '250', '--summary', *form, env=nothing)
-                if (live.stdout, live.returncode) != (said.stdout, said.returncode) or len(live.stdout) < 100:
+                places = 4 if 'memory' in ask and form[:1] + form[2:] == ['--openmetrics', '--per-box'] else 0
+                if (live.stdout, live.returncode) != (said.stdout, said.returncode) or len(live.stdout) < 100 or \
+                        said.stdout.count('perf_metrics_limit{limit="memory"') != 6 * places:
                     bad.append(f'{form}: live\n{live.stdout}{live.stderr}reported\n{said.stdout}{said.stderr}')
             file = f'{other.dir}/out'
             bad += ended(other.run('report', path, '-I', '250', '-o', file, '--csv', env=nothing), 0)
@@ -134,6 +137,42 @@ def equal():
             ktap.result(f'equal to live: {name}{" " + " ".join(words) if env else ""}', bad)
         world.end()
         other.end()
+
+
+def changed_meanwhile():
+    """A recording has the files that were counted with, whatever became of them before the first interval."""
+    world = World()
+    path, own, env = f'{world.dir}/r', f'{world.dir}/m/own.metric', {'PERF_METRICS_PATH': f'{world.dir}/m'}.items()
+    text = 'group own\nmetric own\nevent a xeon7500_mbox/bbox_cmds.reads/\nformula a * 64\n'
+    for name, harm in (('changed', f'open({own!r}, "w").write({text.replace("64", "128")!r})'), ('deleted', f'os.unlink({own!r})')):
+        write(own, text)
+        write(f'{world.dir}/m/topology', 'limit memory 1e10\n')
+        world.play(STREAM)
+        live = world.run('own', '-I', '250', '--summary', '--', 'true', env=env)
+        world.play(STREAM.replace('ready()\n', f'ready()\nos.unlink(WORLD + "/m/topology")\n{harm}\n'))
+        bad = record(world, path, 'own', '--', 'true', env=env)
+        said = world.run('report', path, '-I', '250', '--summary')
+        header = json.loads((read(path) or '{}').split('\n')[0])
+        ktap.result(f'a metric file is {name} while it counts', bad + list(ended(said, 0)) + (
+            [] if said.stdout == live.stdout and header['topology']['text'] == 'limit memory 1e10\n' else [live.stdout, said.stdout, header]))
+    world.end()
+
+
+def small():
+    """A rate that is not 0 is not shown as 0: once, and three times, in 7 half days."""
+    world = World()
+    page = f'{world.dir}/p.html'
+    bad = []
+    for much in 1, 3:
+        world.play('ready()\n' + ''.join(f'say(lines(lambda p, t, c: 0 if c else {much}, lambda p, c: {43200 + i}, interval={43200 * i}))\n'
+                                        for i in range(1, 8)) + f'say(lines(lambda p, t, c: 0 if c else {much}, lambda p, c: 129600))\n')
+        bad += ended(world.run('record', '-o', f'{world.dir}/{much}', '-I', '43200000', 'fatal_error_rate', '--', 'true'), 0)
+    said = world.run('diff', f'{world.dir}/1', f'{world.dir}/3').stdout
+    bad += [] if re.search(r'fatal_error_rate +7\.72e-06 ±.* 2\.31e-05 ±.* /s +\+200\.0 %', said) else [said]
+    world.run('report', f'{world.dir}/1', '--html', page)
+    bad += [] if '>7.72e-06 /s</td>' in (read(page) or '') else re.findall('<tr><td>machine.*', read(page) or '')
+    ktap.result('a small rate is not 0', bad)
+    world.end()
 
 
 def maps():
@@ -175,6 +214,17 @@ def maps():
     bad += ended(world.run('report', f'{world.dir}/r', 'map'), 2, 'has no .*, which the map is of')
     bad += ended(world.run('report', f'{world.dir}/r', 'map', 'memory'), 2, "so 'memory' is too much")
     ktap.result('no map of a recording that has not all of it', bad)
+    write(f'{world.dir}/t', 'limit memory fast\n')
+    for name, file, wanted in (('none', '/nope', r'\A/nope: No such file or directory\n\Z'),
+                               ('a wrong one', f'{world.dir}/t', r"\A.*/t:1: 'fast' is no limit.*\n.*/t: 1 line is wrong\n\Z")):
+        bad = []
+        for ask in ['memory'], ['report', f'{world.dir}/r'], ['report', f'{world.dir}/r', 'why'], ['record', '-o', f'{world.dir}/x']:
+            table = ask[-1] not in ('why', f'{world.dir}/x')
+            for form in [[]] + table * [['--per-box', '--openmetrics', f'{world.dir}/x']] + (
+                    table and 'report' in ask) * [['--html', f'{world.dir}/x']]:
+                done = world.run(*ask, *form, '--topology', file, *([] if 'report' in ask else ['--', 'true']))
+                bad += [*ended(done, 2, wanted, lines=2), *([done.stdout] if done.stdout else [])]
+        ktap.result(f'a topology file of the options: {name}', bad + (['a file'] if os.path.exists(f'{world.dir}/x') else []))
     world.end()
 
 
@@ -409,6 +459,12 @@ def damaged():
     write(path, changed(0, to(*first, 'pass', value=2 ** 31 - 1)))
     write(other, read(path).replace(f', "pass": {2 ** 31 - 1}, "gate": {lines[0]["counters"][0]["gate"]}', '', 1))
     said = world.run('report', path), world.run('report', other)
+    write(other, '\n'.join(json.dumps(one) for one in [lines[0], {**lines[4], 'time': 1}, {**lines[5], 'time': 2}, lines[6]]) + '\n')
+    write(path, read(other).replace('"time": 1', '"time": 1.0').replace('"time": 2', '"time": 2.0'))
+    ask = '-I', '500', '--summary', '--csv'
+    whole = world.run('report', path, *ask)
+    ktap.result('a time may be a whole number', [] if read(path) != read(other) and '\n2.000000000,' in whole.stdout and
+                world.run('report', other, *ask).stdout == whole.stdout else [whole, world.run('report', other, *ask)])
     ktap.result('the pass of a counter does not matter', list(ended(said[0], 0)) + list(ended(said[1], 0)) + (
         [] if said[0].stdout == said[1].stdout and read(path) != read(other) else said))
     write(path, changed(0, lambda one: one['files'].extend([{'path': name, 'text': PLAIN} for name in ('d/m', 'd')])))
@@ -712,6 +768,9 @@ def pages():
     """One file, whatever is in the recording."""
     world = World()
     write(f'{world.dir}/odd/odd.metric', ODD)
+    write(f'{world.sys}/devices/system/cpu/cpu7/topology/physical_package_id', '1\n')
+    write(f'{world.sys}/devices/system/cpu/online', '0-3,7\n')
+    write(f'{world.dir}/online', '0,1,2,3,7')
     world.play(STREAM)
     path, page = f'{world.dir}/r', f'{world.dir}/p.html'
     names = '</script><script>alert(1)</script>', '<!--<script>', '"\'><img src=x onerror=alert(1)>', '\udcff\x1b[31m'
@@ -747,6 +806,7 @@ def pages():
            if (row['value'] == 'n/a') != (table.get((row['scope'], row['metric']), [''] * 3)[2] == 'n/a')]
     some = {row['value'] == 'n/a' for row in whole}
     ktap.result('its table has each value', bad + ([] if len(whole) == len(table) and len(some) == 2 else [whole, table]))
+    ktap.result('its CPUs are those that are online', [] if ' 2 packages, 5 CPUs<' in read(page) else [])
     bad = []
     if [one['time'] for one in data['maps']][:1] != [0] or len(data['maps']) != 6:
         bad.append([one['time'] for one in data['maps']])
@@ -822,6 +882,6 @@ def usage():
 
 ktap.result('it is built', fixture.build())
 if not ktap.bad:
-    for test in equal, maps, odd_maps, together, cut, killed, damaged, diffs, like_report, pages, usage:
+    for test in equal, changed_meanwhile, small, maps, odd_maps, together, cut, killed, damaged, diffs, like_report, pages, usage:
         test()
 sys.exit(ktap.end())

@@ -381,6 +381,17 @@ def ends(name, args):
     world.end()
 
 
+def small():
+    """One in ten minutes is not 0."""
+    world = World()
+    world.play('ready()\nsay(lines(lambda p, t, c: not c, lambda p, c: 600., interval=600.))\nuntil_told()\nsay(lines())\n')
+    t = top(world, 100, 'fatal_error_rate', '--per-machine')
+    bad = t.until(r'fatal_error_rate +0\.00167 /s')
+    t.keys('q')
+    ktap.result('top: a small rate is not 0', bad + t.left(0))
+    world.end()
+
+
 def nowhere():
     """One line where there is no terminal, or one without a screen."""
     world = World()
@@ -605,6 +616,7 @@ if not ktap.bad:
     keys()
     ends('top', ['top', *USUAL])
     ends('the live map', ['map', '-I', '1000'])
+    small()
     nowhere()
     maps()
     limits()

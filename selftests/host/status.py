@@ -144,6 +144,16 @@ def fine():
     case('a wrong topology file', world, 0, [r'files/topology is wrong.*: why, map and --openmetrics do not count with it',
          r'Next: perf metrics status --topology >topology\Z'],
          PERF_METRICS_PATH=f'{TOP}/metrics:{world.dir}/files')
+    world = world_of()
+    os.chmod(world.dir, 0o755)
+    write(f'{world.dir}/files/topology', 'limit memory 3e10\n')
+    os.chmod(f'{world.dir}/files/topology', 0)
+    other = {} if os.geteuid() else {'user': 65534}
+    for args in ['status'], ['why', '--', 'true']:
+        done = world.run(*args, env={'PERF_METRICS_PATH': f'{TOP}/metrics:{world.dir}/files'}.items(), **other)
+        ktap.result(f'a topology file that this user cannot read: {args[0]}', [] if 'files/topology: Permission denied\n' in
+                    done.stderr and ('is wrong, see above' in done.stdout or done.returncode == 2) else [done])
+    world.end()
 
 
 def blocked():
@@ -152,6 +162,10 @@ def blocked():
         r'Counting will not work: xeon7500_uncore is not loaded. Next, as root: modprobe xeon7500_uncore\Z'])
     case('the module of the kernel', world_of(driver=False, modules=('intel_uncore',)), 3, [
         'intel_uncore holds the counters.*Next, as root: rmmod intel_uncore modprobe xeon7500_uncore'])
+    world = world_of(driver=False)
+    world.pmu('uncore_cbox_0', [], [0])
+    case('intel_uncore as a part of the kernel', world, 3, [
+        'intel_uncore holds the counters.*Next, as root: # boot with initcall_blacklist=intel_uncore_init, then modprobe xeon7500_uncore'])
     world = world_of(driver=False)
     write(f'{world.dir}/modules/6.1.0-0-fake/modules.dep', 'kernel/intel_core_ext.ko:\n')
     for args in ['why'], ['memory'], ['map']:
@@ -239,8 +253,11 @@ def skeleton():
                 done.stdout else [done.stdout, done.stderr])
     world = world_of()
     ktap.result('help of status', fixture.ended(world.run('status', '--help'), 0, '--topology +where', 'stdout'))
+    first = world.run('--json', 'status', '--topology')
+    ktap.result('an option before the word', [] if first.stdout == world.run('status', '--topology').stdout and not first.returncode else
+                [first.stderr])
     for args, text in (['x'], "so 'x' is too much"), (['--csv'], '--csv is not for perf metrics status'), (
-            ['--topology=x'], "--topology takes no value"):
+            ['--topology=x'], "--topology takes no value"), (['--help=x'], '--help takes no value'):
         done = world.run('status', *args)
         ktap.result(f'status {" ".join(args)}', [] if done.returncode == 2 and text in done.stderr else
                     [done.returncode, done.stderr])

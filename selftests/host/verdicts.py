@@ -337,6 +337,15 @@ def nothing():
         done = why(world, '--', 'true')
         ktap.result(f'a full link, and 6 {peer} requests', [] if 'qpi0) is 89 % full' in done.stdout and
                     'numactl' not in done.stdout else [done.stdout])
+    counts = [calm(), calm()]
+    link(counts[0])
+    remote(counts[1])
+    plant(world, [(counts, None)])
+    write(f'{world.dir}/topology', 'link S0.qpi0 S1IOH\n')
+    done = why(world, 'link_full', '--json', '--', 'true')
+    one = json.loads(done.stdout)['verdicts'][0]
+    ktap.result('a hub whose name begins as a package is none', [] if one['text'] == 'QPI S0 to S1IOH (qpi0) is 89 % full' and
+                one['values']['theirs'] is None and one['values']['their_rate'] is None else [done.stdout])
     world.end()
 
 

@@ -306,6 +306,18 @@ static void dry_run(void)
 	}
 }
 
+static int wrong(const char *what, const char *arg)
+{
+	fprintf(stderr, "hwcheck: %s%s\n", what, arg);
+	return 2;
+}
+
+/* Was all printed, and so has the owner what is asked for? */
+static int printed(void)
+{
+	return fflush(stdout) || ferror(stdout) ? wrong("the output cannot be written", "") : 0;
+}
+
 static int usage(FILE *f)
 {
 	fprintf(f, "usage: hwcheck --read|--count|--pmi [OPTION...]\n"
@@ -324,19 +336,13 @@ static int usage(FILE *f)
 		"  --despite-panic   also where an unknown NMI panics\n"
 		"  --hypervisor      also in a virtual machine\n"
 		"  --version\n");
-	return f == stdout ? 0 : 2;
+	return f == stdout ? printed() : 2;
 }
 
 static int skip(const char *why)
 {
 	printf("1..0 # SKIP %s\n", why);
 	return KSFT_SKIP;
-}
-
-static int wrong(const char *what, const char *arg)
-{
-	fprintf(stderr, "hwcheck: %s%s\n", what, arg);
-	return 2;
 }
 
 /* Why --only asks for nothing, or NULL. */
@@ -508,7 +514,7 @@ int main(int argc, char **argv)
 			break;
 		case 'v':
 			puts("hwcheck " HWCHECK_VERSION);
-			return 0;
+			return printed();
 		default:
 			return usage(opt == 'h' ? stdout : stderr);
 		}
@@ -519,9 +525,11 @@ int main(int argc, char **argv)
 	why = wrong_only();
 	if (why)
 		return wrong(why, only);
+	if (dry && from)
+		return wrong("--dry-run is of --read, --count and --pmi", "");
 	if (dry) {
 		dry_run();
-		return 0;
+		return printed();
 	}
 	if (!from)
 		return run(path, limit);

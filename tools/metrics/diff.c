@@ -321,9 +321,9 @@ static void print_change(const struct change *change)
 
 	/* Both with the prefix of the larger one. */
 	by = most ? fmax(fabs(a), fabs(b)) / most : 1;
-	printf("%-10s %-33s %9.*f %s%9.*f %s %-10s%9s\n", change->a->value->scope, metric->name,
-	       digits, a / by, spread_text(change->a->spread / by), digits, b / by,
-	       spread_text(change->b->spread / by), format("%s%s", prefix, unit),
+	printf("%-10s %-33s %9s %s%9s %s %-10s%9s\n", change->a->value->scope, metric->name,
+	       digits_text(a / by, digits), spread_text(change->a->spread / by),
+	       digits_text(b / by, digits), spread_text(change->b->spread / by), format("%s%s", prefix, unit),
 	       share_text(change->share));
 }
 

@@ -137,6 +137,8 @@ def grafana(metrics):
 
 # What joins series of one place, and of one package.
 PLACE, PACKAGE = 'instance, job, socket, box', 'instance, job, socket'
+# node_exporter exports an old file as long as it is there.
+OLD = 'time() - node_textfile_mtime_seconds{file=~".*/perf-metrics[.]prom"} > 600'
 AGGREGATES = {'mean': 'avg', 'max': 'max', 'min': 'min'}
 
 
@@ -216,7 +218,7 @@ def alert(rule):
         # Of a package whose value is n/a there are other series.
         text += f' and on (instance, job) (count by (instance, job) (count by ({PACKAGE}) ' \
                 f'({{__name__=~"perf_metrics_.+", socket!=""}})) >= {rule["packages"]})'
-    return text + ''.join(dict.fromkeys(marks(rule)))
+    return text + ''.join(dict.fromkeys(marks(rule))) + f' unless on (instance, job) ({OLD})'
 
 
 def alerts(rules):
@@ -246,12 +248,12 @@ def alerts(rules):
     print('# metric files. A rule is silent where a value is missing, multiplexed or not plausible.')
     print(*left_out, sep='\n', end='\n' if left_out else '')
     print('groups:\n  - name: perf-metrics\n    rules:' + ''.join(texts))
-    print("""
+    print(f"""
       - alert: PerfMetricsOld
-        expr: 'time() - node_textfile_mtime_seconds{file=~".*/perf-metrics[.]prom"} > 600'
-        labels: { severity: warning }
+        expr: '{OLD}'
+        labels: {{ severity: warning }}
         annotations:
-          summary: "{{ $labels.instance }}: perf-metrics.service has counted nothing for 10 minutes"
+          summary: "{{{{ $labels.instance }}}}: perf-metrics.service has counted nothing for 10 minutes"
           description: systemctl status perf-metrics.service; perf metrics status""")
 
 

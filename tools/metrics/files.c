@@ -553,26 +553,36 @@ static const char *wrong_text(char *text, size_t len)
 	return good ? NULL : "this is no text in UTF-8";
 }
 
-int lines_read(const struct text *file, take_fn *take, void *data)
+static const char *text_read(struct text *file)
 {
-	const char *path = file->path;
-	int fd = file->text ? -1 : open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	FILE *f = file->text ? fmemopen((char *)file->text, strlen(file->text), "r") :
-		  fd < 0 ? NULL : fdopen(fd, "r");
-	int number = 0, errors = 0, mark;
-	char *line = NULL, *text, *word;
-	const char *error;
-	size_t size = 0;
+	int fd = open(file->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+	const char *error = "this is no file";
 	struct stat st;
+	char *text;
+
+	if (!f)
+		return strerror(errno);
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode)) {
+		text = allocate(st.st_size + 1);
+		file->size = fread(text, 1, st.st_size, f);
+		error = ferror(f) ? strerror(errno) : NULL;
+		file->text = error ? NULL : text;
+	}
+	fclose(f);
+	return error;
+}
+
+int lines_read(struct text *file, take_fn *take, void *data)
+{
+	const char *path = file->path, *error = file->text ? NULL : text_read(file);
+	int number = 0, errors = bad_line(path, 0, error), mark;
+	FILE *f = error ? NULL : fmemopen((char *)file->text, file->size, "r");
+	char *line = NULL, *text, *word;
+	size_t size = 0;
 	ssize_t len;
 
-	if (!f || (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode)))) {
-		errors = bad_line(path, 0, f ? "this is no file" : strerror(errno));
-		if (f)
-			fclose(f);
-		return errors;
-	}
-	while ((len = getline(&line, &size, f)) >= 0) {
+	while (f && (len = getline(&line, &size, f)) >= 0) {
 		mark = !number++ && !strncmp(line, "\xef\xbb\xbf", 3) ? 3 : 0;
 		errors += bad_line(path, number, mark ? "the file begins with a byte order mark" : NULL);
 		error = wrong_text(line + mark, len - mark);
@@ -581,13 +591,13 @@ int lines_read(const struct text *file, take_fn *take, void *data)
 		errors += bad_line(path, number, error ?: word && *word != '#' ?
 			      take(data, number, word, text) : NULL);
 	}
-	errors += bad_line(path, number, ferror(f) ? strerror(errno) : NULL);
 	free(line);
-	fclose(f);
+	if (f)
+		fclose(f);
 	return errors;
 }
 
-int file_read(struct session *session, const struct text *text)
+int file_read(struct session *session, struct text *text)
 {
 	const char *path = text->path;
 	struct file file = { .session = session, .path = path };
@@ -655,7 +665,7 @@ char *file_find(const char *name)
 
 	for (dir = strtok(directories(), ":"); dir; dir = strtok(NULL, ":")) {
 		path = format("%s/%s", dir, name);
-		if (!access(path, R_OK))
+		if (!access(path, F_OK))
 			found = path;
 	}
 	return found;

@@ -149,13 +149,15 @@ static void put_facts(FILE *f, const struct record *record)
 	const struct session *session = record->session;
 	time_t start = record->start;
 	char when[40] = "";
-	int packages = 0, i;
+	int packages = 0, cpus = 0, i;
 	struct tm tm;
 
 	if (gmtime_r(&start, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S UTC", &tm);
 	for (i = 0; i < session->packages; i++)
 		packages += session->online[i];
+	for (i = 0; i < session->cpus; i++)
+		cpus += session->package_of[i] >= 0;
 	fprintf(f, "<dl class=\"card\">\n");
 	put_fact(f, "Command", *record->command ? record->command : "none: the whole machine");
 	put_fact(f, "Recorded", when);
@@ -165,7 +167,7 @@ static void put_facts(FILE *f, const struct record *record)
 			record->intervals == 1 ? "interval" : "intervals", record->interval));
 	put_fact(f, "Host", text_of(record, "host"));
 	put_fact(f, "Machine", format("%s, %d %s, %d CPUs", machine_name(session), packages,
-				      packages == 1 ? "package" : "packages", session->cpus));
+				      packages == 1 ? "package" : "packages", cpus));
 	put_fact(f, "Kernel", text_of(record, "kernel"));
 	put_fact(f, "Module", text_of(record, "module"));
 	put_fact(f, "Absent boxes", absent(session));
@@ -176,7 +178,7 @@ static char *shown(double value, const char *unit)
 {
 	const char *prefix = prefixed(&value, &unit);
 
-	return format("%.*f %s%s", *prefix || fabs(value) >= 100 ? 2 : 4, value, prefix, unit);
+	return format("%s %s%s", digits_text(value, *prefix || fabs(value) >= 100 ? 2 : 4), prefix, unit);
 }
 
 static void put_number(FILE *f, double value, const char *text)

@@ -7,31 +7,26 @@
 
 #include "rule.h"
 
-const struct topology *session_topology(struct session *session)
+int session_topology(struct session *session)
 {
 	struct text *file = &session->topology_file;
-	struct topology *topology;
+	struct topology *topology = allocate(sizeof(*topology));
 
-	if (session->topology)
-		return session->topology;
 	/* A recording has its own, and that of the machine it is looked at on is another one. */
 	if (session->options.topology || session->options.mode != REPORT)
 		*file = (struct text){ session->options.topology ?: file_find("topology") };
-	topology = allocate(sizeof(*topology));
-	if (!file->path || !topology_read(topology, session, file))
-		session->topology = topology;
-	return session->topology;
+	session->topology = topology;
+	return file->path ? topology_read(topology, session, file) : 0;
 }
 
-double limit_of(struct session *session, const char *kind, int package, const char *cell)
+double limit_of(const struct session *session, const char *kind, int package, const char *cell)
 {
-	const struct topology *topology = session_topology(session);
 	const char *places[] = { format("S%d/%s", package, cell ?: ""), format("S%d", package), "" };
 	double most = 0;
 	unsigned int p;
 
-	for (p = 0; topology && p < sizeof(places) / sizeof(places[0]) && !most; p++)
-		most = topology_limit(topology, kind, places[p]);
+	for (p = 0; p < sizeof(places) / sizeof(places[0]) && !most; p++)
+		most = topology_limit(session->topology, kind, places[p]);
 	return most;
 }
 

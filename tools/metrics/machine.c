@@ -275,9 +275,12 @@ char *module_lack(const struct session *session, char **next)
 			      module, kernel);
 	}
 	*next = format("modprobe %s", module);
-	if (strcmp(module, "xeon7500_uncore") || !has_module(session, "intel_uncore"))
+	/* As a part of the kernel it has no directory there, but its PMUs. */
+	if (strcmp(module, "xeon7500_uncore") ||
+	    !(has_module(session, "intel_uncore") || pmu_of(session, "uncore_cbox", 0)))
 		return format("%s is not loaded", module);
-	*next = format("rmmod intel_uncore\n%s", *next);
+	*next = format("%s\n%s", has_module(session, "intel_uncore") ? "rmmod intel_uncore" :
+		       "# boot with initcall_blacklist=intel_uncore_init, then", *next);
 	return format("%s is not loaded, and intel_uncore holds the counters", module);
 }
 

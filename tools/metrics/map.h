@@ -46,7 +46,7 @@ struct topology {
  * Reads a topology file and tells of each line that is wrong, also of limits that neither the map
  * nor a rule of the session has. 0, or a status.
  */
-int topology_read(struct topology *topology, const struct session *session, const struct text *file);
+int topology_read(struct topology *topology, const struct session *session, struct text *file);
 /* What a place can do at most, "" for all of them, as the file says; 0 if it does not. */
 double topology_limit(const struct topology *topology, const char *kind, const char *place);
 
@@ -99,7 +99,7 @@ struct map {
 	int columns;
 };
 
-/* Asks for the metrics that a map is of, and reads its topology. 0, or a status. */
+/* Asks for the metrics that a map is of. 0, or a status. */
 int map_ask(struct session *session);
 /* Makes the map of what has been counted, and draws it. */
 void map_make(struct session *session, double time);

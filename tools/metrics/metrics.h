@@ -71,6 +71,8 @@ char *replaced(const char *text, const char *name, const char *by);
 char *next_word(char **text);
 /* A number with its unit, as short as people want it. */
 char *number_text(double value, const char *unit);
+/* The same of a table, with so many digits behind the point, or more where these would be zeros. */
+char *digits_text(double value, int digits);
 /* The prefix by which a value is less than the most. */
 const char *scaled(double *value, double most);
 /* Of a rate; the unit changes with it. */
@@ -176,16 +178,20 @@ struct session;
 
 /* Gets each line: its first word, and the rest. NULL, or what is wrong with it. */
 typedef const char *take_fn(void *data, int number, char *word, char *rest);
-/* A file by its name, and what is in it: NULL if it is to be read there. */
+/* A file by its name, and what is in it: NULL until it is read there. */
 struct text {
 	const char *path;
 	const char *text;
+	size_t size;
 };
 
-/* Of a file of text, less empty lines and comments. The number of errors, which have been told. */
-int lines_read(const struct text *file, take_fn *take, void *data);
+/*
+ * Of a file of text, less empty lines and comments. The number of errors, which have been told; the
+ * text is still NULL if the file could not be read.
+ */
+int lines_read(struct text *file, take_fn *take, void *data);
 /* Reads a metric file, likewise. */
-int file_read(struct session *session, const struct text *file);
+int file_read(struct session *session, struct text *file);
 /* Reads what is installed and what the user has. 0, or a status if there is none, or wrong. */
 int files_read(struct session *session);
 /* The path of the last such file beside metric files, or NULL. */
@@ -345,7 +351,7 @@ struct session {
 	struct text *text;		/* the metric files */
 	int num_texts;
 	struct text topology_file;	/* no path for none */
-	struct topology *topology;	/* what is in it; NULL until it is asked for */
+	struct topology *topology;	/* what is in it */
 	struct pmu *pmu;
 	int num_pmus;
 	int package_of[MAX_CPUS];	/* -1: no such CPU, or offline */

@@ -99,9 +99,9 @@ static void print_table(const struct options *options, const struct value *value
 			continue;
 		}
 		prefix = units(options, &shown, &unit);
-		printf("%-10s %-33s %12.*f %s%-*s%6.1f %%\n", value->scope, value->metric->name,
-		       fabs(shown) >= 1e9 ? 0 : *prefix || fabs(shown) >= 100 ? 2 : 4, shown, prefix,
-		       (int)(11 - strlen(prefix)), unit, 100 * value->running);
+		printf("%-10s %-33s %12s %s%-*s%6.1f %%\n", value->scope, value->metric->name,
+		       digits_text(shown, fabs(shown) >= 1e9 ? 0 : *prefix || fabs(shown) >= 100 ? 2 : 4),
+		       prefix, (int)(11 - strlen(prefix)), unit, 100 * value->running);
 		if (value->note) {
 			printf("%13s", "");
 			print_wrapped(value->note, 13);
@@ -230,6 +230,14 @@ static int write_openmetrics(struct session *session, const struct value *values
 
 	if (status)
 		return status;
+	for (i = 0; i < num && values[i].why; i++)
+		;
+	/* A new file without values would hide from its reader how old the last values are. */
+	if (num && i == num && session->target.name) {
+		warn("%s stays as it is: no metric has a value, %s because %s",
+		     session->options.openmetrics, values->metric->name, values->why);
+		return 0;
+	}
 	for (i = 0; i < num; i++) {
 		value = &values[i];
 		if (value->why)

@@ -5,7 +5,6 @@
  * what was counted, as it was read, and one for the whole time. Each line is written when it is
  * complete, so a recording that was killed is one that ends there. See perf-metrics(5).
  */
-#include <errno.h>
 #include <jansson.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -36,22 +35,10 @@ static json_t *strings(char **list)
 	return array;
 }
 
-/* A file as it is now; NULL, and a word, if it cannot be read. */
+/* A file as it was read: it may be another one by now. */
 static json_t *text_json(const struct text *file)
 {
-	FILE *f = fopen(file->path, "re");
-	char *text = NULL;
-	size_t size = 0;
-	json_t *json;
-
-	/* No file of text has a 0. */
-	if (!f || (getdelim(&text, &size, 0, f) < 0 && ferror(f)))
-		warn("%s: %s", file->path, strerror(errno));
-	json = text ? json_pack("{so ss}", "path", string(file->path), "text", text) : NULL;
-	free(text);
-	if (f)
-		fclose(f);
-	return json;
+	return json_pack("{so ss}", "path", string(file->path), "text", file->text);
 }
 
 static json_t *machine_json(const struct session *session)
@@ -211,8 +198,6 @@ int record_ask(struct session *session, bool named)
 	}
 	if (named && options->matrix)
 		return fail(STATUS_USAGE, "--matrix is of the map, which has no names");
-	if (!session_topology(session))
-		return STATUS_USAGE;
 	if (named)
 		return 0;
 	if (machine_is(session, "06_2e 06_2f"))

@@ -74,13 +74,14 @@ static const char *read_files(struct session *session, const json_t *header)
 	json_t *one;
 	size_t at;
 
-	if (topology && json_unpack((json_t *)topology, "{ss ss}", "path", &text->path, "text",
-				    &text->text))
+	if (topology && json_unpack((json_t *)topology, "{ss ss%}", "path", &text->path, "text",
+				    &text->text, &text->size))
 		return "its topology file";
 	json_array_foreach(json_object_get(header, "files"), at, one) {
 		struct text file;
 
-		if (json_unpack(one, "{ss ss}", "path", &file.path, "text", &file.text) ||
+		if (json_unpack(one, "{ss ss%}", "path", &file.path, "text", &file.text,
+				&file.size) ||
 		    file_read(session, &file))
 			return "its metric files";
 	}
@@ -310,7 +311,7 @@ static int look(struct record *record)
 	record->first = ftell(record->f);
 	while (good && (line = next_line(record, &number, &cut))) {
 		const json_t *at = json_object_get(line, "time");
-		double time = json_real_value(at);
+		double time = json_number_value(at);
 
 		/* Behind that of the whole time there is none. */
 		good = !record->whole && (json_is_null(at) || (time > fmax(record->end, 1e-6) &&
@@ -319,7 +320,7 @@ static int look(struct record *record)
 		record->whole |= json_is_null(at);
 		record->intervals += !record->whole;
 		if (!record->whole)
-			record->end = json_real_value(at);
+			record->end = json_number_value(at);
 		forget(record->session);
 		free_from(memory);
 		json_decref(line);
@@ -391,7 +392,7 @@ int record_each(struct record *record, int together, record_fn *fn, void *data)
 	fseek(record->f, record->first, SEEK_SET);
 	for (i = 0; i < lines && !status; i++) {
 		line = next_line(record, &number, &cut);
-		time = json_real_value(json_object_get(line, "time"));
+		time = json_number_value(json_object_get(line, "time"));
 		/* What perf says of the whole time is better than a sum. */
 		if (!whole || i + 1 == lines)
 			add_line(record->session, line, num++ ? (time - last) / (time - begin) : 1);
@@ -487,7 +488,8 @@ int report(struct session *session, char **args, int num)
 
 	if (!num)
 		return fail(STATUS_USAGE, "report needs a file of perf metrics record");
-	status = record_open(&record, session, args[0]) ?: check_output(&record);
+	status = record_open(&record, session, args[0]) ?: check_output(&record) ?:
+		 session_topology(session);
 	if (!status && options->show == MAP)
 		status = map_ask(session) ?: record_pick(&record, NULL, 0);
 	else if (!status && options->show == WHY)

@@ -86,12 +86,12 @@ json_t *rule_json(const struct rule *rule);
 /* ---- limit.c ---- */
 
 /*
- * The topology file of the options, or that of a recording, or the one beside the metric files. NULL if
- * it is wrong.
+ * Reads the topology file of the options, or that of a recording, or the one beside the metric files.
+ * 0, or a status if it is wrong.
  */
-const struct topology *session_topology(struct session *session);
+int session_topology(struct session *session);
 /* What a place can do at most; a cell of NULL is a package. 0 if it is not known. */
-double limit_of(struct session *session, const char *kind, int package, const char *cell);
+double limit_of(const struct session *session, const char *kind, int package, const char *cell);
 /* The limits that rules have for what is among the values, as OpenMetrics. */
 void limits_write(struct session *session, const struct value *values, int num, FILE *f);
 /* A topology file to be filled in, for this machine. 0, or a status. */

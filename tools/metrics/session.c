@@ -110,9 +110,6 @@ static int measure(struct session *session)
 		output_plan(session);
 		return 0;
 	}
-	/* What is allocated while it counts is gone after each result. */
-	if (!status && options->openmetrics && !session_topology(session))
-		status = STATUS_USAGE;
 	status = status ?: output_begin(session);
 	if (!status && options->show == TOP)
 		status = top_begin(session);
@@ -251,7 +248,9 @@ static int options_read(struct options *options, int argc, char **argv)
 	long value;
 
 	/* Status prints a topology file and takes none. */
-	mode = argc > 1 ? mode_of(argv[1]) : METRICS;
+	for (rest = 1; rest < argc && *argv[rest] == '-'; rest++)
+		;
+	mode = rest < argc ? mode_of(argv[rest]) : METRICS;
 	for (i = 0; i < NUM_OPTIONS; i++)
 		longs[i] = (struct option){ table[i].name, table[i].kind != FLAG &&
 					    (mode != STATUS || table[i].at != AT(topology)), NULL,
@@ -260,12 +259,16 @@ static int options_read(struct options *options, int argc, char **argv)
 	while ((option = getopt_long(argc, argv, ":I:o:ah", longs, NULL)) >= 0) {
 		for (i = 0; i < NUM_OPTIONS && longs[i].val != option; i++)
 			;
-		if (i == NUM_OPTIONS)
+		if (i == NUM_OPTIONS) {
+			for (i = 0; i < NUM_OPTIONS && longs[i].val != optopt; i++)
+				;
 			return fail(STATUS_USAGE, option == ':' ? "%s needs a value, see perf metrics --help" :
-				    optopt >= 256 ? "%s takes no value" :
+				    i < NUM_OPTIONS ? "%s takes no value" :
 				    "there is no option %s, see perf metrics --help",
-				    optopt >= 256 ? format("--%s", table[optopt - 256].name) :
+				    i < NUM_OPTIONS && (option != ':' || optopt >= 256) ?
+				    format("--%s", table[i].name) :
 				    optopt ? format("-%c", optopt) : argv[optind - 1]);
+		}
 		given |= 1 << i;
 		field = (char *)options + table[i].at;
 		if (table[i].kind == FLAG) {
@@ -386,9 +389,12 @@ static int run(struct session *session, int argc, char **argv)
 	status = status ?: machine;
 	if (status)
 		return status;
-	if (mode == MAP)
+	/* Now, because what is allocated within a result is freed behind it. A table has no limits. */
+	if (mode != METRICS || session->options.openmetrics || session->options.topology)
+		status = session_topology(session);
+	if (!status && mode == MAP)
 		status = map_ask(session);
-	if (mode == WHY)
+	if (!status && mode == WHY)
 		status = why_ask(session, argv + first, args - first);
 	for (i = first; i < args && mode != MAP && mode != WHY && !status; i++)
 		status = session_ask(session, argv[i], mode == METRICS && i == first);

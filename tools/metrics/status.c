@@ -494,13 +494,13 @@ static char *unlimited(struct session *session)
 static void add_topology(struct status *status)
 {
 	struct session *session = status->session;
-	const struct topology *topology = session_topology(session);
+	int wrong = session_topology(session), links = 0, p, q;
+	const struct topology *topology = session->topology;
 	const char *path = session->topology_file.path;
-	int links = 0, p, q;
 	struct row *row;
 	char *lack;
 
-	if (!topology) {
+	if (wrong) {
 		status->next = "perf metrics status --topology >topology";
 		row = row_add(status, "topology", format("%s is wrong, see above: why, map and "
 							 "--openmetrics do not count with it", path));

@@ -159,7 +159,7 @@ static char *value_text(const struct session *session, const struct row *row)
 	if (row->value.why)
 		return "n/a";
 	prefix = units(&session->options, &value, &unit);
-	return format("%.*f %s%s", fabs(value) < 1000 ? 2 : 0, value, prefix, unit);
+	return format("%s %s%s", digits_text(value, fabs(value) < 1000 ? 2 : 0), prefix, unit);
 }
 
 /* The last values, from 0 to the limit or else to their highest, each in the colour of its own. */
@@ -291,8 +291,6 @@ int top_begin(struct session *session)
 	struct top *top = allocate(size);
 	const char *why;
 
-	if (!session_topology(session))
-		return STATUS_USAGE;
 	sort = session->options.sort;
 	top->num = num;
 	for (i = 0; i < num; i++) {

@@ -156,12 +156,13 @@ static const char *take_line(void *data, int number, char *first, char *text)
 	       "'limit memory NUMBER'";
 }
 
-int topology_read(struct topology *topology, const struct session *session, const struct text *file)
+int topology_read(struct topology *topology, const struct session *session, struct text *file)
 {
 	int errors;
 
 	memset(topology, 0, sizeof(*topology));
 	errors = lines_read(file, take_line, &(struct reader){ topology, session });
-	return !errors ? 0 : fail(STATUS_USAGE, "%s: %d %s wrong", file->path, errors,
-				  errors == 1 ? "line is" : "lines are");
+	if (errors && file->text)
+		warn("%s: %d %s wrong", file->path, errors, errors == 1 ? "line is" : "lines are");
+	return errors ? STATUS_USAGE : 0;
 }

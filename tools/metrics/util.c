@@ -137,6 +137,11 @@ char *number_text(double value, const char *unit)
 	return format("%.4g%s%s%s", value, *unit ? " " : "", prefix, unit);
 }
 
+char *digits_text(double value, int digits)
+{
+	return value && fabs(value) < 0.01 ? format("%.3g", value) : format("%.*f", digits, value);
+}
+
 char *escaped(const char *text, const char *what, const char *as)
 {
 	char *done = allocate((strlen(as) + 1) * strlen(text) + 1), *at = done;

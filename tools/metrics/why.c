@@ -103,7 +103,7 @@ int why_ask(struct session *session, char **names, int num)
 				rule->value[i].metric->asked = true;
 		}
 	}
-	return session_topology(session) ? check_fail_on(session) : STATUS_USAGE;
+	return check_fail_on(session);
 }
 
 /* ---- values of a place ---- */
@@ -196,21 +196,21 @@ static char *reduced(const struct result *result, const struct rule_value *from,
 /* Where a link leads; empty if nobody has said, or it is no link. */
 static const char *peer_name(const struct result *result, const struct value *at)
 {
-	const struct topology *topology = session_topology(result->session);
 	int port;
 
-	if (at->package < 0 || at->package >= MAP_PACKAGES || !at->cell || !topology ||
+	if (at->package < 0 || at->package >= MAP_PACKAGES || !at->cell ||
 	    sscanf(at->cell, "qpi%d", &port) != 1 || port < 0 || port >= MAP_PORTS)
 		return "";
-	return topology->link[at->package][port].peer;
+	return result->session->topology->link[at->package][port].peer;
 }
 
-/* The package at the other end of a link, or -1. */
+/* The package at the other end of a link, or -1. A name such as S1IOH is none. */
 static int peer_of(const struct result *result, const struct value *at)
 {
-	int package;
+	const char *name = peer_name(result, at);
+	int package, len;
 
-	return sscanf(peer_name(result, at), "S%d", &package) == 1 ? package : -1;
+	return sscanf(name, "S%d%n", &package, &len) == 1 && !name[len] ? package : -1;
 }
 
 /* Returns why there is no such value at this place, or NULL. */
