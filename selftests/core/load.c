@@ -2,7 +2,7 @@
 /*
  * PART: adversaries
  * VM: --machine goldmont
- * SOAK: 6.1 6.12 newest debug-rt
+ * SOAK: 6.1 6.12 newest debug-rt debug-kcsan
  *
  * Loading and unloading while others use the PMU.
  */

@@ -15,7 +15,7 @@
  * PART: adversaries
  * VM: --sockets 2 --cores 2
  * TEST: 6.1 debug
- * SOAK: 6.1
+ * SOAK: 6.1 debug-kcsan
  */
 #define _GNU_SOURCE
 #include <ftw.h>

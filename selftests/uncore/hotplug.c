@@ -7,7 +7,7 @@
  *
  * PART: adversaries
  * VM: --sockets 2 --cores 2
- * SOAK: 6.1 6.12 newest debug-rt
+ * SOAK: 6.1 6.12 newest debug-rt debug-kcsan
  */
 #include "hotplug.h"
 #include "silicon.h"

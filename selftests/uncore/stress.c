@@ -14,7 +14,7 @@
  *
  * PART: adversaries
  * VM: --sockets 2 --cores 2
- * SOAK: 6.1 6.12 newest
+ * SOAK: 6.1 6.12 newest debug-kcsan
  */
 #include "hotplug.h"
 #include "kmsg.h"
