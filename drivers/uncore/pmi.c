@@ -558,7 +558,8 @@ static int uncore_nmi_inside(struct uncore_package *pkg)
 	if (!uncore_global_status())
 		return uncore_nmi_spurious(pkg);
 	WRITE_ONCE(pkg->pmi.pending, true);
-	if (pkg->pmi.state == UNCORE_PMI_UNTESTED && uncore_nmi_is_pmi())
+	/* The self-test asks, which runs beside no event that interrupts. */
+	if (!pkg->pmi.events && uncore_nmi_is_pmi())
 		WRITE_ONCE(pkg->pmi.proof_ns, local_clock());
 	return NMI_HANDLED;
 }
@@ -731,7 +732,8 @@ void uncore_pmi_commit(struct uncore_package *pkg, struct uncore_box *box, bool 
 	uncore_package_apply(pkg, BIT(uncore_box_id(box)));
 	uncore_box_finish(box, left, pkg->ticks);
 	uncore_pmi_overdue(pkg, box);
-	uncore_package_release(pkg, box, left);
+	if (left || !pkg->active)
+		uncore_package_release(pkg, box, left);
 	uncore_watch_start(pkg);
 }
 

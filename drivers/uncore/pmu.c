@@ -45,8 +45,8 @@ void uncore_pmu_init(void)
  * @event: the event
  *
  * Return: 0; -EOPNOTSUPP for what needs a core, -EINVAL for an event of a task, -EACCES if the user
- * may not count a CPU, or for an event of user space not the kernel, -ENODEV before the module is
- * loaded, as perf itself when it is being unloaded.
+ * may not count a CPU, or for an event of user space not the kernel, -ENODEV if the CPU is offline
+ * or the module not yet loaded, as perf itself when it is being unloaded.
  */
 int uncore_check_attr(struct perf_event *event)
 {
@@ -221,7 +221,7 @@ static int uncore_event_make(struct perf_event *event)
 				     event->cpu);
 	if (READ_ONCE(pkg->box[id].gone))
 		return uncore_refuse(event, -ENODEV, "the box no longer answers");
-	/* Any CPU selects its package, and any CPU of the package can read. */
+	/* Any online CPU selects its package, and each of the package can read. */
 	event->cpu = cpu;
 	event->event_caps |= PERF_EV_CAP_READ_ACTIVE_PKG;
 

@@ -69,7 +69,7 @@ static int hwcheck_nmi(unsigned int cmd, struct pt_regs *regs)
 	if (!rdmsrq_safe(MSR_CORE_PERF_GLOBAL_STATUS, &status)) {
 		bool new = status & ~s->stale & ~GLOBAL_STATUS_UNC_OVF;
 
-		ovf_uncore = status & GLOBAL_STATUS_UNC_OVF;
+		ovf_uncore = status & ~s->stale & GLOBAL_STATUS_UNC_OVF;
 		s->stale &= status;
 		if (new) {
 			s->core++;
