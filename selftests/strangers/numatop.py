@@ -61,14 +61,15 @@ def counted():
 
 
 def compare():
-    """The last table of accesses by instruction, and that of nodes, against the silicon. What numatop
-    has not counted it should not show as a number."""
+    """The last table of accesses by instruction that has the process, which it leaves out now and
+    then, and that of nodes, against the silicon. What numatop has not counted it should not show as
+    a number."""
     dump, counts = vm.read(vm.path('dump')), counted()
 
     def row(caption, pattern):
-        table = dump[dump.rfind(caption):] if caption in dump else ''
-        found = re.search(rf'^ *{pattern}((?: +\S+)+)$', table, re.M)
-        return found[1].split() if found else ['nothing'] * 8
+        tables = dump.split(caption)[1:]
+        found = [row for table in tables for row in re.findall(rf'^ *{pattern}((?: +\S+)+)$', table, re.M)]
+        return found[-1].split() if found else ['nothing'] * 8
 
     process, node = row('RPI(K)', r'\d+ +sh'), row('MEM.ALL', '0')
     # Without a count of local accesses there is no ratio.
