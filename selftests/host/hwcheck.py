@@ -215,7 +215,7 @@ def in_files(world, announced):
             wrong=world.changed(was) + ['package 1 is tried'] * ('package 1: cond' in text))
 
     reset()
-    world.at(0, 0xc40, f'truncate -s 0 {world.fake}/cpu0; set -- $(cat /proc/$PPID/stat); kill $4\n')
+    world.at(0, 0xc40, f'truncate -s 0 {world.fake}/cpu0; set -- $(cat /proc/$PPID/stat); kill $4 $PPID\n')
     text = world.run('--count --only rst_all --report r')
     has('why it ended is said, whatever cannot be put back', text, '^not ok . interrupted by signal 15',
         '^# MSR 0x.* could not be put back', '^not ok . registers are as they were')
