@@ -288,6 +288,8 @@ static void uncore_box_lost(struct uncore_box *box)
 	uncore_box_go_on(box, ~0U);
 	uncore_stopwatch_run(&box->gone, true, local_clock(), &uncore_box_package(box)->held);
 	box->due = 0;
+	/* No guard is left to be switched off. */
+	bitmap_zero(box->subregs.known, UNCORE_MAX_SUBREGS);
 	for_each_used_counter(idx, box)
 		uncore_event_no_start(box->counter[idx].event);
 }

@@ -22,6 +22,7 @@ static const struct vanishing {
 } vanishing[] = {
 	{ "xeon7500_cbox_3", "llc_misses.all", SYN_BOX_C, 3 },
 	{ "xeon7500_mbox_1", "mbox_cycles", SYN_BOX_M, 1 },
+	{ "xeon7500_mbox_0", "dram_cmd.all,mask_addr=0x1", SYN_BOX_M, 0 },
 	{ "xeon7500_sbox_0", "to_r_ndr_msgq_occupancy", SYN_BOX_S, 0 },
 	{ "xeon7500_bbox_1", "imt_inserts_all", SYN_BOX_B, 1 },
 	{ "xeon7500_rbox_1", "flits_sent,port=1", SYN_BOX_R, 1 },

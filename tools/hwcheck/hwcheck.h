@@ -157,6 +157,8 @@ double seconds(void);	/* of a clock that does not jump */
 #define R0_IPERF1	0xe24
 #define DEBUGCTL	0x1d9
 #define DEBUGCTL_PMI	(1ull << 13)
+#define CORE_OVF	0x390
+#define CORE_OVF_UNCORE	(1ull << 61)
 
 /* ---- main.c: what both processes share; SAVED is an image of it ---- */
 struct shared {

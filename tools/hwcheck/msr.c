@@ -72,6 +72,8 @@ static const struct may {
 	{ MAY_PMI_EN, U_CTL, 1, U_FRZ_ALL, "U_MSR_PMON_GLOBAL_CTL: frz_all" },
 	{ MAY_PMI, U_CTL, 1, U_CORE_SEL(0xff), "U_MSR_PMON_GLOBAL_CTL: pmi_core_sel" },
 	{ MAY_PMI, DEBUGCTL, 1, DEBUGCTL_PMI, "IA32_DEBUGCTL of each CPU, by hwcheck_nmi.ko" },
+	{ MAY_PMI, CORE_OVF, 1, CORE_OVF_UNCORE,
+	  "IA32_PERF_GLOBAL_OVF_CTRL of each CPU, by hwcheck_nmi.ko" },
 	{ MAY_U_SEL, U_SEL, 1, 0x1df, "U_MSR_PMON_EV_SEL" },
 	BOX(MAY_S0, S0, "S-Box 0", 7, 0xf, 0, 3, SELECT),
 	{ MAY_PMI_EN | MAY_PMI, S0 + SEL(0), 1, PMI_EN, "S-Box 0 select: pmi_en" },
@@ -138,6 +140,8 @@ void show_writes(FILE *f, const struct experiment *e)
 			fprintf(f, "#   MSR 0x%03x, bits %#llx: %s\n", m->msr + 2 * n,
 				m->bits, m->name);
 	}
+	if (e->may & MAY_PMI)
+		fputs("#   and LVTPC of the local APIC of each CPU, by hwcheck_nmi.ko\n", f);
 	if (e->may & MAY_RST)
 		fputs("#   and puts back each other register that rst_all has changed\n", f);
 }
