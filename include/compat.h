@@ -251,18 +251,45 @@ static inline u64 perf_event_ctx_stamp(const struct perf_event *event)
 }
 
 /**
+ * perf_pmu_users() - how many events are in the context that a PMU has for a CPU
+ * @pmu: a PMU for CPU-wide events alone, registered
+ * @cpu: the CPU
+ *
+ * A software event that was in a group with an event of the PMU stays there until it is closed.
+ *
+ * Return: their number, also of those that are being closed.
+ */
+static inline int perf_pmu_users(const struct pmu *pmu, int cpu)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0)
+	const struct perf_event_pmu_context *epc = &(*per_cpu_ptr(pmu->cpu_pmu_context, cpu))->epc;
+
+	/* From the first event on the PMU is one of them. */
+	return READ_ONCE(epc->ctx) ? atomic_read(&epc->refcount) - 1 : 0;
+#elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
+	const struct perf_event_pmu_context *epc = &per_cpu_ptr(pmu->cpu_pmu_context, cpu)->epc;
+
+	return READ_ONCE(epc->ctx) ? atomic_read(&epc->refcount) : 0;
+#else
+	/* One is the CPU's. */
+	return refcount_read(&per_cpu_ptr(pmu->pmu_cpu_context, cpu)->ctx.refcount) - 1;
+#endif
+}
+
+/**
  * perf_pmu_migrate_all() - perf_pmu_migrate_context() for all events of a PMU
  * @pmu: the PMU
  * @from: CPU that goes
  * @to: CPU that takes over
- * @events: how many events there can be on @from
  *
  * From 6.2 on a call moves no more than the first group: the walk over the tree of groups
  * goes on from the node it has just taken out. Each call that finds one waits for RCU. 7.3
  * walks over a list.
  */
-static inline void perf_pmu_migrate_all(struct pmu *pmu, int from, int to, int events)
+static inline void perf_pmu_migrate_all(struct pmu *pmu, int from, int to)
 {
+	int events = perf_pmu_users(pmu, from);
+
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0) && LINUX_VERSION_CODE < KERNEL_VERSION(7, 3, 0)
 	while (events-- > 0)
 		perf_pmu_migrate_context(pmu, from, to);

@@ -17,6 +17,9 @@
 #define UNCORE_GENERATION	GENMASK_ULL(62, 48)
 #define UNCORE_NO_START	BIT_ULL(63)
 
+/* More than updates of one event can meet: a task, an interrupt and an NMI of some CPUs */
+#define UNCORE_UPDATE_TRIES	16
+
 /**
  * uncore_conflict() - report that another program has written a register of ours
  * @box: the box it belongs to
@@ -72,13 +75,16 @@ static __always_inline bool uncore_event_try_update(struct perf_event *event, bo
 	return true;
 }
 
+/*
+ * Nothing is out of order a second time. RDMSR is also a tracepoint, and a sample of it may read this
+ * event: then each try fails, but the sample has updated the event just now.
+ */
 static noinline void uncore_event_update_again(struct perf_event *event)
 {
-	bool sure = false;
+	int tries = 0;
 
-	/* Nothing is out of order a second time. */
-	while (!uncore_event_try_update(event, sure))
-		sure = true;
+	while (tries < UNCORE_UPDATE_TRIES && !uncore_event_try_update(event, tries))
+		tries++;
 }
 
 /**

@@ -16,6 +16,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/cpuhotplug.h>
+#include <linux/delay.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
 #include <linux/reboot.h>
@@ -134,18 +135,16 @@ static struct notifier_block uncore_reboot_nb = {
 /* ---- CPU hotplug ---- */
 
 /* Move all events to another CPU of the package. Each waits for RCU, with CPU hotplug locked. */
-static void uncore_migrate(struct uncore_package *pkg, int from, int to)
+static void uncore_migrate(int from, int to)
 {
 	int id;
 
 	rcu_expedite_gp();
 	for (id = 0; id < UNCORE_NUM_BOXES; id++) {
 		if (uncore_pmus[id].registered)
-			perf_pmu_migrate_all(&uncore_pmus[id].pmu, from, to,
-					     atomic_read(&pkg->box[id].opened));
+			perf_pmu_migrate_all(&uncore_pmus[id].pmu, from, to);
 	}
-	perf_pmu_migrate_all(&uncore_package_pmu, from, to,
-			     atomic_read(&pkg->box[UNCORE_UBOX].opened));
+	perf_pmu_migrate_all(&uncore_package_pmu, from, to);
 	rcu_unexpedite_gp();
 }
 
@@ -188,7 +187,7 @@ static int uncore_cpu_offline(unsigned int cpu)
 	hrtimer_cancel(&pkg->timer);
 	if (last)
 		return 0;
-	uncore_migrate(pkg, cpu, target);
+	uncore_migrate(cpu, target);
 	uncore_package_call(pkg, uncore_package_wake, pkg);
 	return 0;
 }
@@ -254,10 +253,35 @@ static struct notifier_block uncore_module_nb = {
 
 /* ---- the PMUs and the module ---- */
 
+/*
+ * A software event that has lost the event of ours in its group stays in our context, but does not
+ * hold the module.
+ */
+static void uncore_wait_for_users(const struct pmu *pmu, const char *name)
+{
+	bool said = false;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		while (perf_pmu_users(pmu, cpu)) {
+			if (!said)
+				pr_info("waiting for software events, once in a group with one of %s, to be closed\n",
+					name);
+			said = true;
+			msleep(20);
+		}
+	}
+}
+
 static void uncore_unregister_all(void)
 {
 	int id;
 
+	for (id = 0; id < UNCORE_NUM_BOXES; id++) {
+		if (uncore_pmus[id].registered)
+			uncore_wait_for_users(&uncore_pmus[id].pmu, uncore_pmus[id].name);
+	}
+	uncore_wait_for_users(&uncore_package_pmu, uncore_package_pmu.name);
 	perf_pmu_unregister_begin();
 	for (id = 0; id < UNCORE_NUM_BOXES; id++)
 		uncore_pmu_unregister(&uncore_pmus[id]);

@@ -163,6 +163,11 @@ static void uncore_package_event_stop(struct perf_event *event, int flags)
 	pe->counts = false;
 }
 
+/* perf stops an event, other than at del, only if it throttles another one of the group. */
+static void uncore_package_event_go_on(struct perf_event *event, int flags)
+{
+}
+
 static int uncore_package_event_add(struct perf_event *event, int flags)
 {
 	if (flags & PERF_EF_START)
@@ -297,8 +302,8 @@ struct pmu uncore_package_pmu = {
 	.event_init	= uncore_package_event_init,
 	.add		= uncore_package_event_add,
 	.del		= uncore_package_event_stop,
-	.start		= uncore_package_event_start,
-	.stop		= uncore_package_event_stop,
+	.start		= uncore_package_event_go_on,
+	.stop		= uncore_package_event_go_on,
 	.read		= uncore_package_event_read,
 	.pmu_enable	= uncore_package_pmu_enable,
 	.pmu_disable	= uncore_package_pmu_disable,

@@ -185,8 +185,8 @@ static int uncore_nmi_spurious(struct uncore_package *pkg)
  * uncore_lock() - lock a package; interrupts are off
  * @pkg: the package
  *
- * In an NMI this is for the callbacks that perf calls while it gets a sample from us. The code
- * that the NMI has interrupted does not hold the lock then.
+ * In an NMI this is for the handler, and for the callbacks that perf calls while it gets a sample
+ * from us. The code that the NMI has interrupted does not hold the lock then.
  */
 void uncore_lock(struct uncore_package *pkg)
 	__acquires(&pkg->lock)
@@ -194,20 +194,28 @@ void uncore_lock(struct uncore_package *pkg)
 	if (!in_nmi()) {
 		this_cpu_write(uncore_inside, pkg);
 		raw_spin_lock(&pkg->lock);
-		return;
+	} else {
+		/*
+		 * Wait in the queue: a trylock fails as long as others wait. Lockdep is left out:
+		 * this path is never taken while this CPU holds the lock or waits for it.
+		 */
+		arch_spin_lock(&pkg->lock.raw_lock);
+		__acquire(&pkg->lock);
 	}
-	/*
-	 * Wait in the queue: a trylock fails as long as others wait. Lockdep is left out: this path
-	 * is never taken while this CPU holds the lock or waits for it.
-	 */
-	arch_spin_lock(&pkg->lock.raw_lock);
-	__acquire(&pkg->lock);
+	WRITE_ONCE(pkg->owner, smp_processor_id());
+}
+
+/** uncore_is_locked_here() - does this CPU have the lock of a package? Interrupts are off */
+bool uncore_is_locked_here(const struct uncore_package *pkg)
+{
+	return READ_ONCE(pkg->owner) == smp_processor_id();
 }
 
 /* Returns whether an NMI has interrupted the lock. */
 static bool uncore_just_unlock(struct uncore_package *pkg)
 	__releases(&pkg->lock)
 {
+	WRITE_ONCE(pkg->owner, -1);
 	if (in_nmi()) {
 		__release(&pkg->lock);
 		arch_spin_unlock(&pkg->lock.raw_lock);
@@ -594,8 +602,7 @@ static int uncore_nmi(unsigned int cmd, struct pt_regs *regs)
 	if (this_cpu_read(uncore_inside) == pkg)
 		return uncore_nmi_inside(pkg);
 	/* Another CPU may hold the lock for some accesses, to read a group. */
-	arch_spin_lock(&pkg->lock.raw_lock);
-	__acquire(&pkg->lock);
+	uncore_lock(pkg);
 	pmis = uncore_handle(pkg, &walk);
 	uncore_unlock(pkg);
 	return pmis < 0 ? uncore_nmi_spurious(pkg) : NMI_HANDLED;

@@ -144,8 +144,8 @@ static int uncore_check_interrupts(struct perf_event *event, struct uncore_packa
 /* ---- opening and closing ---- */
 
 /**
- * uncore_event_open() - count an event that is opened
- * @event: the event
+ * uncore_event_open() - count the events that users have open
+ * @event: a new one
  * @box: its box; for an event of the whole package, the U-Box
  * @by_user: without CAP_PERFMON
  *
@@ -158,14 +158,12 @@ int uncore_event_open(struct perf_event *event, struct uncore_box *box, bool by_
 		return uncore_refuse(event, -EMFILE, "users have %d events open here",
 				     UNCORE_MAX_OPEN);
 	}
-	atomic_inc(&box->opened);
 	return 0;
 }
 
 /** uncore_event_close() - undo uncore_event_open() */
 void uncore_event_close(struct uncore_box *box, bool by_user)
 {
-	atomic_dec(&box->opened);
 	if (by_user)
 		atomic_dec(&box->opened_by_users);
 }
@@ -303,6 +301,9 @@ static void uncore_event_start(struct perf_event *event, int flags)
 /*
  * Also for members of a group that ->add has refused: perf throttles groups as a whole. A
  * sample that is due is given now.
+ *
+ * If it throttles a member of another PMU, what counts goes on, as its running time does; and that
+ * may be a tracepoint in a register access of ours. Then this CPU has the lock already.
  */
 static void uncore_event_stop(struct perf_event *event, int flags)
 {
@@ -310,6 +311,10 @@ static void uncore_event_stop(struct perf_event *event, int flags)
 	struct uncore_box *box = to_uncore_event(event)->box;
 	struct uncore_counter *c;
 
+	if (!is_sampling_event(event) && !READ_ONCE(pkg->pmi.delivering))
+		return;
+	if (uncore_is_locked_here(pkg))
+		return;
 	uncore_lock(pkg);
 	c = uncore_event_counter(event);
 	if (c && c->state == UNCORE_NEW) {

@@ -147,8 +147,8 @@ struct uncore_subreg_state {
  * struct uncore_box - one box of one package
  * @type: its kind
  * @instance: number within its kind
- * @opened: events that exist, on a counter or not; of the U-Box, also those of the package
- * @opened_by_users: those of them that were opened without CAP_PERFMON
+ * @opened_by_users: events that were opened without CAP_PERFMON, on a counter or not; of the U-Box,
+ *	also those of the package
  * @counter: its counters
  * @claims: counters and shared registers in use
  * @subregs: contents of the shared registers
@@ -164,7 +164,6 @@ struct uncore_subreg_state {
 struct uncore_box {
 	const struct uncore_box_type *type;
 	unsigned int instance;
-	atomic_t opened;
 	atomic_t opened_by_users;
 	struct uncore_counter counter[UNCORE_MAX_COUNTERS];
 	struct uncore_claims claims;
@@ -254,6 +253,7 @@ struct uncore_pmi {
 /**
  * struct uncore_package - the uncore of one package
  * @lock: see above
+ * @owner: the CPU that has the lock, or -1
  * @cpu: the CPU that serves this package and gets its PMIs, -1 if none is online
  * @present: boxes that answered
  * @active: boxes with a counter that is to run
@@ -272,6 +272,7 @@ struct uncore_pmi {
  */
 struct uncore_package {
 	raw_spinlock_t lock;
+	int owner;
 	int cpu;
 	unsigned long present;
 	unsigned long active;
@@ -469,6 +470,7 @@ void uncore_package_tick(struct uncore_package *pkg);
 /* pmi.c */
 int uncore_pmi_init(void);
 void uncore_pmi_exit(void);
+bool uncore_is_locked_here(const struct uncore_package *pkg);
 void uncore_lock(struct uncore_package *pkg)
 	__acquires(&pkg->lock);
 void uncore_unlock(struct uncore_package *pkg)

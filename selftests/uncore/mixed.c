@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Groups of our events with software events and tracepoints: perf calls our functions on behalf of
+ * the others, also within a register access of ours, and keeps them where ours have been.
+ *
+ * TEST: 6.1 6.12 newest debug
+ * VM: --sockets 2 --cores 2
+ */
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "hotplug.h"
+#include "module.h"
+#include "sampling.h"
+#include "silicon.h"
+
+#define PAGE		4096
+
+static void start(void)
+{
+	event_close_all();
+	all_online(4);
+	silicon_start();
+}
+
+/* A CPU's tracepoint, each hit of which is a sample that reads the group. */
+static int tracepoint_open(const char *name, int cpu)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_TRACEPOINT,
+		.sample_period = 1,
+		.sample_type = PERF_SAMPLE_READ,
+		.read_format = PERF_FORMAT_GROUP,
+		.disabled = 1,
+	};
+	char path[128];
+	u64 id;
+	FILE *f;
+	int fd;
+
+	snprintf(path, sizeof(path), "/sys/kernel/tracing/events/%s/id", name);
+	f = fopen(path, "r");
+	if (!f)
+		ktap_skip("needs tracepoints");
+	ktap_require(fscanf(f, "%llu", &id) == 1, "%s", path);
+	fclose(f);
+	attr.config = id;
+	fd = event_open_attr(&attr, cpu, -1);
+	/* A ring that is not written is never full. */
+	ktap_require(mmap(NULL, 9 * PAGE, PROT_READ, MAP_SHARED, fd, 0) != MAP_FAILED, "mmap: %s",
+		     strerror(errno));
+	return fd;
+}
+
+/* What a group of two has counted, in their order */
+struct pair {
+	u64 num, value[2];
+};
+
+static struct pair pair_read(int leader)
+{
+	struct pair p;
+
+	ktap_require(read(leader, &p, sizeof(p)) == sizeof(p) && p.num == 2, "no group of two");
+	return p;
+}
+
+/* perf throttles it after some samples of each tick, for the rest of the tick. */
+static int throttled_clock_open(int cpu)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = 50000,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
+		.disabled = 1,
+	};
+
+	sampling_limit(1000);
+	return event_open_attr(&attr, cpu, -1);
+}
+
+/* Let it run until its clock has been throttled for a while; not while the CPU is idle. */
+static void run_throttled(int leader, int cpu)
+{
+	struct perf_count count;
+	int tries = 0;
+
+	run_on(cpu);
+	perf_enable(leader);
+	do {
+		spin_us(20000);
+		count = perf_count(leader);
+	} while (count.value > count.running - 5000000 && ++tries < 100);
+	perf_disable(leader);
+	run_on(-1);
+	ktap_require(tries < 100, "never throttled: %llu of %llu ns", count.value, count.running);
+}
+
+static void read_within_read(void)
+{
+	const char *pmu = "xeon7500_cbox_4";
+	int cpu, leader, fd, i;
+	struct pair p;
+
+	start();
+	cpu = package_cpu(0);
+	leader = tracepoint_open("msr/read_msr", cpu);
+	fd = event_open(pmu, "llc_misses.all", cpu, leader);
+	perf_enable(leader);
+	for (i = 0; i < 100; i++)
+		perf_count(fd);
+	perf_disable(leader);
+	p = pair_read(leader);
+	ktap_check(p.value[0] >= 100, "%llu samples", p.value[0]);
+	ktap_check(p.value[1] && p.value[1] == box_truth(cpu, SYN_EVENTS, pmu), "%llu, truth %llu",
+		   p.value[1], box_truth(cpu, SYN_EVENTS, pmu));
+}
+
+/* From 6.16 on perf stops the whole group, but not its running time. */
+static void throttled_by_another(void)
+{
+	const char *pmu = "xeon7500_cbox_4";
+	struct perf_count count;
+	uint16_t ctr[SILICON_MAX_COUNTERS];
+	int cpu, leader, fd;
+
+	start();
+	cpu = package_cpu(0);
+	leader = throttled_clock_open(cpu);
+	fd = event_open(pmu, "llc_misses.all", cpu, leader);
+	run_throttled(leader, cpu);
+	count = perf_count(fd);
+	box_counters(pmu, ctr);
+	ktap_check(count.value && count.value == box_truth(cpu, SYN_EVENTS, pmu), "%llu, truth %llu",
+		   count.value, box_truth(cpu, SYN_EVENTS, pmu));
+	ktap_check(count.running == count.enabled);
+	ktap_check(silicon_truth(cpu, SYN_WINDOWS, ctr[0]) == 1, "it counted %llu times",
+		   silicon_truth(cpu, SYN_WINDOWS, ctr[0]));
+	sampling_limit(100000);
+}
+
+static void gate_throttled_by_another(void)
+{
+	struct perf_count count;
+	int cpu, leader, gate;
+
+	start();
+	cpu = package_cpu(0);
+	leader = throttled_clock_open(cpu);
+	gate = event_open("xeon7500_package", "gate", cpu, leader);
+	run_throttled(leader, cpu);
+	count = perf_count(gate);
+	ktap_check(count.running == count.enabled && count.value > count.running / 10 * 9,
+		   "open for %llu of %llu ns", count.value, count.running);
+	sampling_limit(100000);
+}
+
+/*
+ * Likewise, in WRMSR of the driver, with its lock held. A tracepoint is throttled only by two
+ * samples of one hit, which it has if it has just got another period.
+ */
+static void throttled_within_a_write(void)
+{
+	static const u64 two = 2, one = 1;
+	struct pair traced, counted;
+	struct perf_event_attr attr;
+	int cpu, leader, pair, i, n;
+
+	start();
+	cpu = package_cpu(0);
+	sampling_limit(1000);
+	leader = tracepoint_open("msr/write_msr", cpu);
+	attr = sampling_attr("xeon7500_cbox_1", "llc_misses.all", 1000000007);
+	attr.sample_type = PERF_SAMPLE_IP;
+	attr.disabled = 0;
+	event_open_attr(&attr, cpu, leader);
+	attr = event_attr("xeon7500_cbox_2", "llc_misses.all");
+	attr.read_format = PERF_FORMAT_GROUP;
+	pair = event_open_attr(&attr, cpu, -1);
+	attr = event_attr("xeon7500_cbox_2", "llc_hits.all");
+	attr.read_format = PERF_FORMAT_GROUP;
+	attr.disabled = 0;
+	event_open_attr(&attr, cpu, pair);
+	perf_enable(pair);
+	perf_enable(leader);
+	run_on(cpu);
+	for (n = 0; n < 100; n++) {
+		/* Each reading is two writes. */
+		for (i = 0; i < 20; i++)
+			pair_read(pair);
+		ktap_require(!ioctl(leader, PERF_EVENT_IOC_PERIOD, &two), "%s", strerror(errno));
+		pair_read(pair);
+		ktap_require(!ioctl(leader, PERF_EVENT_IOC_PERIOD, &one), "%s", strerror(errno));
+	}
+	run_on(-1);
+	perf_disable(leader);
+	perf_disable(pair);
+	traced = pair_read(leader);
+	counted = pair_read(pair);
+	ktap_check(traced.value[0] > 1000, "%llu writes", traced.value[0]);
+	ktap_check(traced.value[1] == box_truth(cpu, SYN_EVENTS, "xeon7500_cbox_1"),
+		   "%llu, truth %llu", traced.value[1],
+		   box_truth(cpu, SYN_EVENTS, "xeon7500_cbox_1"));
+	ktap_check(counted.value[0] + counted.value[1] ==
+		   box_truth(cpu, SYN_EVENTS, "xeon7500_cbox_2"), "%llu and %llu", counted.value[0],
+		   counted.value[1]);
+	sampling_limit(100000);
+}
+
+/* ---- software events that stay where a group of ours has been ---- */
+
+/* Close the event of ours: as leader, or as sibling. */
+static int leave_behind(int cpu, bool leads)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+	};
+	struct perf_event_attr ours = event_attr("xeon7500_cbox_3", "llc_misses.all");
+	int first, second;
+
+	ours.disabled = 0;
+	first = perf_open(leads ? &ours : &attr, cpu, -1);
+	ktap_require(first >= 0, "%s", strerror(-first));
+	second = perf_open(leads ? &attr : &ours, cpu, first);
+	ktap_require(second >= 0, "%s", strerror(-second));
+	close(leads ? first : second);
+	return leads ? second : first;
+}
+
+static void none_stays_behind(void)
+{
+	const char *pmu = "xeon7500_cbox_3";
+	struct perf_count before, after;
+	int left[4], fd[3], cpu, i;
+
+	start();
+	cpu = package_cpu(1);
+	for (i = 0; i < (int)ARRAY_SIZE(left); i++)
+		left[i] = leave_behind(cpu, i & 1);
+	for (i = 0; i < (int)ARRAY_SIZE(fd); i++) {
+		fd[i] = event_open(pmu, "llc_misses.all", cpu, -1);
+		perf_enable(fd[i]);
+	}
+	set_online(cpu, false);
+	for (i = 0; i < (int)ARRAY_SIZE(fd); i++) {
+		before = perf_count(fd[i]);
+		sleep_us(2000);
+		after = perf_count(fd[i]);
+		ktap_check(after.enabled - before.enabled > 1000000 && after.value > before.value,
+			   "event %d: %llu more in %llu ns", i, after.value - before.value,
+			   after.enabled - before.enabled);
+	}
+	for (i = 0; i < (int)ARRAY_SIZE(left); i++)
+		close(left[i]);
+	set_online(cpu, true);
+}
+
+/* Without them the driver goes in less than a second. */
+static void unload_waits(void)
+{
+	int cpu, left[2], status = 0, i;
+	pid_t pid;
+	u64 value;
+
+	start();
+	cpu = package_cpu(0);
+	for (i = 0; i < 2; i++)
+		left[i] = leave_behind(cpu, i);
+	pid = fork();
+	ktap_require(pid >= 0, "fork: %s", strerror(errno));
+	if (!pid) {
+		for (i = 0; i < 2; i++)
+			close(left[i]);
+		_exit(unload(OURS));
+	}
+	for (i = 0; i < 2; i++) {
+		sleep_us(1500000);
+		ktap_check(!waitpid(pid, &status, WNOHANG), "the module has gone");
+		value = perf_value(left[i]);
+		sleep_us(2000);
+		ktap_check(perf_value(left[i]) > value, "%llu, before %llu", perf_value(left[i]),
+			   value);
+		close(left[i]);
+	}
+	ktap_check(waitpid(pid, &status, 0) == pid && !status, "unload: %#x", status);
+	ktap_check(!loaded(OURS));
+	ktap_check(!load_ours());
+}
+
+SILICON_MAIN({ "a sample within a read reads the same event", read_within_read },
+	     { "a member of another PMU is throttled, ours counts on", throttled_by_another },
+	     { "so does the time of a gate", gate_throttled_by_another },
+	     { "a member is throttled within a write of ours", throttled_within_a_write },
+	     { "what others left behind keeps no event on a CPU that goes", none_stays_behind },
+	     { "unload waits for what others left behind", unload_waits })
