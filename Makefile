@@ -11,7 +11,8 @@
 #	make test		all tests
 #	make test-debug		those on a kernel with lockdep, KASAN and kmemleak
 #	make soak		what takes longer: hours; PART=host|uncore|core|metrics|strangers|
-#				upstream|adversaries|kernels: a part of it
+#				upstream|adversaries|kernels|kernels-uncore|
+#				kernels-adversaries: a part of it
 #	make soak-newest	all tests on the newest kernel
 #	make check		static checks
 #	make bench		MSR accesses and instructions, beside mainline
