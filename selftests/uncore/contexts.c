@@ -19,6 +19,7 @@
  */
 #define _GNU_SOURCE
 #include <ftw.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 
@@ -116,11 +117,12 @@ static void find_kinds(void)
 
 /* ---- how it is opened ---- */
 
-enum leader { ALONE, OWN, OTHER, GATE, SOFTWARE, CLOCK, CORE };
+enum leader { ALONE, OWN, OTHER, GATE, SOFTWARE, CLOCK, TRACED, CORE };
 
 static const struct context {
 	const char *name;
 	enum leader leader;
+	const char *tracepoint;	/* leads, and samples the group at each hit */
 	bool leads;		/* a software event is its sibling */
 	bool pinned, exclusive, inherit, enabled, cgroup, task, group_read;
 	int err;		/* by perf's rules */
@@ -141,6 +143,9 @@ static const struct context {
 	{ "sibling of a gate", GATE, .err = -EINVAL },
 	{ "sibling of a software event", SOFTWARE, .group_read = true },
 	{ "sibling of a clock that samples it", CLOCK, .group_read = true, .enabled = true },
+	{ "sibling of RDMSR", TRACED, "msr/read_msr", .enabled = true },
+	{ "sibling of WRMSR", TRACED, "msr/write_msr", .enabled = true },
+	{ "sibling of timers", TRACED, "timer/hrtimer_start", .enabled = true },
 	{ "sibling of the core PMU", CORE, .err = -EINVAL },
 	{ "of a cgroup", .cgroup = true, .err = -EINVAL },
 	{ "of a task", .task = true, .err = -EINVAL },
@@ -150,10 +155,27 @@ static const struct context {
 
 static int cgroup_fd = -1;
 
+#define RING_BYTES	8192
+static void *leader_ring;
+
+static u64 tracepoint_id(const char *name)
+{
+	char path[128];
+	u64 id;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/kernel/tracing/events/%s/id", name);
+	f = fopen(path, "r");
+	ktap_require(f && fscanf(f, "%llu", &id) == 1, "%s: %s", path, strerror(errno));
+	fclose(f);
+	return id;
+}
+
 static int open_leader(const struct context *c, const struct kind *k, int cpu)
 {
 	struct perf_event_attr attr = { .size = sizeof(attr), .type = PERF_TYPE_SOFTWARE,
 					.config = PERF_COUNT_SW_DUMMY };
+	int fd;
 
 	switch (c->leader) {
 	case ALONE:
@@ -173,6 +195,12 @@ static int open_leader(const struct context *c, const struct kind *k, int cpu)
 		attr.sample_period = 100000;
 		attr.sample_type = SAMPLE_BASE | PERF_SAMPLE_READ;
 		break;
+	case TRACED:
+		attr.type = PERF_TYPE_TRACEPOINT;
+		attr.config = tracepoint_id(c->tracepoint);
+		attr.sample_period = 1;
+		attr.sample_type = SAMPLE_BASE | PERF_SAMPLE_READ;
+		break;
 	case CORE:
 		attr.type = PERF_TYPE_HARDWARE;
 		attr.config = PERF_COUNT_HW_CPU_CYCLES;
@@ -182,8 +210,14 @@ static int open_leader(const struct context *c, const struct kind *k, int cpu)
 	}
 	attr.inherit = c->inherit;
 	attr.disabled = 1;
-	attr.read_format = c->group_read ? PERF_FORMAT_GROUP : 0;
-	return event_open_attr(&attr, cpu, -1);
+	attr.read_format = c->group_read || attr.sample_period ? PERF_FORMAT_GROUP : 0;
+	fd = event_open_attr(&attr, cpu, -1);
+	/* Without a ring no sample reads the group; one that is not written is never full. */
+	if (attr.sample_period) {
+		leader_ring = mmap(NULL, RING_BYTES, PROT_READ, MAP_SHARED, fd, 0);
+		ktap_require(leader_ring != MAP_FAILED, "mmap: %s", strerror(errno));
+	}
+	return fd;
 }
 
 /* event_init() speaks first, then perf of groups. */
@@ -293,6 +327,9 @@ static void try_one(const struct context *c, const struct kind *k, bool pmi)
 			read_everywhere(what, leader);
 	}
 	event_close_all();
+	if (leader_ring)
+		munmap(leader_ring, RING_BYTES);
+	leader_ring = NULL;
 }
 
 /* ---- the cases ---- */
