@@ -283,20 +283,16 @@ static inline int perf_pmu_users(const struct pmu *pmu, int cpu)
  * @to: CPU that takes over
  *
  * From 6.2 on a call moves no more than the first group: the walk over the tree of groups
- * goes on from the node it has just taken out. Each call that finds one waits for RCU. 7.3
- * walks over a list.
+ * goes on from the node it has just taken out. Each call that finds one waits for RCU. 6.1 and 7.3
+ * walk over a list.
  */
 static inline void perf_pmu_migrate_all(struct pmu *pmu, int from, int to)
 {
-	int events = perf_pmu_users(pmu, from);
+	/* More if some are being opened */
+	int calls = perf_pmu_users(pmu, from) + 16;
 
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0) && LINUX_VERSION_CODE < KERNEL_VERSION(7, 3, 0)
-	while (events-- > 0)
+	while (calls-- > 0 && perf_pmu_users(pmu, from))
 		perf_pmu_migrate_context(pmu, from, to);
-#else
-	if (events > 0)
-		perf_pmu_migrate_context(pmu, from, to);
-#endif
 }
 
 #endif /* COMPAT_H */

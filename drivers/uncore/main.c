@@ -16,7 +16,6 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/cpuhotplug.h>
-#include <linux/delay.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
 #include <linux/reboot.h>
@@ -254,22 +253,38 @@ static struct notifier_block uncore_module_nb = {
 /* ---- the PMUs and the module ---- */
 
 /*
- * A software event that has lost the event of ours in its group stays in our context, but does not
- * hold the module.
+ * Events in our contexts. A software event that has lost the event of ours in its group stays there,
+ * but does not hold the module. CPU hotplug moves events from CPU to CPU.
  */
-static void uncore_wait_for_users(const struct pmu *pmu, const char *name)
+static int uncore_users(void)
+{
+	int cpu, id, users = 0;
+
+	cpus_read_lock();
+	for_each_possible_cpu(cpu) {
+		for (id = 0; id < UNCORE_NUM_BOXES; id++) {
+			if (uncore_pmus[id].registered)
+				users += perf_pmu_users(&uncore_pmus[id].pmu, cpu);
+		}
+		users += perf_pmu_users(&uncore_package_pmu, cpu);
+	}
+	cpus_read_unlock();
+	return users;
+}
+
+/* No new ones come while the module goes. The system may sleep meanwhile. */
+static void uncore_wait_for_users(void)
 {
 	bool said = false;
-	int cpu;
+	int users;
 
-	for_each_possible_cpu(cpu) {
-		while (perf_pmu_users(pmu, cpu)) {
-			if (!said)
-				pr_info("waiting for software events, once in a group with one of %s, to be closed\n",
-					name);
-			said = true;
-			msleep(20);
-		}
+	while ((users = uncore_users())) {
+		if (!said)
+			pr_info("waiting until %d software events are closed that were in groups with ours\n",
+				users);
+		said = true;
+		set_current_state(TASK_IDLE | TASK_FREEZABLE);
+		schedule_timeout(HZ / 50);
 	}
 }
 
@@ -277,11 +292,7 @@ static void uncore_unregister_all(void)
 {
 	int id;
 
-	for (id = 0; id < UNCORE_NUM_BOXES; id++) {
-		if (uncore_pmus[id].registered)
-			uncore_wait_for_users(&uncore_pmus[id].pmu, uncore_pmus[id].name);
-	}
-	uncore_wait_for_users(&uncore_package_pmu, uncore_package_pmu.name);
+	uncore_wait_for_users();
 	perf_pmu_unregister_begin();
 	for (id = 0; id < UNCORE_NUM_BOXES; id++)
 		uncore_pmu_unregister(&uncore_pmus[id]);

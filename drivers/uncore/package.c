@@ -302,7 +302,6 @@ int uncore_packages_create(const struct uncore_box_type * const *types)
 	uncore_num_packages = topology_max_packages();
 	for_each_uncore_package(pkg) {
 		raw_spin_lock_init(&pkg->lock);
-		pkg->owner = -1;
 		pkg->cpu = -1;
 		for (type = types; *type; type++) {
 			for (n = 0; n < (*type)->num_boxes; n++) {

@@ -43,7 +43,6 @@ enum {
 struct uncore_package_event {
 	struct uncore_package *pkg;
 	unsigned int generation;
-	bool by_user;
 	bool counts;
 };
 
@@ -195,7 +194,6 @@ static void uncore_package_event_destroy(struct perf_event *event)
 		uncore_gate_count(pe, -1, 0);
 		uncore_package_call(pe->pkg, uncore_gates_apply, pe->pkg);
 	}
-	uncore_event_close(&pe->pkg->box[UNCORE_UBOX], pe->by_user);
 	kfree(pe);
 }
 
@@ -204,7 +202,6 @@ static int uncore_package_event_make(struct perf_event *event)
 	const struct perf_event_attr *attr = &event->attr;
 	struct uncore_package_event *pe;
 	struct uncore_package *pkg;
-	bool by_user = !perfmon_capable();
 	int err, cpu;
 
 	if (attr->type != event->pmu->type)
@@ -217,24 +214,21 @@ static int uncore_package_event_make(struct perf_event *event)
 	if (attr->config < UNCORE_GATE || attr->config > UNCORE_LOST || attr->config1 ||
 	    attr->config2 || perf_attr_config_rest(attr))
 		return uncore_refuse(event, -EINVAL, "no such event");
-	if (attr->config == UNCORE_GATE && by_user && !uncore_unprivileged_hold)
+	if (attr->config == UNCORE_GATE && !perfmon_capable() && !uncore_unprivileged_hold)
 		return uncore_refuse(event, -EACCES, "a gate holds back others: needs CAP_PERFMON");
 	pkg = uncore_package_of(event->cpu);
 	cpu = pkg ? READ_ONCE(pkg->cpu) : -1;
 	if (cpu < 0)
 		return uncore_refuse(event, -ENODEV, "CPU %d: its package has no PMU", event->cpu);
 	event->cpu = cpu;
+	err = uncore_check_room(event);
+	if (err)
+		return err;
 
 	pe = kzalloc(sizeof(*pe), GFP_KERNEL);
 	if (!pe)
 		return -ENOMEM;
-	err = uncore_event_open(event, &pkg->box[UNCORE_UBOX], by_user);
-	if (err) {
-		kfree(pe);
-		return err;
-	}
 	pe->pkg = pkg;
-	pe->by_user = by_user;
 	event->pmu_private = pe;
 	event->destroy = uncore_package_event_destroy;
 	if (attr->config == UNCORE_GATE) {

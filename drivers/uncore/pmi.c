@@ -61,8 +61,8 @@
  */
 static typeof(perf_event_overflow) *uncore_overflow;
 
-/* The package whose lock this CPU has or is about to take, outside of an NMI */
-static DEFINE_PER_CPU(struct uncore_package *, uncore_inside);
+/* The package whose lock this CPU has or is about to take: [0] outside of an NMI, [1] in one */
+static DEFINE_PER_CPU(struct uncore_package *, uncore_inside[2]);
 
 /* ---- delivery of the PMI ---- */
 
@@ -191,38 +191,37 @@ static int uncore_nmi_spurious(struct uncore_package *pkg)
 void uncore_lock(struct uncore_package *pkg)
 	__acquires(&pkg->lock)
 {
+	this_cpu_write(uncore_inside[!!in_nmi()], pkg);
 	if (!in_nmi()) {
-		this_cpu_write(uncore_inside, pkg);
 		raw_spin_lock(&pkg->lock);
-	} else {
-		/*
-		 * Wait in the queue: a trylock fails as long as others wait. Lockdep is left out:
-		 * this path is never taken while this CPU holds the lock or waits for it.
-		 */
-		arch_spin_lock(&pkg->lock.raw_lock);
-		__acquire(&pkg->lock);
+		return;
 	}
-	WRITE_ONCE(pkg->owner, smp_processor_id());
+	/*
+	 * Wait in the queue: a trylock fails as long as others wait. Lockdep is left out: this path
+	 * is never taken while this CPU holds the lock or waits for it.
+	 */
+	arch_spin_lock(&pkg->lock.raw_lock);
+	__acquire(&pkg->lock);
 }
 
-/** uncore_is_locked_here() - does this CPU have the lock of a package? Interrupts are off */
-bool uncore_is_locked_here(const struct uncore_package *pkg)
+/** uncore_is_inside() - has this CPU the lock of a package, or is it about to take it? */
+bool uncore_is_inside(const struct uncore_package *pkg)
 {
-	return READ_ONCE(pkg->owner) == smp_processor_id();
+	return this_cpu_read(uncore_inside[0]) == pkg || this_cpu_read(uncore_inside[1]) == pkg;
 }
 
 /* Returns whether an NMI has interrupted the lock. */
 static bool uncore_just_unlock(struct uncore_package *pkg)
 	__releases(&pkg->lock)
 {
-	WRITE_ONCE(pkg->owner, -1);
 	if (in_nmi()) {
 		__release(&pkg->lock);
 		arch_spin_unlock(&pkg->lock.raw_lock);
+		this_cpu_write(uncore_inside[1], NULL);
 		return false;
 	}
 	raw_spin_unlock(&pkg->lock);
-	this_cpu_write(uncore_inside, NULL);
+	this_cpu_write(uncore_inside[0], NULL);
 	return unlikely(READ_ONCE(pkg->pmi.pending)) && !READ_ONCE(pkg->pmi.delivering) &&
 	       READ_ONCE(pkg->cpu) == smp_processor_id();
 }
@@ -599,7 +598,7 @@ static int uncore_nmi(unsigned int cmd, struct pt_regs *regs)
 		return NMI_DONE;
 	if (READ_ONCE(pkg->cpu) != cpu)
 		return uncore_nmi_elsewhere(pkg);
-	if (this_cpu_read(uncore_inside) == pkg)
+	if (this_cpu_read(uncore_inside[0]) == pkg)
 		return uncore_nmi_inside(pkg);
 	/* Another CPU may hold the lock for some accesses, to read a group. */
 	uncore_lock(pkg);

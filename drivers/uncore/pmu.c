@@ -9,7 +9,10 @@
 #include "compat.h"
 #include "uncore.h"
 
-/* Events of one box that can be open without CAP_PERFMON: each costs time in CPU hotplug. */
+/*
+ * With so many events of a box, also software events that its groups have left behind, a user
+ * without CAP_PERFMON gets no more: each costs time in CPU hotplug.
+ */
 #define UNCORE_MAX_OPEN	256
 
 /* The transaction that perf has begun on this CPU, PERF_PMU_TXN_*: it has one at a time. */
@@ -81,6 +84,19 @@ int uncore_check_attr(struct perf_event *event)
 	return 0;
 }
 
+/**
+ * uncore_check_room() - may this user open one more event of a PMU?
+ * @event: the event, on the CPU that serves its package
+ *
+ * Return: 0, or -EMFILE if there are too many.
+ */
+int uncore_check_room(struct perf_event *event)
+{
+	if (perfmon_capable() || perf_pmu_users(event->pmu, event->cpu) < UNCORE_MAX_OPEN)
+		return 0;
+	return uncore_refuse(event, -EMFILE, "%d events are open here", UNCORE_MAX_OPEN);
+}
+
 static int uncore_check_period(struct perf_event *event, u64 period)
 {
 	if (event->attr.freq || period >= UNCORE_MIN_PERIOD)
@@ -143,37 +159,9 @@ static int uncore_check_interrupts(struct perf_event *event, struct uncore_packa
 
 /* ---- opening and closing ---- */
 
-/**
- * uncore_event_open() - count the events that users have open
- * @event: a new one
- * @box: its box; for an event of the whole package, the U-Box
- * @by_user: without CAP_PERFMON
- *
- * Return: 0, or -EMFILE if users have too many open already.
- */
-int uncore_event_open(struct perf_event *event, struct uncore_box *box, bool by_user)
-{
-	if (by_user && atomic_inc_return(&box->opened_by_users) > UNCORE_MAX_OPEN) {
-		atomic_dec(&box->opened_by_users);
-		return uncore_refuse(event, -EMFILE, "users have %d events open here",
-				     UNCORE_MAX_OPEN);
-	}
-	return 0;
-}
-
-/** uncore_event_close() - undo uncore_event_open() */
-void uncore_event_close(struct uncore_box *box, bool by_user)
-{
-	if (by_user)
-		atomic_dec(&box->opened_by_users);
-}
-
 static void uncore_event_destroy(struct perf_event *event)
 {
-	struct uncore_event *ue = to_uncore_event(event);
-
-	uncore_event_close(ue->box, ue->by_user);
-	kfree(ue);
+	kfree(to_uncore_event(event));
 }
 
 static int uncore_event_setup(struct perf_event *event, struct uncore_package *pkg)
@@ -182,21 +170,18 @@ static int uncore_event_setup(struct perf_event *event, struct uncore_package *p
 	struct uncore_event *ue = to_uncore_event(event);
 	int err;
 
-	ue->by_user = !perfmon_capable();
 	err = uncore_decode(event, upmu->type, upmu->instance, &ue->config);
 	if (!err && is_sampling_event(event))
 		err = uncore_check_period(event, event->attr.sample_period);
 	if (err)
 		return err;
-	if (ue->config.freeze && ue->by_user && !uncore_unprivileged_hold)
+	if (ue->config.freeze && !perfmon_capable() && !uncore_unprivileged_hold)
 		return uncore_refuse(event, -EACCES, "freeze holds back others: needs CAP_PERFMON");
 	ue->config.claim.counters &= ue->box->usable;
 	if (!ue->config.claim.counters || !uncore_subregs_usable(ue->box, &ue->config))
 		return uncore_refuse(event, -EOPNOTSUPP, "a register it needs cannot be used");
 	err = uncore_check_interrupts(event, pkg);
-	if (!err)
-		err = uncore_check_group(event);
-	return err ?: uncore_event_open(event, ue->box, ue->by_user);
+	return err ?: uncore_check_group(event);
 }
 
 static int uncore_event_make(struct perf_event *event)
@@ -222,6 +207,9 @@ static int uncore_event_make(struct perf_event *event)
 	/* Any online CPU selects its package, and each of the package can read. */
 	event->cpu = cpu;
 	event->event_caps |= PERF_EV_CAP_READ_ACTIVE_PKG;
+	err = uncore_check_room(event);
+	if (err)
+		return err;
 
 	ue = kzalloc(sizeof(*ue), GFP_KERNEL);
 	if (!ue)
@@ -303,7 +291,7 @@ static void uncore_event_start(struct perf_event *event, int flags)
  * sample that is due is given now.
  *
  * If it throttles a member of another PMU, what counts goes on, as its running time does; and that
- * may be a tracepoint in a register access of ours. Then this CPU has the lock already.
+ * may be a tracepoint in a register access of ours, or in taking the lock.
  */
 static void uncore_event_stop(struct perf_event *event, int flags)
 {
@@ -313,7 +301,7 @@ static void uncore_event_stop(struct perf_event *event, int flags)
 
 	if (!is_sampling_event(event) && !READ_ONCE(pkg->pmi.delivering))
 		return;
-	if (uncore_is_locked_here(pkg))
+	if (uncore_is_inside(pkg))
 		return;
 	uncore_lock(pkg);
 	c = uncore_event_counter(event);

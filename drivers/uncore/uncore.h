@@ -106,7 +106,6 @@ enum uncore_counter_state {
  *	   is held
  * @held: how long it had been held back when its running time was last corrected, ns
  * @wrapped: its counter has passed 2^48 since it was programmed
- * @by_user: it was opened without CAP_PERFMON
  */
 struct uncore_event {
 	struct uncore_box *box;
@@ -116,7 +115,6 @@ struct uncore_event {
 	u64 waits;
 	u64 held;
 	bool wrapped;
-	bool by_user;
 };
 
 /**
@@ -147,8 +145,6 @@ struct uncore_subreg_state {
  * struct uncore_box - one box of one package
  * @type: its kind
  * @instance: number within its kind
- * @opened_by_users: events that were opened without CAP_PERFMON, on a counter or not; of the U-Box,
- *	also those of the package
  * @counter: its counters
  * @claims: counters and shared registers in use
  * @subregs: contents of the shared registers
@@ -164,7 +160,6 @@ struct uncore_subreg_state {
 struct uncore_box {
 	const struct uncore_box_type *type;
 	unsigned int instance;
-	atomic_t opened_by_users;
 	struct uncore_counter counter[UNCORE_MAX_COUNTERS];
 	struct uncore_claims claims;
 	struct uncore_subreg_state subregs;
@@ -253,7 +248,6 @@ struct uncore_pmi {
 /**
  * struct uncore_package - the uncore of one package
  * @lock: see above
- * @owner: the CPU that has the lock, or -1
  * @cpu: the CPU that serves this package and gets its PMIs, -1 if none is online
  * @present: boxes that answered
  * @active: boxes with a counter that is to run
@@ -272,7 +266,6 @@ struct uncore_pmi {
  */
 struct uncore_package {
 	raw_spinlock_t lock;
-	int owner;
 	int cpu;
 	unsigned long present;
 	unsigned long active;
@@ -470,7 +463,7 @@ void uncore_package_tick(struct uncore_package *pkg);
 /* pmi.c */
 int uncore_pmi_init(void);
 void uncore_pmi_exit(void);
-bool uncore_is_locked_here(const struct uncore_package *pkg);
+bool uncore_is_inside(const struct uncore_package *pkg);
 void uncore_lock(struct uncore_package *pkg)
 	__acquires(&pkg->lock);
 void uncore_unlock(struct uncore_package *pkg)
@@ -491,8 +484,7 @@ enum uncore_pmi_state uncore_self_test_worst(void);
 
 /* pmu.c */
 extern bool uncore_unprivileged_hold;
-int uncore_event_open(struct perf_event *event, struct uncore_box *box, bool by_user);
-void uncore_event_close(struct uncore_box *box, bool by_user);
+int uncore_check_room(struct perf_event *event);
 extern struct lockdep_map uncore_perf_map;
 int uncore_check_attr(struct perf_event *event);
 void uncore_pmu_init(void);

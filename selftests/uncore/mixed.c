@@ -268,7 +268,9 @@ static void unload_waits(void)
 	u64 value;
 
 	start();
-	cpu = package_cpu(0);
+	set_online(package_cpu(1), false);
+	cpu = package_cpu(1);
+	all_online(4);
 	for (i = 0; i < 2; i++)
 		left[i] = leave_behind(cpu, i);
 	pid = fork();
@@ -278,6 +280,9 @@ static void unload_waits(void)
 			close(left[i]);
 		_exit(unload(OURS));
 	}
+	sleep_us(100000);
+	/* To a CPU before this one. */
+	set_online(cpu, false);
 	for (i = 0; i < 2; i++) {
 		sleep_us(1500000);
 		ktap_check(!waitpid(pid, &status, WNOHANG), "the module has gone");
