@@ -250,6 +250,16 @@ static inline u64 perf_event_ctx_stamp(const struct perf_event *event)
 #endif
 }
 
+/** perf_event_has_cgroup() - does an event count for the tasks of a cgroup alone? */
+static inline bool perf_event_has_cgroup(const struct perf_event *event)
+{
+#ifdef CONFIG_CGROUP_PERF
+	return event->cgrp;
+#else
+	return false;
+#endif
+}
+
 /**
  * perf_pmu_users() - how many events are in the context that a PMU has for a CPU
  * @pmu: a PMU for CPU-wide events alone, registered
@@ -276,6 +286,9 @@ static inline int perf_pmu_users(const struct pmu *pmu, int cpu)
 #endif
 }
 
+/* Software events that groups have left behind are moved, too, and users may have any number. */
+#define PERF_PMU_MIGRATE_CALLS	1024
+
 /**
  * perf_pmu_migrate_all() - perf_pmu_migrate_context() for all events of a PMU
  * @pmu: the PMU
@@ -285,14 +298,16 @@ static inline int perf_pmu_users(const struct pmu *pmu, int cpu)
  * From 6.2 on a call moves no more than the first group: the walk over the tree of groups
  * goes on from the node it has just taken out. Each call that finds one waits for RCU. 6.1 and 7.3
  * walk over a list.
+ *
+ * Return: how many have not been moved.
  */
-static inline void perf_pmu_migrate_all(struct pmu *pmu, int from, int to)
+static inline int perf_pmu_migrate_all(struct pmu *pmu, int from, int to)
 {
-	/* More if some are being opened */
-	int calls = perf_pmu_users(pmu, from) + 16;
+	int calls = PERF_PMU_MIGRATE_CALLS;
 
-	while (calls-- > 0 && perf_pmu_users(pmu, from))
+	while (calls-- && perf_pmu_users(pmu, from))
 		perf_pmu_migrate_context(pmu, from, to);
+	return perf_pmu_users(pmu, from);
 }
 
 #endif /* COMPAT_H */

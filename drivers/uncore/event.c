@@ -17,8 +17,8 @@
 #define UNCORE_GENERATION	GENMASK_ULL(62, 48)
 #define UNCORE_NO_START	BIT_ULL(63)
 
-/* More than updates of one event can meet: a task, an interrupt and an NMI of some CPUs */
-#define UNCORE_UPDATE_TRIES	16
+/* More updates of one event than can meet: of a task, an interrupt and an NMI, on some CPUs */
+#define UNCORE_UPDATE_TRIES	8
 
 /**
  * uncore_conflict() - report that another program has written a register of ours

@@ -65,6 +65,9 @@ int uncore_check_attr(struct perf_event *event)
 		return uncore_refuse(event, -EOPNOTSUPP, "no precise IP and no branch stack");
 	if (event->cpu < 0 || event->attach_state & PERF_ATTACH_TASK)
 		return uncore_refuse(event, -EINVAL, "counts for a package, not for a task");
+	/* perf asks this only of the event itself. */
+	if (perf_event_has_cgroup(event->group_leader))
+		return uncore_refuse(event, -EINVAL, "its group is of a cgroup");
 	/* The kernel does not know the package of a CPU that was never online. */
 	if (!cpu_online(event->cpu))
 		return uncore_refuse(event, -ENODEV, "CPU %d is offline", event->cpu);

@@ -124,7 +124,7 @@ static const struct context {
 	enum leader leader;
 	const char *tracepoint;	/* leads, and samples the group at each hit */
 	bool leads;		/* a software event is its sibling */
-	bool pinned, exclusive, inherit, enabled, cgroup, task, group_read;
+	bool pinned, exclusive, inherit, enabled, cgroup, cgroup_leads, task, group_read;
 	int err;		/* by perf's rules */
 } contexts[] = {
 	{ "leader" },
@@ -148,6 +148,7 @@ static const struct context {
 	{ "sibling of timers", TRACED, "timer/hrtimer_start", .enabled = true },
 	{ "sibling of the core PMU", CORE, .err = -EINVAL },
 	{ "of a cgroup", .cgroup = true, .err = -EINVAL },
+	{ "sibling of a cgroup's software event", SOFTWARE, .cgroup_leads = true, .err = -EINVAL },
 	{ "of a task", .task = true, .err = -EINVAL },
 };
 
@@ -211,6 +212,12 @@ static int open_leader(const struct context *c, const struct kind *k, int cpu)
 	attr.inherit = c->inherit;
 	attr.disabled = 1;
 	attr.read_format = c->group_read || attr.sample_period ? PERF_FORMAT_GROUP : 0;
+	if (c->cgroup_leads) {
+		fd = syscall(SYS_perf_event_open, &attr, cgroup_fd, cpu, -1, PERF_FLAG_PID_CGROUP);
+		ktap_require(fd >= 0, "%s", strerror(errno));
+		open_events[num_open_events++] = fd;
+		return fd;
+	}
 	fd = event_open_attr(&attr, cpu, -1);
 	/* Without a ring no sample reads the group; one that is not written is never full. */
 	if (attr.sample_period) {
@@ -223,7 +230,7 @@ static int open_leader(const struct context *c, const struct kind *k, int cpu)
 /* event_init() speaks first, then perf of groups. */
 static int wanted(const struct context *c, const struct kind *k, bool pmi)
 {
-	if (k->attr.sample_period && !pmi && !c->task)
+	if (k->attr.sample_period && !pmi && !c->task && !c->cgroup_leads)
 		return -EOPNOTSUPP;
 	if (c->leader == GATE && k->package)
 		return 0;
