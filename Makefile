@@ -144,8 +144,9 @@ dkms-install:
 	$(MAKE) -C tools/metrics
 	$(MAKE) dkms-source install-man install-metrics
 	$(OUR_MODULES) ! -path '*/dkms/*' -delete
-	dkms install --force xeon7500-pmu/$(VERSION) $$({ echo $(RELEASE); dkms status xeon7500-pmu/$(VERSION) | \
-		sed -n 's/^[^,]*, \([^,]*\), .*/\1/p'; } | sort -u | sed 's/^/-k /')
+	kernels=$$({ echo $(RELEASE); dkms status xeon7500-pmu/$(VERSION) | sed -n 's/^[^,]*, \([^,]*\), .*/\1/p'; } | \
+		sort -u | sed 's/^/-k /'); \
+	dkms build --force xeon7500-pmu/$(VERSION) $$kernels && dkms install --force xeon7500-pmu/$(VERSION) $$kernels
 
 # Modules of the kernel of KDIR; dkms knows where it has put its own.
 uninstall:
