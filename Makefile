@@ -22,7 +22,7 @@
 #	make export		what Grafana, PCP and others read, from the metric files
 #	make deb		Debian packages, in build/deb
 #	make install		modules for the running kernel (or KDIR=...), and perf-metrics
-#	make dkms-install	let dkms build the modules for every kernel, and perf-metrics
+#	make dkms-install	let dkms build the modules, also for later kernels, and perf-metrics
 #	make uninstall		take away what either of these has installed
 #	make clean
 #
@@ -49,7 +49,7 @@ RELEASE = $(or $(shell sed -n 's/^\#define UTS_RELEASE "\(.*\)"/\1/p' \
 	$(KDIR)/include/generated/utsrelease.h 2>/dev/null),$(patsubst \
 	/lib/modules/%/build,%,$(filter /lib/modules/%/build,$(KDIR:/=))))
 # First in a recipe, so that what is missing is named before anything is built or written.
-need = @KDIR=$(KDIR) RELEASE=$(RELEASE) tools/need
+need = @KDIR=$(KDIR) RELEASE=$(RELEASE) DESTDIR=$(DESTDIR) tools/need
 
 modules:
 ifeq ($(KERNEL),)
@@ -121,36 +121,47 @@ install-man:
 
 # All is built before anything is written.
 install:
-	$(need) kernel cc metrics
+	$(need) unpackaged kernel cc metrics
 	$(MAKE) modules
 	$(MAKE) -C tools/metrics
 	$(MAKE) install-rules install-man install-metrics
 	$(MAKE) -C $(KDIR) M=$(CURDIR) INSTALL_MOD_PATH=$(INSTALL_MOD_PATH) modules_install
 
-dkms-source: install-rules
-	install -d $(DESTDIR)/usr/src/xeon7500-pmu-$(VERSION)
-	cp -r Kbuild dkms.conf COPYING include drivers \
-		$(DESTDIR)/usr/src/xeon7500-pmu-$(VERSION)/
+DKMS_SOURCE = $(DESTDIR)/usr/src/xeon7500-pmu-$(VERSION)
 
+# Nothing that an earlier version has left there, or a build here.
+dkms-source: install-rules
+	rm -rf "$(DKMS_SOURCE)"
+	install -d "$(DKMS_SOURCE)"
+	find Kbuild dkms.conf COPYING include drivers -type f \( -name '*.[ch]' ! -name '*.mod.c' -o -name '*.mk' \
+		-o -name Kbuild -o -name dkms.conf -o -name COPYING \) -exec cp --parents -t "$(DKMS_SOURCE)" {} +
+
+OUR_MODULES = find "$(INSTALLED)" \( -name 'xeon7500_uncore.ko*' -o -name 'intel_core_ext.ko*' \)
+
+# --force, because modules of the same version may be another source's; also for the kernels that
+# dkms has built for before. Of those of "make install" depmod could take either.
 dkms-install:
-	$(need) kernel cc metrics dkms
+	$(need) unpackaged kernel cc metrics dkms
 	$(MAKE) -C tools/metrics
 	$(MAKE) dkms-source install-man install-metrics
-	dkms install xeon7500-pmu/$(VERSION)
+	$(OUR_MODULES) ! -path '*/dkms/*' -delete
+	kernels=$$({ echo $(RELEASE); dkms status xeon7500-pmu/$(VERSION) | sed -n 's/^[^,]*, \([^,]*\), .*/\1/p'; } | \
+		sort -u | sed 's/^/-k /'); \
+	dkms build --force xeon7500-pmu/$(VERSION) $$kernels && dkms install --force xeon7500-pmu/$(VERSION) $$kernels
 
 # Modules of the kernel of KDIR; dkms knows where it has put its own.
 uninstall:
+	$(need) unpackaged
 	@[ -n "$(RELEASE)" ] || { echo "which kernel was $(KDIR)? Its modules are removed with\
  KDIR=/lib/modules/RELEASE/build" >&2; false; }
 	-[ -n "$(DESTDIR)" ] || ! type dkms >/dev/null 2>&1 || \
 		dkms remove xeon7500-pmu/$(VERSION) --all 2>/dev/null
-	rm -rf "$(DESTDIR)/usr/src/xeon7500-pmu-$(VERSION)"
+	rm -rf "$(DKMS_SOURCE)"
 	rm -f $(DESTDIR)$(UDEVDIR)/70-xeon7500-uncore.rules \
 		$(DESTDIR)$(PREFIX)/share/man/man4/xeon7500_uncore.4 \
 		$(DESTDIR)$(PREFIX)/share/man/man4/intel_core_ext.4
 	$(MAKE) -C tools/metrics uninstall
-	[ ! -d "$(INSTALLED)" ] || find "$(INSTALLED)" -name 'xeon7500_uncore.ko*' -print -delete \
-		-o -name 'intel_core_ext.ko*' -print -delete
+	[ ! -d "$(INSTALLED)" ] || $(OUR_MODULES) -print -delete
 	[ -n "$(INSTALL_MOD_PATH)" ] || [ ! -d "$(INSTALLED)" ] || depmod $(RELEASE)
 
 deb:

@@ -11,6 +11,7 @@ import json
 import os
 import re
 import shutil
+import stat
 import struct
 import subprocess
 import sys
@@ -89,8 +90,8 @@ class World:
         data = ''.join(f'\\{b:03o}' for b in struct.pack('<Q', val))
         return f"printf '{data}' | dd of={self.fake}/cpu{cpu} bs=8 seek={msr} conv=notrunc 2>/dev/null\n"
 
-    def run(self, options):
-        done = subprocess.run(f'{self.top}/f/hwcheck {options}', shell=True, cwd=self.top, stdout=subprocess.PIPE,
+    def run(self, options, beside=''):
+        done = subprocess.run(f'{beside} {self.top}/f/hwcheck {options}', shell=True, cwd=self.top, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, encoding='utf-8', check=False)
         return done.stdout
 
@@ -202,6 +203,56 @@ def in_files(world, announced):
     text = world.run('--count --report r')
     has('a signal before the second process is there', text, '^not ok .* interrupted by signal 15',
         wrong=world.changed(was) + ['saved'] * os.path.exists(world.saved))
+
+    # A daemon may have left SIGCHLD ignored; the second process is killed in u_codes.
+    was = reset()
+    world.at(0, 0xc10, world.poke(0, 0xc11, 5) + 'kill -9 $PPID\n')
+    text = world.run('--count --only u_codes --report r', 'timeout -k 1 20 env --ignore-signal=CHLD')
+    was[0][0xc11] = 5
+    has('a kill where SIGCHLD is ignored', text, '^not ok .* was killed',
+        wrong=world.changed(was) + ['saved'] * os.path.exists(world.saved))
+    was = reset()
+    world.at(0, 0xc00, f'until [ -e {world.top}/r.gone ]; do sleep 0.01; done\n')
+    world.run('--count --only u_codes --report r 2>&1 | { head -n 1; exec <&-; touch r.gone; }')
+    has('the reader of the output goes', text_of(f'{world.top}/r.log'), '^ok 4 package 1: u_codes=', r'^1\.\.4$', wrong=world.changed(was) + ['saved'] * os.path.exists(world.saved))
+    was = reset()
+    for msr in (0xe45, 0xe46):
+        world.put(f'gp-0-{msr:x}', '')
+    text = world.run('--count --only b_mask --report r')
+    has('what cannot be read is not written', text, '^# MSR 0xe45 cannot be read', 'package 0: b_mask # SKIP undetermined',
+        wrong=world.changed(was))
+
+    reset()
+    text = world.run(f'--count --only u_codes --load --report r; {world.top}/f/hwcheck --count --only u_codes --report r2')
+    has('after its own load the next one runs', text, *['(?s)package 1: u_codes=.*package 1: u_codes='],
+        wrong=re.findall('.*SKIP.*', text))
+    reset()
+    os.unlink(f'{world.fake}/cpu0')
+    os.mknod(f'{world.fake}/cpu0', 0o600 | stat.S_IFSOCK)
+    has('an MSR device that cannot be opened', world.run('--count --report r'),
+        '^1..0 # SKIP /dev/cpu/0/msr cannot be opened: No such device')
+    reset()
+    world.at(0, 0xc10, f'cd {world.top}; f/hwcheck --read --report r2 >r.two 2>&1\n')
+    text = world.run('--count --only u_codes --report r')
+    has('--read does not save what another one writes', text_of(f'{world.top}/r.two'),
+        '^1..0 # SKIP another hwcheck runs', wrong=['a report'] * os.path.exists(f'{world.top}/r2'))
+    reset()
+    world.at(0, 0xe9e, f'cd {world.top}; f/hwcheck --read --report r2 >r.two 2>&1\n', 'read')
+    text = world.run('--read --report r')
+    has('two of --read do not disturb each other', text + text_of(f'{world.top}/r.two'), '(?s)^ok 2 .*^ok 2 ')
+
+    for name in ('r', 'r.log'):
+        for number in ('', '2'):
+            reset()
+            text = world.run(f'--count --only u_codes --report r {number}>{name}')
+            has(f'{number or 1}>{name} is refused', text + text_of(f'{world.top}/{name}'),
+                f'cannot be written: {name}: .*output', wrong=[str(row) for row in world.trace()])
+    reset()
+    for command in ('--count --only u_codes', '--read', '--read'):
+        text = world.run(f'{command} --report r')
+    answers = [text_of(f'{world.top}/{name}').count('"nine"') for name in ('r.1', 'r.2', 'r')
+               if os.path.exists(f'{world.top}/{name}')]
+    has('a report stays when the next one is written', text, '^# .* is now r.2$', wrong=[] if answers == [3, 0, 0] else [str(answers)])
 
     for name, script, want in (('at the start', '', 'not ok 3 a PMI of package 0'),
                                ('after an experiment', f'touch {world.fake}/busy\n', 'not ok 3 package 0: cond\n')):

@@ -6,8 +6,9 @@
  * A register of CPU N is 8 bytes of FAKE/cpuN. OVF_CTL clears STATUS, and rst_all all counters.
  * FAKE/trace has each write. If there is a script FAKE/at-N-MSR, the first write of that MSR there
  * runs it first; FAKE/read-N-MSR: the first read. While FAKE/full exists nothing reaches the disk.
+ * While FAKE/gp-N-MSR exists that MSR cannot be read.
  * With FAKE/e7 it is an E7, with FAKE/other another CPU. With FAKE/nmi there is hwcheck_nmi.ko,
- * which cannot drain while FAKE/busy exists.
+ * which cannot drain while FAKE/busy exists. What --load starts outlives it.
  */
 #include <cpuid.h>
 #include <errno.h>
@@ -17,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 static inline const char *fake(const char *path, char *to)
@@ -77,6 +79,13 @@ static inline int fake_ioctl(uint32_t *run)
 	return (*run & 4) && !access(FAKE "/busy", F_OK) ? -1 : 0;
 }
 
+static inline int fake_nice(int inc)
+{
+	prctl(PR_SET_PDEATHSIG, 0);
+	usleep(500000);
+	return nice(inc);
+}
+
 /* Runs the script of an access, if there is one. Returns N, or 0. */
 static inline int fake_script(int fd, const char *what, off_t msr)
 {
@@ -97,7 +106,12 @@ static inline int fake_script(int fd, const char *what, off_t msr)
 
 static inline ssize_t fake_pread(int fd, void *buf, size_t size, off_t msr)
 {
-	return fake_script(fd, "read", msr) ? pread(fd, buf, size, msr * 8) : -1;
+	int cpu = fake_script(fd, "read", msr);
+	char gp[300];
+
+	snprintf(gp, sizeof(gp), FAKE "/gp-%c-%lx", cpu, (long)msr);
+	errno = EIO;
+	return cpu && access(gp, F_OK) ? pread(fd, buf, size, msr * 8) : -1;
 }
 
 static inline ssize_t fake_pwrite(int fd, const void *buf, size_t size, off_t msr)
@@ -130,6 +144,7 @@ static inline ssize_t fake_pwrite(int fd, const void *buf, size_t size, off_t ms
 #define fopen(path, mode)		fake_fopen(path, mode)
 #define access(path, mode)		fake_access(path, mode)
 #define fsync(fd)			fake_fsync(fd)
+#define nice(inc)			fake_nice(inc)
 #define ioctl(fd, op, run)		fake_ioctl((uint32_t *)(run))
 #define pread(fd, buf, size, msr)	fake_pread(fd, buf, size, msr)
 #define pwrite(fd, buf, size, msr)	fake_pwrite(fd, buf, size, msr)

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """Where something is missing that make needs, one line says what to install, and nothing is
-written. Uninstalling takes the modules of KDIR and of no other kernel.
+written. Uninstalling takes the modules of KDIR and of no other kernel, and no file of a package.
 """
 import glob
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -99,7 +100,19 @@ def uninstall(status, left, *args):
                          sorted(glob.glob(f'{ROOT}/lib/modules/**/*.ko*', recursive=True)))
 
 
+def packaged(verb):
+    """Files of a package stay as they are; below DESTDIR there are none."""
+    recipe = make('-n', 'DESTDIR=', verb, with_headers).stdout
+    need = re.search('.*tools/need unpackaged.*', recipe)
+    path = f'{vm.path("packaged")}:{HEADERS}{PATH}'
+    yield from says('the same files are of a package; run: sudo apt-get remove perf-metrics',
+                    run('sh', '-c', need[0] if need else recipe, PATH=path))
+    yield from says('', run('tools/need', 'unpackaged', PATH=path, DESTDIR=ROOT))
+
+
 os.mkdir(BARE)
+os.mkdir(vm.path('packaged'))
+vm.file('packaged/dpkg-query', '#!/bin/sh\ncase "$*" in *perf-metrics) echo installed ;; esac\n', 0o755)
 os.mkdir(vm.path('headers'))
 for program in 'bash sh make sed grep uname install cp rm mkdir cat dirname find'.split():
     os.symlink(shutil.which(program), f'{BARE}/{program}')
@@ -147,6 +160,8 @@ ktap.result('make hwcheck for a kernel that its module is not for',
             hwcheck(kernel(old, 'modules:\n\tfalse\n'), f'it does not build for {old}'))
 ktap.result('make hwcheck without a compiler',
             says(f'{RUN} {CC} python3', make('hwcheck', with_headers, path=BARE)))
+for verb in 'install', 'dkms-install', 'uninstall':
+    ktap.result(f'make {verb} while a package is installed', packaged(verb))
 ktap.result('make uninstall', uninstall(0, [OTHER]))
 ktap.result('make uninstall where the headers have gone',
             uninstall(0, [RUNNING], f'KDIR=/lib/modules/{OTHER}/build'))

@@ -98,6 +98,13 @@ def works(command, *args):
         yield 'it has failed'
 
 
+def copy_tree(where):
+    """What git knows of the project."""
+    shell('mkdir "$1" && cd "$TOP" && git ls-files -coz --exclude-standard | xargs -0 cp --parents -t "$1"',
+          where)
+    return where
+
+
 def own_mounts(options):
     """Starts the test again, by unshare with these options: what it mounts is for it alone and ends
     with it. DIR is a tmpfs then."""

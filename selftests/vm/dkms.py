@@ -3,7 +3,8 @@
 """What apt runs when a kernel is installed.
 
 With the dkms of Debian 12 and of Debian 13 the modules are built for a kernel that they are for,
-and for any other apt goes on and nothing changes.
+and for any other apt goes on and nothing changes. make dkms-install replaces what is there, and make
+uninstall removes it.
 
 TEST: none
 """
@@ -129,6 +130,28 @@ def removed():
     yield from installed() + status()
 
 
+def make(tree, verb, kdir):
+    return vm.works('export PATH="$1:$PATH"; make -s -C "$2" "$3" KDIR="$4"', vm.path('bin'), tree, verb, kdir)
+
+
+def replaced(tree, kdir, *releases):
+    """The source changes, and its version does not."""
+    main, text = f'{tree}/drivers/uncore/main.c', f'MODULE_INFO(changed, "{len(releases)}");\n'
+    vm.file(main, vm.read(main) + text)
+    yield from make(tree, 'dkms-install', kdir)
+    yield from ours(*releases)
+    for release in releases:
+        got = vm.shell('modinfo -F changed "$1"/xeon7500_uncore.ko*', f'/lib/modules/{release}/updates/dkms')
+        if str(len(releases)) not in got.split():
+            yield f'{release}: an earlier module'
+
+
+def uninstalled(tree, kdir):
+    yield from make(tree, 'uninstall', kdir)
+    yield from installed() + status() + glob.glob(f'/usr/src/{NAME}-*')
+    yield from vm.differ(['disable --now perf-metrics.timer'], vm.read(vm.path('asked')).splitlines())
+
+
 def check(ktap, suite, release, kdir):
     def result(name, wrong):
         ktap.result(f'{suite}: {name}', wrong)
@@ -155,6 +178,14 @@ def check(ktap, suite, release, kdir):
     result('another kernel that they are for is installed', kernel(UPGRADE))
     result('the modules are there for both', ours(release, UPGRADE))
     result('they can be removed', removed())
+    tree = vm.copy_tree(vm.path(f'{suite}.tree'))
+    # As "make install" leaves them
+    vm.shell('make -s -C "$1" KDIR="$2" modules && install -D -t "$3" "$1"/drivers/*/*.ko', tree, kdir,
+             f'/lib/modules/{release}/updates')
+    result('make dkms-install after make install', replaced(tree, kdir, release))
+    vm.shell('dkms install "$1" -k "$2"', MODULE, UPGRADE)
+    result('make dkms-install after a change, for two kernels', replaced(tree, kdir, release, UPGRADE))
+    result('make uninstall', uninstalled(tree, kdir))
     vm.shell('umount -l /usr /etc /var')
 
 
@@ -162,9 +193,13 @@ def main():
     # Hooks and dkms have their places in the root directory.
     vm.own_mounts('-rm')
     os.environ['PATH'] += ':/usr/sbin:/sbin'
-    vm.shell('need_packages build-essential kmod')
+    vm.shell('need_packages build-essential kmod libjansson-dev libmuparser-dev libncurses-dev')
     known = vm.headers(vm.kernels()[0])
     lacking(known['KDIR'])
+    # Is asked while the timer is there
+    os.mkdir(vm.path('bin'))
+    vm.file('bin/systemctl', '#!/bin/sh\nls /usr/lib/systemd/system/perf-metrics.timer && '
+            f'echo "$@" >{vm.path("asked")}\n', 0o755)
     ktap = Ktap()
     for suite in 'bookworm', 'trixie':
         check(ktap, suite, known['RELEASE'], known['KDIR'])

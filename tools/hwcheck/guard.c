@@ -24,10 +24,19 @@
 
 static const char *saved_path = SAVED;
 static sigset_t signals;	/* that end it, and SIGCHLD */
+static int lock_fd;
 
-bool guard_lock(void)
+const char *guard_lock(bool reads, const char *busy)
 {
-	return !flock(open("/dev/cpu/0/msr", O_RDONLY | O_CLOEXEC), LOCK_EX | LOCK_NB);
+	lock_fd = open("/dev/cpu/0/msr", O_RDONLY | O_CLOEXEC);
+	if (lock_fd < 0)
+		return because("/dev/cpu/0/msr cannot be opened: %s", strerror(errno));
+	return flock(lock_fd, (reads ? LOCK_SH : LOCK_EX) | LOCK_NB) ? busy : NULL;
+}
+
+void guard_unlock(void)
+{
+	close(lock_fd);
 }
 
 const char *guard_begin(void)
@@ -39,7 +48,14 @@ const char *guard_begin(void)
 	size_t i;
 	int fd;
 
-	/* From here on they wait for guard_run(), so that none leaves SAVED. */
+	/*
+	 * From here on they wait for guard_run(), so that none leaves SAVED; nor does an output
+	 * that cannot be written. Where SIGCHLD is ignored, which exec() does not change, the child
+	 * has no status.
+	 */
+	signal(SIGCHLD, SIG_DFL);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	sigemptyset(&signals);
 	for (i = 0; i < ARRAY_SIZE(all); i++)
 		sigaddset(&signals, all[i]);
@@ -105,7 +121,6 @@ static void __attribute__((noreturn)) child(pid_t parent)
 	sigset_t none;
 
 	setsid();
-	signal(SIGPIPE, SIG_IGN);
 	sigaction(SIGTERM, &act, NULL);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	sigemptyset(&none);
@@ -122,19 +137,19 @@ const char *guard_run(double limit_s)
 	const struct timespec tick = { .tv_nsec = 100000000 };
 	double end = seconds() + limit_s;
 	const char *early = NULL;
-	pid_t pid, parent = getpid();
+	pid_t pid, changed = 0, parent = getpid();
 	int sig, status = 0;
 	bool asked = false;
 
-	signal(SIGPIPE, SIG_IGN);
 	fflush(NULL);
 	pid = fork();
 	if (!pid)
 		child(parent);
 	while (pid > 0) {
 		sig = sigtimedwait(&signals, NULL, &tick);
-		if (waitpid(pid, &status, WNOHANG | WUNTRACED) == pid) {
-			if (!WIFSTOPPED(status))
+		changed = waitpid(pid, &status, WNOHANG | WUNTRACED);
+		if (changed) {
+			if (changed < 0 || !WIFSTOPPED(status))
 				break;
 			early = "the process that experiments was stopped";
 			kill(pid, SIGKILL);
@@ -154,9 +169,9 @@ const char *guard_run(double limit_s)
 	}
 	if (pid < 0)
 		early = "no second process can be started";
-	else if (WIFSIGNALED(status) && !early)
+	else if ((changed < 0 || WIFSIGNALED(status)) && !early)
 		early = "the process that experiments was killed";
-	if (pid < 0 || !WIFEXITED(status) || WEXITSTATUS(status))
+	if (pid < 0 || changed < 0 || !WIFEXITED(status) || WEXITSTATUS(status))
 		finish();
 	return early;
 }
@@ -190,7 +205,7 @@ int restore_from(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct shared *file = calloc(1, sizeof(*file));
-	const char *bad = NULL;
+	const char *bad = NULL, *locked;
 	struct stat st;
 	char boot[64];
 
@@ -199,8 +214,8 @@ int restore_from(const char *path)
 		bad = strerror(errno);
 	else if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_mode & 022)
 		bad = "not a file that root alone can write, nothing is restored";
-	else if (!guard_lock())
-		bad = "a hwcheck runs and restores by itself";
+	else if ((locked = guard_lock(false, "a hwcheck runs and restores by itself")))
+		bad = locked;
 	else if ((st.st_size || strcmp(path, SAVED)) &&
 		 (st.st_size != sizeof(*file) || read(fd, file, sizeof(*file)) != sizeof(*file)))
 		bad = "this hwcheck has not saved it, or not completely: nothing is restored";

@@ -183,8 +183,12 @@ void line(bool ok, const char *text, const char *skip);
 #ifndef SAVED
 #define SAVED	"/run/hwcheck.saved"
 #endif
-/* One hwcheck on a machine, as long as one of its processes lives. */
-bool guard_lock(void);
+/*
+ * One hwcheck that writes, or several that read, as long as one of its processes lives. Why not, or
+ * NULL.
+ */
+const char *guard_lock(bool reads, const char *busy);
+void guard_unlock(void);	/* for a process that others need not wait for */
 /* Why not here, or NULL; then SAVED has what was read, and signals wait for guard_run(). */
 const char *guard_begin(void);
 /* Runs run_all(), and restores what that leaves. Returns why it ended early, or NULL. */

@@ -238,6 +238,7 @@ static void start_loads(void)
 		for (i = 0; i < packages[p].num_cpus; i++) {
 			if (fork())
 				continue;
+			guard_unlock();
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
 			signal(SIGTERM, SIG_DFL);
 			run_on(packages[(p + i % 2) % num_packages].cpu, 1);
@@ -408,8 +409,7 @@ static int run(const char *path, double limit)
 	if (!why && only && !wanted(&experiments[number(only)]))
 		why = "this is no question of this machine";
 	/* First, so that what another one writes is not saved. */
-	if (!why && level > LEVEL_READ && !guard_lock())
-		why = "another hwcheck runs";
+	why = why ?: guard_lock(level == LEVEL_READ, "another hwcheck runs");
 	if (why)
 		return skip(why);
 	for (p = 0; p < num_packages; p++)

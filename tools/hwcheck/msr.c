@@ -108,6 +108,12 @@ static const struct may {
 	{ MAY_R0, R0_IPERF1, 1, 3ull << 30, "R-Box port 0 IPERF 1" },
 };
 
+/* It is for writing. */
+static bool is_ovf(u32 msr)
+{
+	return (msr & 0x1f) == OVF;
+}
+
 static bool applies(const struct may *m, const struct experiment *e)
 {
 	return m->may & (e->may | 1u << 31);
@@ -234,6 +240,17 @@ u64 rd(u32 msr)
 	return val;
 }
 
+static const u64 *find_saved(const struct package *p, u32 msr)
+{
+	unsigned int i;
+
+	for (i = 0; i < p->num_saved; i++) {
+		if (p->saved[i].msr == msr)
+			return &p->saved[i].val;
+	}
+	return NULL;
+}
+
 bool try_wr(u32 msr, u64 val)
 {
 	u64 bits;
@@ -243,6 +260,8 @@ bool try_wr(u32 msr, u64 val)
 		undetermined("interrupted");
 	if (!allowed(current, msr, &bits) || (val & ~bits))
 		undetermined("MSR 0x%x = %#llx is not announced: a fault of hwcheck", msr, val);
+	if (!is_ovf(msr) && !find_saved(pkg, msr))
+		undetermined("MSR 0x%x cannot be read, so that it could not be put back", msr);
 	err = write_msr(pkg, msr, val);
 	if (err && err != EIO)
 		undetermined("MSR 0x%x cannot be written: %s", msr, why_not(err));
@@ -307,11 +326,9 @@ unsigned int save(struct package *p)
 
 u64 saved(const struct package *p, u32 msr)
 {
-	unsigned int i;
+	const u64 *val = find_saved(p, msr);
 
-	for (i = 0; i < p->num_saved && p->saved[i].msr != msr; i++)
-		;
-	return i < p->num_saved ? p->saved[i].val : 0;
+	return val ? *val : 0;
 }
 
 const char *other_owner(const struct package *p)
@@ -378,7 +395,7 @@ void clear_overflows(const struct package *p, const struct experiment *e)
 	/* Twice, because a bit of the U-Box may be held up by a box, and the reverse. */
 	for (pass = 0; pass < 2; pass++) {
 		for (m = may; m < may + ARRAY_SIZE(may); m++) {
-			if (applies(m, e) && (m->msr & 0x1f) == OVF &&
+			if (applies(m, e) && is_ovf(m->msr) &&
 			    !read_msr(p, m->msr - OVF + STATUS, &val) && (val & m->bits))
 				write_msr(p, m->msr, val & m->bits);
 		}

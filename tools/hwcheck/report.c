@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,6 +17,7 @@
 #include "expected.h"	/* made by tools/readings */
 #include "hwcheck.h"
 
+static const char *report_path;
 static FILE *journal, *report;
 static u64 tsc_begin;
 
@@ -31,18 +33,51 @@ void read_line(const char *path, char *to, size_t size)
 	fclose(f);
 }
 
+/* Standard output or error is the same file. */
+static bool is_output(const struct stat *st)
+{
+	struct stat out;
+	int fd;
+
+	for (fd = 1; fd <= 2; fd++) {
+		if (!fstat(fd, &out) && out.st_dev == st->st_dev && out.st_ino == st->st_ino)
+			return true;
+	}
+	return false;
+}
+
 /*
- * Nothing that was there is lost before report_write(); the journal is only added to. In a
- * directory of all somebody else may have been there first.
+ * Nothing that was there is lost; the journal is only added to. In a directory of all somebody else
+ * may have been there first.
  */
 static FILE *create(const char *path, int flags)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags, 0644);
 	struct stat st;
 
-	errno = fd < 0 || fstat(fd, &st) ? errno : S_ISREG(st.st_mode) && st.st_nlink == 1 &&
-		st.st_uid == geteuid() && !(st.st_mode & 022) ? 0 : EINVAL;
+	errno = fd < 0 || fstat(fd, &st) ? errno : !S_ISREG(st.st_mode) || st.st_nlink != 1 ||
+		st.st_uid != geteuid() || st.st_mode & 022 ? EINVAL : is_output(&st) ? EBUSY : 0;
 	return errno ? NULL : fdopen(fd, "w");
+}
+
+/* The report of an earlier run gets a number, so that its answers are not lost. */
+static bool keep_earlier(void)
+{
+	char to[PATH_MAX];
+	unsigned int n = 0;
+	struct stat st;
+
+	if (fstat(fileno(report), &st) || !st.st_size)
+		return true;
+	do {
+		snprintf(to, sizeof(to), "%s.%u", report_path, ++n);
+	} while (!lstat(to, &st));
+	if (rename(report_path, to))
+		return false;
+	printf("# the report that was there is now %s\n", to);
+	fclose(report);
+	report = create(report_path, O_EXCL);
+	return report;
 }
 
 const char *because(const char *text, ...)
@@ -62,10 +97,12 @@ const char *report_open(const char *path)
 {
 	const char *log = because("%s.log", path);
 
+	report_path = path;
 	report = create(path, 0);
 	journal = report ? create(log, O_APPEND) : NULL;
 	tsc_begin = __rdtsc();
 	return journal ? NULL : because("%s: %s", report ? log : path,
+					errno == EBUSY ? "standard output or error goes there, too" :
 					errno != EINVAL ? strerror(errno) :
 					"no regular file with one name, that only you can write");
 }
@@ -294,8 +331,11 @@ static void write_all(double seconds)
 /* Called before the first experiment with 0 seconds, and in the end. */
 bool report_write(double seconds)
 {
-	write_all(seconds);
-	if (fflush(report) || ftruncate(fileno(report), ftell(report)) ||
+	bool opened = seconds || keep_earlier();
+
+	if (opened)
+		write_all(seconds);
+	if (!opened || fflush(report) || ftruncate(fileno(report), ftell(report)) ||
 	    fsync(fileno(report)) || ferror(report)) {
 		fprintf(stderr, "hwcheck: the report: %s\n", strerror(errno));
 		return false;

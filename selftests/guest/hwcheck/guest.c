@@ -285,6 +285,7 @@ static bool kill_it(unsigned int way, const char *command, unsigned int after_us
 	pid_t pid, victim;
 	bool alive;
 
+	remove("/tmp/report");
 	pid = forkpty(&master, NULL, NULL, NULL);
 	if (!pid) {
 		int fd = open("/tmp/out", O_WRONLY | O_CREAT | O_TRUNC, 0600);

@@ -67,7 +67,8 @@ static int hwcheck_nmi(unsigned int cmd, struct pt_regs *regs)
 	if (!s->armed || x86_platform.get_nmi_reason() & NMI_REASON_MASK)
 		return NMI_DONE;
 	if (!rdmsrq_safe(MSR_CORE_PERF_GLOBAL_STATUS, &status)) {
-		bool new = status & ~s->stale & ~GLOBAL_STATUS_UNC_OVF;
+		/* COND_CHG tells of any change, also of that of UNC_OVF. */
+		bool new = status & ~s->stale & ~(GLOBAL_STATUS_UNC_OVF | GLOBAL_STATUS_COND_CHG);
 
 		ovf_uncore = status & ~s->stale & GLOBAL_STATUS_UNC_OVF;
 		s->stale &= status;
