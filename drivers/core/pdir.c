@@ -115,9 +115,6 @@ static enum pdir_kind pdir_kind_on(const struct pdir_cpu *c, const struct perf_e
 
 	if (kind < PDIR_FIXED)
 		return kind;
-	/* The kernel prefers to give an event the counter that it had before. */
-	if (event->hw.idx >= 0 && event->hw.idx < INTEL_PMC_IDX_FIXED)
-		return PDIR_OTHER;
 	/*
 	 * A second one of its kind needs a programmable counter. Which of the two gets it may
 	 * change with every event that comes or goes.
@@ -143,7 +140,8 @@ static bool pdir_group_conflicts(const struct pdir_cpu *c, const struct perf_eve
 	if (leader != event && leader->pmu == event->pmu)
 		of_kind[pdir_kind(leader)]++;
 	for_each_sibling_event(other, leader) {
-		if (other->pmu != event->pmu || (c && other->state <= PERF_EVENT_STATE_OFF))
+		if (other == event || other->pmu != event->pmu ||
+		    (c && other->state <= PERF_EVENT_STATE_OFF))
 			continue;
 		of_kind[c ? pdir_kind_on(c, other) : pdir_kind(other)]++;
 	}
@@ -152,6 +150,20 @@ static bool pdir_group_conflicts(const struct pdir_cpu *c, const struct perf_eve
 	for (i = 0; i < PDIR_NUM_FIXED; i++)
 		programmable += of_kind[PDIR_FIXED + i] > 1;
 	return of_kind[PDIR_EVENT] && programmable > 1;
+}
+
+/* Is an event the first of its group that perf adds to this PMU? */
+static bool pdir_first(const struct perf_event *event)
+{
+	const struct perf_event *leader = event->group_leader, *other;
+
+	if (leader->pmu == event->pmu)
+		return leader == event;
+	for_each_sibling_event(other, leader) {
+		if (other->pmu == event->pmu && other->state > PERF_EVENT_STATE_OFF)
+			return other == event;
+	}
+	return false;
 }
 
 static enum pdir_order pdir_order(const struct perf_event *event)
@@ -319,8 +331,12 @@ static int pdir_add(struct perf_event *event, int flags)
 	bool may_wait = noted && order < PDIR_PINNED;
 	int err;
 
-	/* Do not ask for room for a leader whose siblings cannot follow it. */
-	if (order < PDIR_PINNED && event->nr_siblings && pdir_group_conflicts(c, event))
+	/* The kernel prefers the counter that an event had before. It shall take the fixed one. */
+	if (pdir_kind(event) >= PDIR_FIXED && event->hw.idx < INTEL_PMC_IDX_FIXED)
+		event->hw.idx = -1;
+	/* Do not ask for room for the first of a group whose others cannot follow it. */
+	if (order < PDIR_PINNED && event->group_leader->nr_siblings && pdir_first(event) &&
+	    pdir_group_conflicts(c, event))
 		return -EAGAIN;
 	/* Do not note an event that has to wait anyway: the other thread would wait for it. */
 	if (may_wait && (pdir_conflict(c, kind) >= 0 || pdir_waits(c, order, kind)))
