@@ -84,8 +84,12 @@ static void data_src_overflow(struct perf_event *event, struct perf_sample_data 
 	}
 	data->weight.full = 0;
 	data->txn = 0;
-	if (data_src_model->no_address)
+	/* Where a BPF program has seen the sample, the rest was made from the address before. */
+	if (data_src_model->no_address) {
 		data->addr = 0;
+		data->phys_addr = 0;
+		data->data_page_size = 0;
+	}
 	data_src_output[is_write_backward(event)](event, data, regs);
 }
 

@@ -103,7 +103,7 @@ static const struct core_ext_request goldmont_requests[] = {
 	{ "full_streaming_stores", GLM_FULL_STREAMING_STORES, HIT_OR_MISS },
 	{ "streaming_stores", GLM_FULL_STREAMING_STORES | GLM_PARTIAL_STREAMING_STORES,
 	  BIT(L2_HIT) | BIT(L2_MISS) },
-	{ "partial_streaming_stores", GLM_PARTIAL_STREAMING_STORES, BIT(L2_HIT) | BIT(L2_MISS) },
+	{ "partial_streaming_stores", GLM_PARTIAL_STREAMING_STORES, HIT_OR_MISS },
 	/* Uncacheable memory is among these, and so are the devices. */
 	{ "partial_reads", GLM_PARTIAL_READS, BIT(L2_MISS) | BIT(NON_DRAM) },
 	{ "partial_writes", GLM_PARTIAL_WRITES, BIT(L2_MISS) | BIT(NON_DRAM) },

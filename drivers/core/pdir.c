@@ -13,7 +13,8 @@
  *
  * On one CPU perf adds the events by this priority. Between the threads of a core, an event of a
  * higher priority asks the other thread to schedule its events again, which then wait for it. So
- * does an event of the same priority, after those of the other thread have run for an interval.
+ * does an event of the same priority in the intervals of its thread. The clock alone says whose an
+ * interval is, so no event gets more of the time by the way in which it comes and goes.
  * perf often removes CPU-wide events just to add them again, so tasks of the other thread wait.
  *
  * Each CPU notes its own events before it looks at the other thread's, so of two CPUs that add
@@ -23,8 +24,10 @@
 
 #include <linux/bitfield.h>
 #include <linux/cpumask.h>
+#include <linux/hash.h>
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
+#include <linux/math64.h>
 #include <linux/percpu.h>
 #include <linux/smp.h>
 #include <linux/topology.h>
@@ -61,8 +64,6 @@ enum pdir_kind {
  * @num: how many
  * @on: how many need a programmable counter. The other thread reads it.
  * @ask: what the other thread shall make room for. It reads it.
- * @since: when events here came to run that had waited, ns. The other thread reads it.
- * @waits: events here have waited since
  * @left: when CPU-wide events last left their counters, ns. The other thread reads it.
  * @again: schedules the events of this CPU again. Only the other thread queues it.
  */
@@ -72,8 +73,6 @@ struct pdir_cpu {
 	unsigned int num;
 	unsigned int on[PDIR_NUM_ORDERS][PDIR_NUM_PROGRAMMABLE];
 	u64 ask;
-	u64 since;
-	bool waits;
 	u64 left[PDIR_NUM_PROGRAMMABLE];
 	call_single_data_t again;
 };
@@ -116,9 +115,6 @@ static enum pdir_kind pdir_kind_on(const struct pdir_cpu *c, const struct perf_e
 
 	if (kind < PDIR_FIXED)
 		return kind;
-	/* The kernel prefers to give an event the counter that it had before. */
-	if (event->hw.idx >= 0 && event->hw.idx < INTEL_PMC_IDX_FIXED)
-		return PDIR_OTHER;
 	/*
 	 * A second one of its kind needs a programmable counter. Which of the two gets it may
 	 * change with every event that comes or goes.
@@ -144,7 +140,8 @@ static bool pdir_group_conflicts(const struct pdir_cpu *c, const struct perf_eve
 	if (leader != event && leader->pmu == event->pmu)
 		of_kind[pdir_kind(leader)]++;
 	for_each_sibling_event(other, leader) {
-		if (other->pmu != event->pmu || (c && other->state <= PERF_EVENT_STATE_OFF))
+		if (other == event || other->pmu != event->pmu ||
+		    (c && other->state <= PERF_EVENT_STATE_OFF))
 			continue;
 		of_kind[c ? pdir_kind_on(c, other) : pdir_kind(other)]++;
 	}
@@ -153,6 +150,20 @@ static bool pdir_group_conflicts(const struct pdir_cpu *c, const struct perf_eve
 	for (i = 0; i < PDIR_NUM_FIXED; i++)
 		programmable += of_kind[PDIR_FIXED + i] > 1;
 	return of_kind[PDIR_EVENT] && programmable > 1;
+}
+
+/* Is an event the first of its group that perf adds to this PMU? */
+static bool pdir_first(const struct perf_event *event)
+{
+	const struct perf_event *leader = event->group_leader, *other;
+
+	if (leader->pmu == event->pmu)
+		return leader == event;
+	for_each_sibling_event(other, leader) {
+		if (other->pmu == event->pmu && other->state > PERF_EVENT_STATE_OFF)
+			return other == event;
+	}
+	return false;
 }
 
 static enum pdir_order pdir_order(const struct perf_event *event)
@@ -184,6 +195,15 @@ static int pdir_conflict(const struct pdir_cpu *c, enum pdir_kind kind)
 static u64 pdir_interval(void)
 {
 	return (u64)pdir.core->hrtimer_interval_ms * NSEC_PER_MSEC;
+}
+
+/*
+ * Is this an interval of the first or the second thread of a core? Each has half of them, without
+ * period: perf rotates events once in an interval, and the same of two events would always wait.
+ */
+static bool pdir_turn(bool second, u64 now)
+{
+	return hash_64(div64_u64(now, pdir_interval()), 1) == second;
 }
 
 /* Has a CPU-wide event that one of this kind cannot run beside left a CPU just now? */
@@ -226,20 +246,17 @@ static bool pdir_waits(struct pdir_cpu *c, enum pdir_order order, enum pdir_kind
 
 	for_each_cpu(cpu, topology_sibling_cpumask(self)) {
 		const struct pdir_cpu *other = &per_cpu(pdir_cpus, cpu);
-		int runs, asked;
-		bool had_turn;
+		int runs, asked, prior;
 
 		if (cpu == self)
 			continue;
+		prior = order + pdir_turn(self > cpu, now);
 		runs = pdir_conflict(other, kind);
 		asked = order == PDIR_TASK && pdir_left(other, kind, now) ?
 			PDIR_CPU : pdir_asked(other, kind, now);
-		if (runs < 0 && asked < (int)order)
+		if (runs < 0 && asked < prior)
 			return false;
-		c->waits = true;
-		/* perf's timers tick at the same time on all CPUs: each thread gets an interval. */
-		had_turn = time_after64(now, READ_ONCE(other->since) + pdir_interval() / 2);
-		if (asked < (int)order && runs < (int)order + had_turn)
+		if (asked < prior && runs < prior)
 			pdir_ask(c, order, kind, now, cpu);
 		return true;
 	}
@@ -314,8 +331,12 @@ static int pdir_add(struct perf_event *event, int flags)
 	bool may_wait = noted && order < PDIR_PINNED;
 	int err;
 
-	/* Do not ask for room for a leader whose siblings cannot follow it. */
-	if (order < PDIR_PINNED && event->nr_siblings && pdir_group_conflicts(c, event))
+	/* The kernel prefers the counter that an event had before. It shall take the fixed one. */
+	if (pdir_kind(event) >= PDIR_FIXED && event->hw.idx < INTEL_PMC_IDX_FIXED)
+		event->hw.idx = -1;
+	/* Do not ask for room for the first of a group whose others cannot follow it. */
+	if (order < PDIR_PINNED && event->group_leader->nr_siblings && pdir_first(event) &&
+	    pdir_group_conflicts(c, event))
 		return -EAGAIN;
 	/* Do not note an event that has to wait anyway: the other thread would wait for it. */
 	if (may_wait && (pdir_conflict(c, kind) >= 0 || pdir_waits(c, order, kind)))
@@ -332,10 +353,6 @@ static int pdir_add(struct perf_event *event, int flags)
 	if (err) {
 		pdir_forget(c, event, false);
 		return err;
-	}
-	if (noted && c->waits) {
-		c->waits = false;
-		WRITE_ONCE(c->since, ktime_get_mono_fast_ns());
 	}
 	if (noted && pdir_disturbs(order, kind))
 		atomic_long_inc(&core_ext_pdir_disturbed);

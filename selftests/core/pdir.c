@@ -594,11 +594,18 @@ static void kind_swapped(void)
 	ktap_check(clashes() == before, "%llu clashes", clashes() - before);
 }
 
+/* It takes the fixed counter of the cycles. */
+static void watchdog(bool on)
+{
+	ktap_require(!shell(on ? "echo 1 >/proc/sys/kernel/nmi_watchdog" :
+			    "echo 0 >/proc/sys/kernel/nmi_watchdog"), "cannot set the watchdog");
+}
+
 static void groups(void)
 {
 	u64 before = clashes();
 	struct perf_count count;
-	int leader, fd, third;
+	int leader, fd, third, i;
 
 	ext_load("enforce=1");
 	leader = open_here(PDIR, 2, -1);
@@ -619,6 +626,21 @@ static void groups(void)
 	leader = open_here(BRANCHES, 0, -1);
 	ktap_check(open_here(PDIR, 2, leader) == -EINVAL);
 	close(leader);
+	/* Cycles had another counter while the watchdog had the fixed one. */
+	leader = open_here(0x003c, 0, -1);
+	fd = open_here(PDIR, 2, leader);
+	ktap_check(fd >= 0);
+	perf_disable(fd);
+	busy(0.01);
+	ktap_check(perf_count(leader).running);
+	watchdog(false);
+	perf_enable(fd);
+	for (i = 0; i < 100 && !perf_count(fd).running; i++)
+		busy(0.01);
+	ktap_check(i < 100, "the group never runs");
+	close(fd);
+	close(leader);
+	watchdog(true);
 	/* Without precision it is an event like others. */
 	leader = open_here(PDIR, 0, -1);
 	fd = open_here(BRANCHES, 0, leader);
@@ -627,6 +649,8 @@ static void groups(void)
 	close(leader);
 	ktap_check(clashes() == before);
 }
+
+#define DUMMY	(~0ull)	/* An event of no counter */
 
 /* How a task's event runs on the other thread beside a group of CPU 0 that never runs. */
 static struct perf_count beside_group(const u64 *config, const int *precise, int num, u64 task,
@@ -639,6 +663,10 @@ static struct perf_count beside_group(const u64 *config, const int *precise, int
 	for (i = 0; i < num; i++) {
 		struct perf_event_attr attr = core_attr(config[i], 0, precise[i]);
 
+		if (config[i] == DUMMY) {
+			attr.type = PERF_TYPE_SOFTWARE;
+			attr.config = PERF_COUNT_SW_DUMMY;
+		}
 		/* None runs before it has its siblings. */
 		attr.disabled = !i;
 		fd[i] = syscall(SYS_perf_event_open, &attr, -1, 0, i ? fd[0] : -1, 0);
@@ -665,8 +693,9 @@ static struct perf_count beside_group(const u64 *config, const int *precise, int
 static void group_in_vain(void)
 {
 	static const u64 pdir_first[] = { PDIR, 0x003c }, pdir_last[] = { 0x003c, PDIR };
+	static const u64 dummy_first[] = { DUMMY, PDIR, 0x003c };
 	static const u64 four[] = { BRANCHES, BRANCHES, BRANCHES, BRANCHES };
-	static const int first[] = { 2, 0 }, last[] = { 0, 2 }, none[4];
+	static const int first[] = { 2, 0 }, last[] = { 0, 2, 0 }, none[4];
 	struct perf_count count;
 	int fd;
 
@@ -676,6 +705,8 @@ static void group_in_vain(void)
 	count = beside_group(pdir_first, first, 2, BRANCHES, 0);
 	ktap_check(always(&count));
 	count = beside_group(pdir_last, last, 2, PDIR, 2);
+	ktap_check(always(&count));
+	count = beside_group(dummy_first, last, 3, BRANCHES, 0);
 	ktap_check(always(&count));
 	/* Too many for another reason, which only the kernel knows: the task has its turns. */
 	fd = open_pinned(BRANCHES, 0, 0);

@@ -8,6 +8,8 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <linux/bpf.h>
+#include <sys/ioctl.h>
 
 #include "sample.h"
 #include "walk.h"
@@ -91,8 +93,25 @@ static void sources(void)
 			   .mem_hops = PERF_MEM_HOPS_0, .mem_snoop = PERF_MEM_SNOOP_HITM));
 }
 
+/* A BPF program that lets every sample pass: since 6.2 the kernel completes the sample for it. */
+static int make_program(void)
+{
+	struct bpf_insn insn[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .imm = 1 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	union bpf_attr attr = {
+		.prog_type = BPF_PROG_TYPE_PERF_EVENT,
+		.insns = (unsigned long)insn,
+		.insn_cnt = ARRAY_SIZE(insn),
+		.license = (unsigned long)"GPL",
+	};
+
+	return syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof(attr));
+}
+
 /* Also of an event that asks for its address alone, or says nothing about an access */
-static void addresses(void)
+static void addresses_beside(int prog)
 {
 	static const struct { uint16_t config; u64 type; } asked[] = {
 		{ L2_HITS, PERF_SAMPLE_IP | PERF_SAMPLE_ADDR },
@@ -117,6 +136,10 @@ static void addresses(void)
 
 		attr.sample_type = asked[i].type;
 		ring_open(&ring, &attr);
+		if (prog >= 0 && ioctl(ring.fd, PERF_EVENT_IOC_SET_BPF, prog)) {
+			ktap_require(errno == EOPNOTSUPP, "SET_BPF: %s", strerror(errno));
+			ktap_skip("this kernel has no BPF programs for perf events");
+		}
 		perf_enable(ring.fd);
 		walk(to, from, WORDS, 1, ROUNDS);
 		perf_disable(ring.fd);
@@ -130,6 +153,18 @@ static void addresses(void)
 			   asked[i].type, num, wrong);
 		ring_close(&ring);
 	}
+}
+
+KTAP_CALL(addresses, addresses_beside(-1))
+
+static void addresses_bpf(void)
+{
+	int prog = make_program();
+
+	if (prog < 0 && errno == ENOSYS)
+		ktap_skip("this kernel has no bpf()");
+	ktap_require(prog >= 0, "program: %s", strerror(errno));
+	addresses_beside(prog);
 }
 
 /* Without the module or its data_src the kernel has an address from a reserved field. */
@@ -171,5 +206,6 @@ static void in_effect(void)
 CORE_MAIN("37 4a 4c 4d 5a",
 	{ "data sources, and no address", sources },
 	{ "no address, no weight, no transaction", addresses },
+	{ "nor beside a BPF program", addresses_bpf },
 	{ "the kernel alone", kernel_alone },
 	{ "caps and precision", in_effect })
