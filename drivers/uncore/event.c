@@ -76,8 +76,8 @@ static __always_inline bool uncore_event_try_update(struct perf_event *event, bo
 }
 
 /*
- * Nothing is out of order a second time. RDMSR is also a tracepoint, and a sample of it may read this
- * event: then each try fails, but the sample has updated the event just now.
+ * Nothing is out of order a second time. RDMSR is also a tracepoint, and a sample of it may read
+ * this event: then each try fails, but the sample has updated the event just now.
  */
 static noinline void uncore_event_update_again(struct perf_event *event)
 {

@@ -255,8 +255,8 @@ static struct notifier_block uncore_module_nb = {
 /* ---- the PMUs and the module ---- */
 
 /*
- * Events in our contexts. A software event that has lost the event of ours in its group stays there,
- * but does not hold the module. CPU hotplug moves events from CPU to CPU.
+ * Events in our contexts. A software event that has lost the event of ours in its group stays
+ * there, but does not hold the module. CPU hotplug moves events from CPU to CPU.
  */
 static int uncore_users(void)
 {

@@ -17,6 +17,19 @@ int pmu_type(const char *pmu)
 	return type;
 }
 
+u64 tracepoint_id(const char *name)
+{
+	char path[128];
+	u64 id = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/kernel/tracing/events/%s/id", name);
+	f = fopen(path, "r");
+	ktap_require(f && fscanf(f, "%llu", &id) == 1, "%s: %s", path, strerror(errno));
+	fclose(f);
+	return id;
+}
+
 struct perf_event_attr perf_attr(const char *pmu, u64 config)
 {
 	int type = pmu_type(pmu);

@@ -26,6 +26,9 @@ struct perf_count {
 /* The type number of a PMU, -1 if there is none of that name. */
 int pmu_type(const char *pmu);
 
+/* The number of "msr/read_msr". */
+u64 tracepoint_id(const char *name);
+
 struct perf_event_attr perf_attr(const char *pmu, u64 config);
 
 /* A file descriptor, or -errno. */

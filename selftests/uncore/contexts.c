@@ -159,19 +159,6 @@ static int cgroup_fd = -1;
 #define RING_BYTES	8192
 static void *leader_ring;
 
-static u64 tracepoint_id(const char *name)
-{
-	char path[128];
-	u64 id;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/sys/kernel/tracing/events/%s/id", name);
-	f = fopen(path, "r");
-	ktap_require(f && fscanf(f, "%llu", &id) == 1, "%s: %s", path, strerror(errno));
-	fclose(f);
-	return id;
-}
-
 static int open_leader(const struct context *c, const struct kind *k, int cpu)
 {
 	struct perf_event_attr attr = { .size = sizeof(attr), .type = PERF_TYPE_SOFTWARE,

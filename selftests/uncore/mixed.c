@@ -34,18 +34,9 @@ static int tracepoint_open(const char *name, int cpu)
 		.read_format = PERF_FORMAT_GROUP,
 		.disabled = 1,
 	};
-	char path[128];
-	u64 id;
-	FILE *f;
 	int fd;
 
-	snprintf(path, sizeof(path), "/sys/kernel/tracing/events/%s/id", name);
-	f = fopen(path, "r");
-	if (!f)
-		ktap_skip("needs tracepoints");
-	ktap_require(fscanf(f, "%llu", &id) == 1, "%s", path);
-	fclose(f);
-	attr.config = id;
+	attr.config = tracepoint_id(name);
 	fd = event_open_attr(&attr, cpu, -1);
 	/* A ring that is not written is never full. */
 	ktap_require(mmap(NULL, 9 * PAGE, PROT_READ, MAP_SHARED, fd, 0) != MAP_FAILED, "mmap: %s",
@@ -60,7 +51,7 @@ struct pair {
 
 static struct pair pair_read(int leader)
 {
-	struct pair p;
+	struct pair p = {};
 
 	ktap_require(read(leader, &p, sizeof(p)) == sizeof(p) && p.num == 2, "no group of two");
 	return p;

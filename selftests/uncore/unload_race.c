@@ -19,7 +19,6 @@
 
 #define NOBODY		65534
 #define PARANOID	"/proc/sys/kernel/perf_event_paranoid"
-#define EVENTS		"/sys/kernel/tracing/events"
 /* An unload takes a second or two; this is for one that never ends. */
 #define HANG_MS		60000
 
@@ -215,16 +214,8 @@ static void software_events(void)
 
 static void and_tracepoints(void)
 {
-	int id;
-	FILE *f;
-
 	start(false);
-	f = fopen(EVENTS "/sched/sched_switch/id", "r");
-	if (!f)
-		ktap_skip("needs tracepoints");
-	ktap_require(fscanf(f, "%d", &id) == 1);
-	fclose(f);
-	start_others(PERF_TYPE_TRACEPOINT, id, 0);
+	start_others(PERF_TYPE_TRACEPOINT, tracepoint_id("sched/sched_switch"), 0);
 	run_all(times(), false);
 }
 
