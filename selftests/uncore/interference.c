@@ -45,7 +45,7 @@
 /* ---- what all processes share ---- */
 
 #define LIMIT_NS	10000000000ULL	/* for a call; ten times that is a deadlock */
-#define MAX_ACTORS	24
+#define MAX_ACTORS	20
 #define MAX_CHOSEN	4
 
 static struct {
@@ -402,23 +402,6 @@ static void do_core(void)
 		timed(close(fd));
 }
 
-/* What is left of a group when its event of ours has gone: a software event in our context. */
-static void do_leave(void)
-{
-	struct perf_event_attr attr = { .size = sizeof(attr), .type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_CPU_CLOCK };
-	int cpu = (int)draw(4), ours = open_now(OPEN, cpu, -1), left;
-
-	if (ours < 0)
-		return;
-	left = timed(perf_open(&attr, cpu, ours));
-	control(ours, PERF_EVENT_IOC_ENABLE, 0);
-	timed(close(ours));
-	usleep(draw(20000));
-	if (left >= 0)
-		timed(close(left));
-}
-
 static void do_suspend(void)
 {
 	if (put_text("/sys/power/pm_test", "core") &&
@@ -452,7 +435,6 @@ static const struct actor {
 	{ "attacker", do_attack },
 	{ "memory", do_memory, .slow = true },
 	{ "core", do_core },
-	{ "leave", do_leave },
 	{ "suspend", do_suspend, .slow = true },
 	{ "stop", .signal = SIGSTOP },
 	{ "kill", .signal = SIGKILL },
