@@ -129,8 +129,12 @@ install:
 
 DKMS_SOURCE = $(DESTDIR)/usr/src/xeon7500-pmu-$(VERSION)
 
+elsewhere = @[ -L "$(DKMS_SOURCE)" ] || [ ! "$(DKMS_SOURCE)" -ef . ] || { \
+	echo "this tree is $(DKMS_SOURCE) itself: move it elsewhere first" >&2; false; }
+
 # Nothing that an earlier version has left there, or a build here.
 dkms-source: install-rules
+	$(elsewhere)
 	rm -rf "$(DKMS_SOURCE)"
 	install -d "$(DKMS_SOURCE)"
 	find Kbuild dkms.conf COPYING include drivers -type f \( -name '*.[ch]' ! -name '*.mod.c' -o -name '*.mk' \
@@ -139,21 +143,29 @@ dkms-source: install-rules
 OUR_MODULES = find "$(INSTALLED)" \( -name 'xeon7500_uncore.ko*' -o -name 'intel_core_ext.ko*' \)
 
 # --force, because modules of the same version may be another source's; also for the kernels that
-# dkms has built for before. Of those of "make install" depmod could take either.
+# dkms has installed for before. Of those of "make install" depmod could take either.
 dkms-install:
 	$(need) unpackaged kernel cc metrics dkms
+	$(elsewhere)
+	@[ -z "$(DESTDIR)" ] || { echo "dkms-install is for this system; with DESTDIR: make dkms-source" >&2; false; }
 	$(MAKE) -C tools/metrics
 	$(MAKE) dkms-source install-man install-metrics
-	$(OUR_MODULES) ! -path '*/dkms/*' -delete
-	kernels=$$({ echo $(RELEASE); dkms status xeon7500-pmu/$(VERSION) | sed -n 's/^[^,]*, \([^,]*\), .*/\1/p'; } | \
-		sort -u | sed 's/^/-k /'); \
-	dkms build --force xeon7500-pmu/$(VERSION) $$kernels && dkms install --force xeon7500-pmu/$(VERSION) $$kernels
+	@module=xeon7500-pmu/$(VERSION); failed=; \
+	for k in $$({ echo $(RELEASE); dkms status $$module | sed -n 's/^[^,]*, \([^,]*\), .*installed.*/\1/p'; } | \
+		sort -u); do \
+		[ -d /lib/modules/$$k/build ] || [ "$$k" = "$(RELEASE)" ] || continue; \
+		dkms build --force $$module -k $$k || { failed="$$failed $$k"; continue; }; \
+		[ "$$k" != "$(RELEASE)" ] || [ ! -d "$(INSTALLED)" ] || $(OUR_MODULES) ! -path '*/dkms/*' -delete; \
+		dkms install --force $$module -k $$k || failed="$$failed $$k"; \
+	done; \
+	[ -z "$$failed" ] || { echo "dkms has not installed the modules for$$failed, see above" >&2; false; }
 
 # Modules of the kernel of KDIR; dkms knows where it has put its own.
 uninstall:
 	$(need) unpackaged
 	@[ -n "$(RELEASE)" ] || { echo "which kernel was $(KDIR)? Its modules are removed with\
  KDIR=/lib/modules/RELEASE/build" >&2; false; }
+	$(elsewhere)
 	-[ -n "$(DESTDIR)" ] || ! type dkms >/dev/null 2>&1 || \
 		dkms remove xeon7500-pmu/$(VERSION) --all 2>/dev/null
 	rm -rf "$(DKMS_SOURCE)"

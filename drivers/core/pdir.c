@@ -64,6 +64,7 @@ enum pdir_kind {
  * @num: how many
  * @on: how many need a programmable counter. The other thread reads it.
  * @ask: what the other thread shall make room for. It reads it.
+ * @done: what was asked last and is done. The other thread reads it.
  * @left: when CPU-wide events last left their counters, ns. The other thread reads it.
  * @again: schedules the events of this CPU again. Only the other thread queues it.
  */
@@ -73,6 +74,7 @@ struct pdir_cpu {
 	unsigned int num;
 	unsigned int on[PDIR_NUM_ORDERS][PDIR_NUM_PROGRAMMABLE];
 	u64 ask;
+	u64 done;
 	u64 left[PDIR_NUM_PROGRAMMABLE];
 	call_single_data_t again;
 };
@@ -198,8 +200,8 @@ static u64 pdir_interval(void)
 }
 
 /*
- * Is this an interval of the first or the second thread of a core? Each has half of them, without
- * period: perf rotates events once in an interval, and the same of two events would always wait.
+ * Is this an interval of the first or the second thread of a core? Each has half of them, without a
+ * short period: perf rotates events once in an interval, and the same of two would always wait.
  */
 static bool pdir_turn(bool second, u64 now)
 {
@@ -216,10 +218,8 @@ static bool pdir_left(const struct pdir_cpu *c, enum pdir_kind kind, u64 now)
 }
 
 /* The order of what a CPU asks for, if an event of this kind cannot run beside it; -1: none */
-static int pdir_asked(const struct pdir_cpu *c, enum pdir_kind kind, u64 now)
+static int pdir_asked(u64 ask, enum pdir_kind kind, u64 now)
 {
-	u64 ask = READ_ONCE(c->ask);
-
 	if (!ask || time_after64(now, ask + pdir_interval()))
 		return -1;
 	if (kind != PDIR_EVENT && !(ask & PDIR_ASK_KIND))
@@ -253,7 +253,10 @@ static bool pdir_waits(struct pdir_cpu *c, enum pdir_order order, enum pdir_kind
 		prior = order + pdir_turn(self > cpu, now);
 		runs = pdir_conflict(other, kind);
 		asked = order == PDIR_TASK && pdir_left(other, kind, now) ?
-			PDIR_CPU : pdir_asked(other, kind, now);
+			PDIR_CPU : pdir_asked(READ_ONCE(other->ask), kind, now);
+		/* Who has made room in the other's interval does not come back within it. */
+		if (asked < 0 && prior == (int)order)
+			asked = pdir_asked(READ_ONCE(other->done), kind, now);
 		if (runs < 0 && asked < prior)
 			return false;
 		if (asked < prior && runs < prior)
@@ -271,6 +274,8 @@ static void pdir_again(void *unused)
 	u64 ask = c->ask;
 
 	pdir.resched(pdir.core);
+	if (ask)
+		WRITE_ONCE(c->done, ask);
 	/* The request is done, unless a new one has just come. */
 	if (c->ask == ask)
 		WRITE_ONCE(c->ask, 0);

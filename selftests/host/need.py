@@ -105,8 +105,11 @@ def packaged(verb):
     recipe = make('-n', 'DESTDIR=', verb, with_headers).stdout
     need = re.search('.*tools/need unpackaged.*', recipe)
     path = f'{vm.path("packaged")}:{HEADERS}{PATH}'
-    yield from says('the same files are of a package; run: sudo apt-get remove perf-metrics',
-                    run('sh', '-c', need[0] if need else recipe, PATH=path))
+    if not need:
+        yield 'tools/need is not asked'
+        return
+    yield from says('Debian packages own these files; make deb upgrades them, or run: sudo apt-get remove perf-metrics',
+                    run('sh', '-c', need[0], PATH=path))
     yield from says('', run('tools/need', 'unpackaged', PATH=path, DESTDIR=ROOT))
 
 

@@ -214,7 +214,7 @@ int restore_from(const char *path)
 		bad = strerror(errno);
 	else if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_mode & 022)
 		bad = "not a file that root alone can write, nothing is restored";
-	else if ((locked = guard_lock(false, "a hwcheck runs and restores by itself")))
+	else if ((locked = guard_lock(false, "another hwcheck runs: wait for it, then try again")))
 		bad = locked;
 	else if ((st.st_size || strcmp(path, SAVED)) &&
 		 (st.st_size != sizeof(*file) || read(fd, file, sizeof(*file)) != sizeof(*file)))

@@ -102,7 +102,7 @@ const char *report_open(const char *path)
 	journal = report ? create(log, O_APPEND) : NULL;
 	tsc_begin = __rdtsc();
 	return journal ? NULL : because("%s: %s", report ? log : path,
-					errno == EBUSY ? "standard output or error goes there, too" :
+					errno == EBUSY ? "the output goes there, too: hwcheck writes it by itself" :
 					errno != EINVAL ? strerror(errno) :
 					"no regular file with one name, that only you can write");
 }
