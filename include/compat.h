@@ -286,8 +286,12 @@ static inline int perf_pmu_users(const struct pmu *pmu, int cpu)
 #endif
 }
 
-/* Software events that groups have left behind are moved, too, and users may have any number. */
+/*
+ * Software events that groups have left behind are moved, too, and users may have any number. Some
+ * cannot be moved: those of a CPU that was the last of its package, until they are closed.
+ */
 #define PERF_PMU_MIGRATE_CALLS	1024
+#define PERF_PMU_MIGRATE_IDLE	3
 
 /**
  * perf_pmu_migrate_all() - perf_pmu_migrate_context() for all events of a PMU
@@ -299,15 +303,20 @@ static inline int perf_pmu_users(const struct pmu *pmu, int cpu)
  * goes on from the node it has just taken out. Each call that finds one waits for RCU. 6.1 and 7.3
  * walk over a list.
  *
- * Return: how many have not been moved.
+ * Return: false if there were too many.
  */
-static inline int perf_pmu_migrate_all(struct pmu *pmu, int from, int to)
+static inline bool perf_pmu_migrate_all(struct pmu *pmu, int from, int to)
 {
-	int calls = PERF_PMU_MIGRATE_CALLS;
+	int calls = PERF_PMU_MIGRATE_CALLS, idle = 0, users = perf_pmu_users(pmu, from), left;
 
-	while (calls-- && perf_pmu_users(pmu, from))
+	while (users && idle < PERF_PMU_MIGRATE_IDLE && calls--) {
 		perf_pmu_migrate_context(pmu, from, to);
-	return perf_pmu_users(pmu, from);
+		left = perf_pmu_users(pmu, from);
+		/* Some may be opened meanwhile. */
+		idle = left < users ? 0 : idle + 1;
+		users = left;
+	}
+	return calls >= 0;
 }
 
 #endif /* COMPAT_H */

@@ -136,17 +136,18 @@ static struct notifier_block uncore_reboot_nb = {
 /* Move all events to another CPU of the package. Each waits for RCU, with CPU hotplug locked. */
 static void uncore_migrate(int from, int to)
 {
-	int id, left = 0;
+	bool all = true;
+	int id;
 
 	rcu_expedite_gp();
 	for (id = 0; id < UNCORE_NUM_BOXES; id++) {
 		if (uncore_pmus[id].registered)
-			left += perf_pmu_migrate_all(&uncore_pmus[id].pmu, from, to);
+			all &= perf_pmu_migrate_all(&uncore_pmus[id].pmu, from, to);
 	}
-	left += perf_pmu_migrate_all(&uncore_package_pmu, from, to);
+	all &= perf_pmu_migrate_all(&uncore_package_pmu, from, to);
 	rcu_unexpedite_gp();
-	if (left)
-		pr_warn("%d events stay on CPU %d, which goes\n", left, from);
+	if (!all)
+		pr_warn("too many events on CPU %d, which goes: some count no more\n", from);
 }
 
 /* On the CPU that comes. Also at load, with CPU hotplug locked. */
