@@ -359,15 +359,15 @@ static double share(enum attack how, unsigned int cpus, int events)
 #define TRIES	3
 
 /*
- * The share of one event, or the largest in some tries of the share of many. Many are read one
- * after the other while perf multiplexes them, which a busy host delays in a single try.
+ * The largest of the shares in some tries. A busy host delays a single one: it stops a CPU from
+ * which root's event has just been taken to add it again, or the reading of one event after another.
  */
 static double best_share(enum attack how, unsigned int cpus, int events, double enough)
 {
 	double best = 0, one;
 	int try;
 
-	for (try = 0; try < (events == 1 ? 1 : TRIES) && best < enough; try++) {
+	for (try = 0; try < TRIES && best < enough; try++) {
 		one = share(how, cpus, events);
 		ktap_note("%d events, %s on CPUs %#x: %.2f %%, %.2f %% would do", events,
 			  cpus ? attack_name[how] : "nobody", cpus, 100 * one, 100 * enough);
