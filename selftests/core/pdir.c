@@ -367,7 +367,7 @@ static double best_share(enum attack how, unsigned int cpus, int events, double 
 	double best = 0, one;
 	int try;
 
-	for (try = 0; try < TRIES && best < enough; try++) {
+	for (try = 0; try < (events == 1 && soak() ? 1 : TRIES) && best < enough; try++) {
 		one = share(how, cpus, events);
 		ktap_note("%d events, %s on CPUs %#x: %.2f %%, %.2f %% would do", events,
 			  cpus ? attack_name[how] : "nobody", cpus, 100 * one, 100 * enough);

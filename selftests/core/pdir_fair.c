@@ -104,7 +104,7 @@ static void share_fairly(void)
 	}
 	ktap_note("%u, %u, %u, %u of 1000", share[0], share[1], share[2], share[3]);
 	/* Of the intervals of a second, 250, a thread has up to 4 more than the other. */
-	ktap_check(least >= 450 && most - least <= 30);
+	ktap_check(least >= 450 && most - least <= 20);
 	ktap_check(ext_needless() || !ext_number("pdir_disturbed"));
 	for (cpu = 0; cpu < CPUS; cpu++)
 		ktap_check(!core_stat(cpu, SYN_CORE_S_V_PDIR));
