@@ -12,6 +12,7 @@
 TESTS=$(dirname "$1")
 SILICON=$TESTS/silicon
 SYSCTL=/proc/sys/kernel
+GCOV=/sys/kernel/debug/gcov
 ALWAYS=$(lsmod | awk 'NR > 1 { print $1 }')
 
 CPUS=$(grep -l 1 /sys/devices/system/cpu/cpu*/online)
@@ -67,6 +68,11 @@ run_test() { # NAME DRIVER
 	kill_session $pid
 	cd /
 	unload
+	# What has run of modules that were built to count it; selftests/coverage reads it.
+	find $GCOV -name '*.gcda' 2>/dev/null | while read -r f; do
+		relay "$LOG" "$LOG" echo "gcov: $f $(base64 -w 0 "$f")"
+	done
+	[ ! -e $GCOV/reset ] || echo 1 >$GCOV/reset
 	# It is off after its first complaint, or when it has run out of room: then it sees nothing.
 	[ ! -e /proc/lockdep_stats ] || grep -q 'debug_locks: *1$' /proc/lockdep_stats ||
 		echo "not ok - lockdep is off: $(grep debug_locks /proc/lockdep_stats)"
