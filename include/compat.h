@@ -307,14 +307,14 @@ static inline int perf_pmu_users(const struct pmu *pmu, int cpu)
  */
 static inline bool perf_pmu_migrate_all(struct pmu *pmu, int from, int to)
 {
-	int calls = PERF_PMU_MIGRATE_CALLS, idle = 0, users = perf_pmu_users(pmu, from), left;
+	int calls = PERF_PMU_MIGRATE_CALLS, idle = 0, users, there;
 
-	while (users && idle < PERF_PMU_MIGRATE_IDLE && calls--) {
+	while ((users = perf_pmu_users(pmu, from)) && idle < PERF_PMU_MIGRATE_IDLE && calls--) {
+		there = perf_pmu_users(pmu, to);
 		perf_pmu_migrate_context(pmu, from, to);
-		left = perf_pmu_users(pmu, from);
-		/* Some may be opened meanwhile. */
-		idle = left < users ? 0 : idle + 1;
-		users = left;
+		/* Some may be opened or closed meanwhile. */
+		idle = perf_pmu_users(pmu, from) < users || perf_pmu_users(pmu, to) > there ?
+		       0 : idle + 1;
 	}
 	return calls >= 0;
 }

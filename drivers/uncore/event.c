@@ -56,9 +56,11 @@ static __always_inline bool uncore_event_try_update(struct perf_event *event, bo
 	/* It does not count, and was updated when it stopped. */
 	if (prev & UNCORE_NO_START)
 		return true;
+	/* RDMSR does not wait for the load of prev. */
+	if (sure)
+		rmb();
 	now = uncore_read_counter(event, prev & UNCORE_COUNTER_MASK);
 	gained = (now - prev) & UNCORE_COUNTER_MASK;
-	/* RDMSR may have come before the load of prev. */
 	if (gained > UNCORE_COUNTER_MASK / 2 && !sure)
 		return false;
 	now |= prev & ~UNCORE_COUNTER_MASK;
@@ -76,7 +78,7 @@ static __always_inline bool uncore_event_try_update(struct perf_event *event, bo
 }
 
 /*
- * Nothing is out of order a second time. RDMSR is also a tracepoint, and a sample of it may read
+ * Nothing is out of order from the second try on. RDMSR is also a tracepoint, and a sample of it may read
  * this event: then each try fails, but the sample has updated the event just now.
  */
 static noinline void uncore_event_update_again(struct perf_event *event)

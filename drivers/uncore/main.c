@@ -295,7 +295,6 @@ static void uncore_unregister_all(void)
 {
 	int id;
 
-	uncore_wait_for_users();
 	perf_pmu_unregister_begin();
 	for (id = 0; id < UNCORE_NUM_BOXES; id++)
 		uncore_pmu_unregister(&uncore_pmus[id]);
@@ -402,10 +401,12 @@ module_init(uncore_init);
 static void __exit uncore_exit(void)
 {
 	/* No event is left, for each holds the module; so every package is clean. */
-	uncore_unregister_all();
+	uncore_wait_for_users();
 	unregister_syscore(&uncore_syscore);
 	unregister_reboot_notifier(&uncore_reboot_nb);
+	/* A CPU that goes looks at what perf has of each PMU. */
 	uncore_hotplug_exit();
+	uncore_unregister_all();
 	uncore_pmi_exit();
 	unregister_module_notifier(&uncore_module_nb);
 	kvfree(uncore_packages);

@@ -78,44 +78,65 @@ static void uncore_package_event_read(struct perf_event *event)
 	local64_add(now - prev, &event->count);
 }
 
-static void uncore_gates_apply(void *info)
+/*
+ * Gates of a package that has lost its last CPU are gone already. Whoever makes or closes one does
+ * so from any CPU, but a CPU takes no lock of another package: in an NMI it waits for that of its own.
+ */
+static bool uncore_gate_is_there(const struct uncore_package_event *pe)
 {
-	struct uncore_package *pkg = info;
-
-	uncore_lock(pkg);
-	uncore_package_apply(pkg, pkg->used);
-	uncore_unlock(pkg);
+	return pe->generation == pe->pkg->hold.generation;
 }
 
 /* Also if en_all has not changed: in an idle package another program may have set it. */
-static void uncore_gates_close(void *info)
+static void uncore_gate_comes(void *info)
 {
-	struct uncore_package *pkg = info;
+	struct uncore_package_event *pe = info;
+	struct uncore_package *pkg = pe->pkg;
 
 	uncore_lock(pkg);
+	pe->generation = pkg->hold.generation;
+	pkg->hold.gates++;
 	uncore_package_write_ctl(pkg);
 	uncore_unlock(pkg);
 }
 
-/*
- * A gate comes or goes, or opens or closes. Gates of a package that has lost its last CPU
- * are gone already.
- */
-static void uncore_gate_count(struct uncore_package_event *pe, int gates, int open)
+static void uncore_gate_goes(void *info)
 {
-	struct uncore_hold *hold = &pe->pkg->hold;
+	struct uncore_package_event *pe = info;
+	struct uncore_package *pkg = pe->pkg;
+
+	uncore_lock(pkg);
+	pkg->hold.gates -= uncore_gate_is_there(pe);
+	uncore_package_apply(pkg, pkg->used);
+	uncore_unlock(pkg);
+}
+
+/*
+ * In a package without a CPU no counter runs, and no NMI waits for the lock. Returns false if it
+ * has one again.
+ */
+static bool uncore_gate_goes_without_cpu(struct uncore_package_event *pe)
+{
+	struct uncore_package *pkg = pe->pkg;
 	unsigned long irq;
+	bool alone;
 
 	local_irq_save(irq);
-	uncore_lock(pe->pkg);
-	if (gates > 0)
-		pe->generation = hold->generation;
-	if (pe->generation == hold->generation) {
-		hold->gates += gates;
-		hold->open += open;
-	}
-	uncore_unlock(pe->pkg);
+	uncore_lock(pkg);
+	alone = READ_ONCE(pkg->cpu) < 0;
+	if (alone)
+		pkg->hold.gates -= uncore_gate_is_there(pe);
+	uncore_unlock(pkg);
 	local_irq_restore(irq);
+	return alone;
+}
+
+static void uncore_gate_opens(struct uncore_package_event *pe, int open)
+{
+	uncore_lock(pe->pkg);
+	if (uncore_gate_is_there(pe))
+		pe->pkg->hold.open += open;
+	uncore_unlock(pe->pkg);
 }
 
 /**
@@ -147,7 +168,7 @@ static void uncore_package_event_start(struct perf_event *event, int flags)
 	pe->counts = true;
 	/* Written when the batch ends: perf removes all events whenever one comes. */
 	if (event->attr.config == UNCORE_GATE)
-		uncore_gate_count(pe, 0, 1);
+		uncore_gate_opens(pe, 1);
 }
 
 static void uncore_package_event_stop(struct perf_event *event, int flags)
@@ -157,7 +178,7 @@ static void uncore_package_event_stop(struct perf_event *event, int flags)
 	if (!pe->counts)
 		return;
 	if (event->attr.config == UNCORE_GATE)
-		uncore_gate_count(pe, 0, -1);
+		uncore_gate_opens(pe, -1);
 	uncore_package_event_read(event);
 	pe->counts = false;
 }
@@ -182,8 +203,11 @@ static void uncore_package_pmu_enable(struct pmu *pmu)
 {
 	struct uncore_package *pkg = uncore_package_of(smp_processor_id());
 
-	if (pkg)
-		uncore_gates_apply(pkg);
+	if (!pkg)
+		return;
+	uncore_lock(pkg);
+	uncore_package_apply(pkg, pkg->used);
+	uncore_unlock(pkg);
 }
 
 static void uncore_package_event_destroy(struct perf_event *event)
@@ -191,8 +215,9 @@ static void uncore_package_event_destroy(struct perf_event *event)
 	struct uncore_package_event *pe = to_package_event(event);
 
 	if (event->attr.config == UNCORE_GATE) {
-		uncore_gate_count(pe, -1, 0);
-		uncore_package_call(pe->pkg, uncore_gates_apply, pe->pkg);
+		while (uncore_package_call(pe->pkg, uncore_gate_goes, pe) &&
+		       !uncore_gate_goes_without_cpu(pe))
+			;
 	}
 	kfree(pe);
 }
@@ -229,13 +254,12 @@ static int uncore_package_event_make(struct perf_event *event)
 	if (!pe)
 		return -ENOMEM;
 	pe->pkg = pkg;
+	if (attr->config == UNCORE_GATE && uncore_package_call(pkg, uncore_gate_comes, pe)) {
+		kfree(pe);
+		return uncore_refuse(event, -ENODEV, "CPU %d: its package has no PMU", event->cpu);
+	}
 	event->pmu_private = pe;
 	event->destroy = uncore_package_event_destroy;
-	if (attr->config == UNCORE_GATE) {
-		uncore_gate_count(pe, 1, 0);
-		/* Without a CPU no counter runs, and en_all is already 0. */
-		uncore_package_call(pkg, uncore_gates_close, pkg);
-	}
 	return 0;
 }
 

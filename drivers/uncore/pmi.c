@@ -183,7 +183,7 @@ static int uncore_nmi_spurious(struct uncore_package *pkg)
 
 /**
  * uncore_lock() - lock a package; interrupts are off
- * @pkg: the package
+ * @pkg: the package of this CPU, or one without a CPU
  *
  * In an NMI this is for the handler, and for the callbacks that perf calls while it gets a sample
  * from us. The code that the NMI has interrupted does not hold the lock then.
@@ -191,6 +191,7 @@ static int uncore_nmi_spurious(struct uncore_package *pkg)
 void uncore_lock(struct uncore_package *pkg)
 	__acquires(&pkg->lock)
 {
+	lockdep_assert(READ_ONCE(pkg->cpu) < 0 || uncore_package_of(smp_processor_id()) == pkg);
 	this_cpu_write(uncore_inside[!!in_nmi()], pkg);
 	if (!in_nmi()) {
 		raw_spin_lock(&pkg->lock);
@@ -598,7 +599,7 @@ static int uncore_nmi(unsigned int cmd, struct pt_regs *regs)
 		return NMI_DONE;
 	if (READ_ONCE(pkg->cpu) != cpu)
 		return uncore_nmi_elsewhere(pkg);
-	if (this_cpu_read(uncore_inside[0]) == pkg)
+	if (uncore_is_inside(pkg))
 		return uncore_nmi_inside(pkg);
 	/* Another CPU may hold the lock for some accesses, to read a group. */
 	uncore_lock(pkg);
@@ -632,20 +633,20 @@ static enum hrtimer_restart uncore_watch(struct hrtimer *timer)
 {
 	struct uncore_package *pkg = container_of(timer, struct uncore_package, timer);
 	u64 now = local_clock();
-	bool again = false;
+	bool again;
 
-	uncore_lock(pkg);
 	/* The timer of a dead CPU continues on another CPU, maybe of another package. */
-	if (pkg->cpu == smp_processor_id()) {
-		if (pkg->pmi.armed)
-			uncore_watch_pmis(pkg);
-		if (pkg->active && now + UNCORE_WATCH_NS > pkg->tick_ns) {
-			uncore_package_tick(pkg);
-			pkg->tick_ns = now + UNCORE_TICK_NS;
-		}
-		again = pkg->active || pkg->pmi.armed;
-		hrtimer_forward_now(timer, pkg->pmi.armed ? UNCORE_WATCH_NS : UNCORE_TICK_NS);
+	if (READ_ONCE(pkg->cpu) != smp_processor_id())
+		return HRTIMER_NORESTART;
+	uncore_lock(pkg);
+	if (pkg->pmi.armed)
+		uncore_watch_pmis(pkg);
+	if (pkg->active && now + UNCORE_WATCH_NS > pkg->tick_ns) {
+		uncore_package_tick(pkg);
+		pkg->tick_ns = now + UNCORE_TICK_NS;
 	}
+	again = pkg->active || pkg->pmi.armed;
+	hrtimer_forward_now(timer, pkg->pmi.armed ? UNCORE_WATCH_NS : UNCORE_TICK_NS);
 	uncore_unlock(pkg);
 	return again ? HRTIMER_RESTART : HRTIMER_NORESTART;
 }

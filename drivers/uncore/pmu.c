@@ -250,6 +250,8 @@ static int uncore_event_add(struct perf_event *event, int flags)
 	/* The package has moved since the event was opened. */
 	if (READ_ONCE(pkg->cpu) >= 0 && READ_ONCE(pkg->cpu) != smp_processor_id())
 		return -EAGAIN;
+	/* A tracepoint that leads its group may read it from here on. */
+	uncore_event_count_time(event);
 	uncore_lock(pkg);
 	err = uncore_package_add(pkg, event);
 	if (err == -EAGAIN) {
@@ -257,8 +259,6 @@ static int uncore_event_add(struct perf_event *event, int flags)
 		uncore_pmi_commit(pkg, to_uncore_event(event)->box, false);
 		err = uncore_package_add(pkg, event);
 	}
-	if (!err)
-		uncore_event_count_time(event);
 	uncore_unlock(pkg);
 	return err;
 }

@@ -577,6 +577,12 @@ static void held_all_the_time(bool is_user)
 KTAP_CALL(held_by_root, held_all_the_time(false))
 KTAP_CALL(held_by_a_user, held_all_the_time(true))
 
+/* How long the silicon has let the clock run, of package 0. */
+static u64 open_ns(void)
+{
+	return ns_of(silicon_truth(package_cpu(0), SYN_ENABLED, W_FIXED_CTR));
+}
+
 /* It comes and goes while they count. */
 static void held_in_the_middle(void)
 {
@@ -592,11 +598,14 @@ static void held_in_the_middle(void)
 		check_free("before the gate", counted[i].pmu, a[i]);
 	}
 	holder_open(true, gate_attr(), package_cpu(0));
+	for (i = 0; i < COUNTED; i++)
+		a[i] = perf_count(fds[i]);
 	sleep_us(20000);
 	for (i = 0; i < COUNTED; i++) {
 		b = perf_count(fds[i]);
+		/* perf's clock and the driver's differ by some ns. */
 		ktap_check(b.enabled - a[i].enabled >= 20000000 &&
-			   b.running - a[i].running < 2000000,
+			   llabs((long long)(b.running - a[i].running)) < 1000,
 			   "%s ran for %llu of %llu ns behind the gate", counted[i].pmu,
 			   b.running - a[i].running, b.enabled - a[i].enabled);
 	}
@@ -614,8 +623,7 @@ static void held_in_the_middle(void)
 	disable_counted(fds);
 	for (i = 0; i < COUNTED; i++) {
 		c = perf_count(fds[i]);
-		check_running("with a gate for 20 of 30 ms", counted[i].pmu, c,
-			      c.enabled - 20000000, 10);
+		check_running("with a gate for 20 of 30 ms", counted[i].pmu, c, open_ns(), 3);
 	}
 	check_clock("with a gate for 20 of 30 ms", perf_count(fds[0]));
 	check_counts("with a gate for 20 of 30 ms", fds, 0);
@@ -631,12 +639,6 @@ static void toggle(const struct holder *gate, int times)
 		holder_disable(gate);
 		sleep_us(1000);
 	}
-}
-
-/* How long the silicon has let the clock run, of package 0. */
-static u64 open_ns(void)
-{
-	return ns_of(silicon_truth(package_cpu(0), SYN_ENABLED, W_FIXED_CTR));
 }
 
 static void toggled(bool is_user)
@@ -883,6 +885,11 @@ static void frozen_by(bool is_user, const char *event, u64 period)
 {
 	struct perf_event_attr attr;
 	struct perf_count c, others[COUNTED];
+	/*
+	 * The driver learns of a freeze with the PMI, and takes it to be as late as the fastest one
+	 * of its self-test. Those of a debug kernel are later.
+	 */
+	unsigned int percent = debug_kernel() ? 15 : 5;
 	struct holder freezer;
 	u64 scaled, wanted;
 	int cpu, i;
@@ -907,14 +914,13 @@ static void frozen_by(bool is_user, const char *event, u64 period)
 		  wanted);
 	ktap_check(msr_read(cpu, SYN_FREEZES) > 100, "%llu freezes", msr_read(cpu, SYN_FREEZES));
 	ktap_check(c.running <= c.enabled);
-	ktap_check(c.running * 20 < c.enabled || within(scaled, wanted, wanted / 20),
+	ktap_check(within(scaled, wanted, wanted * percent / 100),
 		   "scaled %llu cycles, there were %llu; ran for %llu of %llu ns", scaled, wanted,
 		   c.running, c.enabled);
 	/* All of the package had the same. */
 	for (i = 0; i < COUNTED; i++) {
 		others[i] = perf_count(fds[i]);
-		check_running("frozen", counted[i].pmu, others[i],
-			      open_ns(), 5);
+		check_running("frozen", counted[i].pmu, others[i], open_ns(), percent);
 	}
 	check_counts("frozen", fds, 0);
 }

@@ -13,6 +13,7 @@
  */
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "foreign.h"
@@ -176,12 +177,31 @@ static void sampler(const char *pmu, const char *event, u64 period, bool freq)
 	event_ring(event_open_attr(&attr, 0, -1), attr.sample_type, 32);
 }
 
+/* Counts the cycles of the spinner. */
+static int spinner_cycles(bool exclude_kernel)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE, .size = sizeof(attr), .config = PERF_COUNT_HW_CPU_CYCLES,
+		.exclude_kernel = exclude_kernel,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
+	};
+	int fd = syscall(SYS_perf_event_open, &attr, spinner, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	ktap_require(fd >= 0, "cycles of the spinner: %s", strerror(errno));
+	return fd;
+}
+
 static void sample_for(const char *what, unsigned int ms)
 {
 	struct seen seen = { .module = module_text() };
+	int i, in_user = -1, in_all = -1;
 	unsigned int turn;
-	int i;
+	u64 user, all;
 
+	if (spinner) {
+		in_user = spinner_cycles(true);
+		in_all = spinner_cycles(false);
+	}
 	for (i = 0; i < num_rings; i++)
 		perf_enable(rings[i].fd);
 	for (turn = 0; turn < ms; turn += 10) {
@@ -211,9 +231,13 @@ static void sample_for(const char *what, unsigned int ms)
 		ktap_check(seen.user == seen.of_spinner,
 			   "%s: %llu of %llu callchains of the spinner have no user space", what,
 			   seen.of_spinner - seen.user, seen.of_spinner);
-		ktap_check(seen.user_first * 10 >= seen.of_spinner * 9,
-			   "%s: %llu of %llu samples of the spinner are in user space", what,
-			   seen.user_first, seen.of_spinner);
+		user = perf_count(in_user).value;
+		all = perf_count(in_all).value;
+		ktap_check(user && seen.user_first * all >= seen.of_spinner * user / 10 * 9,
+			   "%s: %llu of %llu samples of the spinner are in user space, %llu of %llu cycles",
+			   what, seen.user_first, seen.of_spinner, user, all);
+		close(in_user);
+		close(in_all);
 	}
 	children_end();
 	event_close_all();
