@@ -277,6 +277,80 @@ static void whole_package(const char *options)
 KTAP_CALL(package, whole_package(",freeze=1"))
 KTAP_CALL(package_unfrozen, whole_package(""))
 
+/* ---- gates of the other package ---- */
+
+static pid_t repeat(int cpu, void (*once)(int cpu), u64 times)
+{
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	ktap_require(pid >= 0, "fork: %s", strerror(errno));
+	if (!pid) {
+		run_on(cpu);
+		while (times--)
+			once(cpu);
+		_exit(ktap->failed);
+	}
+	return pid;
+}
+
+static void gate_across(int cpu)
+{
+	struct perf_event_attr attr = event_attr("xeon7500_package", "gate");
+
+	attr.disabled = 0;
+	close(event_open_attr(&attr, package_cpu(cpu < 2), -1));
+	num_open_events--;
+}
+
+/* Each read takes the lock of the package. */
+static void read_group(int cpu)
+{
+	struct perf_event_attr attr = event_attr("xeon7500_cbox_1", "llc_hits.all");
+	u64 buf[8];
+	int leader, i;
+
+	attr.read_format = PERF_FORMAT_GROUP;
+	leader = event_open_attr(&attr, package_cpu(cpu >= 2), -1);
+	event_open("xeon7500_cbox_1", "llc_misses.all", package_cpu(cpu >= 2), leader);
+	perf_enable(leader);
+	for (i = 0; i < 50; i++)
+		ktap_check(read(leader, buf, sizeof(buf)) > 0, "%s", strerror(errno));
+	event_close_all();
+}
+
+/*
+ * A CPU waits for the lock of its package in an NMI. If it had the lock of another package
+ * meanwhile, or waited for it, two CPUs could wait for each other.
+ */
+static void gates_across(void)
+{
+	u64 times = soak() ? 20000 : 2000;
+	int cpu, status;
+	pid_t pid[CPUS];
+
+	with_core = false;
+	start(1);
+	sampling_open("xeon7500_ubox", "woken", 20011, package_cpu(0), 64);
+	sampling_open("xeon7500_ubox", "woken", 20011, package_cpu(1), 64);
+	for (cpu = 0; cpu < 2; cpu++)
+		perf_enable(rings[cpu].fd);
+	for (cpu = 0; cpu < CPUS; cpu++)
+		pid[cpu] = repeat(cpu, cpu == package_cpu(cpu >= 2) ? gate_across : read_group,
+				  cpu == package_cpu(cpu >= 2) ? times : times / 50);
+	for (cpu = 0; cpu < CPUS; cpu++)
+		ktap_check(waitpid(pid[cpu], &status, 0) == pid[cpu] && !status,
+			   "on CPU %d: status %#x", cpu, status);
+	for (cpu = 0; cpu < 2; cpu++)
+		perf_disable(rings[cpu].fd);
+	rings_drain();
+	for (cpu = 0; cpu < 2; cpu++) {
+		ktap_check(rings[cpu].samples + ring_no_room(&rings[cpu]) > 100,
+			   "package %d: %llu samples", cpu, rings[cpu].samples);
+	}
+}
+
 /* ---- xeon7500_package/lost/ itself ---- */
 
 /* It moves, too, before or after the others, and nothing gets lost. */
@@ -311,5 +385,6 @@ SILICON_MAIN({ "CPUs go and come, with freeze", cpus },
 	     { "CPUs go and come, the core PMU idle, with freeze", cpus_alone },
 	     { "CPUs go and come, the core PMU idle, without freeze", cpus_alone_unfrozen },
 	     { "nothing gets lost on the way", lost_moves },
+	     { "gates of the other package, while both interrupt", gates_across },
 	     { "a whole package goes and comes, with freeze", package },
 	     { "a whole package goes and comes, without freeze", package_unfrozen })
