@@ -59,7 +59,8 @@ class Ktap:
                 bad |= bool(found.group(1))
                 skipped = '# SKIP' in line
                 self.bad |= skipped
-                print(f'{"not " if skipped else found.group(1) or ""}ok {self.num} {where}: {found.group(2)}')
+                how = 'not ' if skipped else found.group(1) or ''
+                print(f'{how}ok {self.num} {where}: {found.group(2)}')
             elif line.startswith('1..'):
                 plan = int(line[3:].split()[0])
             elif not line.startswith('KTAP version'):

@@ -45,10 +45,12 @@ def adds_up(status, out):
 def afterwards():
     """It is tried for a while to unload the module, so without a shorter timeout."""
     _, out = run(KERNEL, f'{BROKEN}/m_broken.sh', f'{BROKEN}/n_late.sh')
-    yield from verdicts(out, f'FAIL runner/m_broken.sh {KERNEL}', f'ok runner/n_late.sh {KERNEL}',
-                        f'FAIL machine of runner/n_late.sh {KERNEL}: after the last test: status 125')
-    yield from vm.missing(out, 'not ok - these cannot be unloaded: made_up', 'not ok - lockdep is off',
-                          'WARNING: CPU: 0 PID: 1 at kernel/made/up.c:2')
+    yield from verdicts(
+        out, f'FAIL runner/m_broken.sh {KERNEL}', f'ok runner/n_late.sh {KERNEL}',
+        f'FAIL machine of runner/n_late.sh {KERNEL}: after the last test: status 125')
+    yield from vm.missing(
+        out, 'not ok - these cannot be unloaded: made_up', 'not ok - lockdep is off',
+        'WARNING: CPU: 0 PID: 1 at kernel/made/up.c:2')
 
 
 def never_starts():
