@@ -2,6 +2,7 @@
 /*
  * VM: --machine silvermont
  * PTI: on
+ * SKIP: debug
  *
  * What is different on Silvermont: records without an address, PEBS for precise events alone,
  * no guard.

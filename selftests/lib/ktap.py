@@ -48,7 +48,8 @@ class Ktap:
 
     def guest(self, done, where):
         """The results of the test that vm.boot() ran, as our own. It has failed as well if it printed
-        fewer than it planned, or ended otherwise than they say."""
+        fewer than it planned, or ended otherwise than they say. Our machine has what it needs, so a
+        skip is a failure."""
         seen, plan, bad = 0, None, 0
         for line in done.stdout.splitlines():
             found = re.match(r'(not )?ok (?:\d+ )?(.*)', line)
@@ -56,7 +57,10 @@ class Ktap:
                 seen += 1
                 self.num += 1
                 bad |= bool(found.group(1))
-                print(f'{found.group(1) or ""}ok {self.num} {where}: {found.group(2)}')
+                skipped = '# SKIP' in line
+                self.bad |= skipped
+                how = 'not ' if skipped else found.group(1) or ''
+                print(f'{how}ok {self.num} {where}: {found.group(2)}')
             elif line.startswith('1..'):
                 plan = int(line[3:].split()[0])
             elif not line.startswith('KTAP version'):

@@ -355,8 +355,8 @@ static void core_event(void)
 static void cgroup(void)
 {
 	mkdir("/tmp/cgroup", 0755);
-	if (mount("cgroup", "/tmp/cgroup", "cgroup2", 0, NULL) && errno != EBUSY)
-		ktap_note("no cgroup: %s", strerror(errno));
+	ktap_check(!mount("cgroup", "/tmp/cgroup", "cgroup2", 0, NULL) || errno == EBUSY,
+		   "no cgroup: %s", strerror(errno));
 	cgroup_fd = open("/tmp/cgroup", O_RDONLY | O_DIRECTORY);
 }
 
@@ -497,10 +497,7 @@ static void refuse_unload(void)
 /* All that suspend calls, but for the firmware. */
 static void suspend(void)
 {
-	if (!put_text("/sys/power/pm_test", "core")) {
-		ktap_note("suspend: this kernel has no pm_test");
-		return;
-	}
+	ktap_require(put_text("/sys/power/pm_test", "core"), "this kernel has no pm_test");
 	put_text("/sys/module/suspend/parameters/pm_test_delay", "0");
 	ktap_check(put_text("/sys/power/state", "mem"), "suspend: %s", strerror(errno));
 	put_text("/sys/power/pm_test", "none");

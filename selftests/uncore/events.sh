@@ -103,7 +103,7 @@ perfs_own() {
 }
 
 no_violations() {
-	n=$(silicon violations) || { echo "$n"; return 4; }
+	n=$(silicon violations) || { set -- $?; echo "$n"; return "$1"; }
 	[ "$n" = 0 ] || { echo "$n violations"; return 1; }
 }
 

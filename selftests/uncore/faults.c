@@ -10,6 +10,7 @@
  *
  * PART: adversaries
  * VM: --sockets 1 --cores 2 --threads 2 --icount --append nmi_watchdog=0
+ * SKIP: debug
  */
 #include "foreign.h"
 #include "kmsg.h"

@@ -15,6 +15,7 @@
  * BOOT: own
  * TEST: none
  * SOAK: 6.1 debug
+ * SKIP: 6.1
  */
 #include "foreign.h"
 #include "hotplug.h"

@@ -27,6 +27,7 @@
  * BOOT: own
  * TEST: none
  * SOAK: 6.1 debug
+ * SKIP: 6.1 debug
  */
 #define _GNU_SOURCE
 #include <ftw.h>

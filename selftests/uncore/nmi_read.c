@@ -6,6 +6,7 @@
  *
  * VM: --sockets 1 --cores 2 --icount --append nmi_watchdog=0
  * BOOT: own
+ * TEST: 6.1 6.12
  */
 #include <linux/bpf.h>
 #include <signal.h>

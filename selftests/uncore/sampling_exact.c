@@ -5,6 +5,7 @@
  *
  * TEST: 6.1 6.12 newest debug
  * SOAK: 6.1 6.12 newest debug-rt
+ * SKIP: debug
  * VM: --sockets 2 --cores 2 --icount --append nmi_watchdog=0
  */
 #include "sampling.h"

@@ -9,6 +9,7 @@
  *
  * PART: adversaries
  * VM: --sockets 1 --cores 2 --icount --append nmi_watchdog=0
+ * SKIP: debug
  */
 #include <signal.h>
 #include <sys/prctl.h>

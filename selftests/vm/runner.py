@@ -37,9 +37,20 @@ def verdicts(out, *wanted):
 
 def adds_up(status, out):
     """A second boot after each of the three that broke their machine."""
-    yield from vm.missing(out, r'^4 boots, 0 repeated.*; 8 test files;')
-    if out.splitlines()[-1] != '6 passed, 5 failed, 0 skipped' or status != 1:
+    yield from vm.missing(out, r'^4 boots, 0 repeated.*; 12 test files;')
+    if out.splitlines()[-1] != '7 passed, 10 failed, 1 skipped' or status != 1:
         yield f'status {status}: {out.splitlines()[-1]}'
+
+
+def afterwards():
+    """It is tried for a while to unload the module, so without a shorter timeout."""
+    _, out = run(KERNEL, f'{BROKEN}/m_broken.sh', f'{BROKEN}/n_late.sh')
+    yield from verdicts(
+        out, f'FAIL runner/m_broken.sh {KERNEL}', f'ok runner/n_late.sh {KERNEL}',
+        f'FAIL machine of runner/n_late.sh {KERNEL}: after the last test: status 125')
+    yield from vm.missing(
+        out, 'not ok - these cannot be unloaded: made_up', 'not ok - lockdep is off',
+        'WARNING: CPU: 0 PID: 1 at kernel/made/up.c:2')
 
 
 def never_starts():
@@ -93,17 +104,22 @@ def interrupted():
 
 
 ktap = Ktap()
-status, out = run(KERNEL, '-j', '1', '--timeout', '20', *sorted(glob.glob(f'{BROKEN}/[a-h]_*.sh')))
+status, out = run(KERNEL, '-j', '1', '--timeout', '20', *sorted(glob.glob(f'{BROKEN}/[a-l]_*.sh')))
 ktap.result('each test has one verdict, whatever the one before it did', verdicts(
     out, *(f'ok runner/{name}.sh {KERNEL}' for name in ('a_fine', 'b_leaves', 'c_finds', 'h_fine')),
     f'FAIL runner/d_killed.sh {KERNEL}: 1 of 2 results, status 137',
     f'FAIL runner/e_oops.sh {KERNEL}: brought the machine down',
     f'FAIL runner/f_warning.sh {KERNEL}: the kernel is in trouble',
-    f'FAIL runner/g_hangs.sh {KERNEL}: did not end, time is up'))
+    f'FAIL runner/g_hangs.sh {KERNEL}: did not end, time is up',
+    f'FAIL runner/i_fails.sh {KERNEL}',
+    f'FAIL runner/j_skips.sh {KERNEL}',
+    f'FAIL runner/k_nothing.sh {KERNEL}: nothing was tried',
+    f'FAIL runner/l_status.sh {KERNEL}: status 1'))
 ktap.result('what the kernel said is shown', vm.missing(
     out, 'Kernel panic - not syncing: sysrq triggered crash',
     'WARNING: CPU: 0 PID: 1 at kernel/made/up.c:1'))
 ktap.result('the sum and the status say so', adds_up(status, out))
+ktap.result('what is wrong after a test has ended is found', afterwards())
 ktap.result('a machine that hangs before init is started once more, and said to be', never_starts())
 ktap.result('in soak a test takes long on 6.1 and 6.12, and not on newest', takes_long())
 ktap.result('Ctrl-C leaves nothing behind', interrupted())
