@@ -279,6 +279,21 @@ KTAP_CALL(package_unfrozen, whole_package(""))
 
 /* ---- xeon7500_package/lost/ itself ---- */
 
+/* An event that perf has throttled starts again at a tick; an idle CPU has none. */
+static void overflows_again(int cpu)
+{
+	u64 before = box_truth(cpu, SYN_OVERFLOWS, "xeon7500_ubox");
+	u64 end = clock_ns() + 10000000000ULL;
+	bool more;
+
+	run_on(cpu);
+	do {
+		more = box_truth(cpu, SYN_OVERFLOWS, "xeon7500_ubox") > before;
+	} while (!more && clock_ns() < end);
+	run_on(-1);
+	ktap_check(more, "no overflow on CPU %d", cpu);
+}
+
 /* It moves, too, before or after the others, and nothing gets lost. */
 static void lost_moves(void)
 {
@@ -295,6 +310,7 @@ static void lost_moves(void)
 		int cpu = package_cpu(1);
 
 		set_online(cpu, false);
+		overflows_again(package_cpu(1));
 		rings_drain();
 		set_online(cpu, true);
 		rings_drain();
