@@ -354,7 +354,7 @@ static void count_through(const char *what, bool beside_sampling)
 		   what, msr_read(0, SYN_PMI(SYN_PMI_REQUESTED)));
 	for (i = 0; beside_sampling && i < SAMPLED; i++)
 		perf_disable(rings[i].fd);
-	check_books_but(what, num, 0);
+	check_books_but(what, num);
 	kmsg_no_unknown_nmi();
 }
 

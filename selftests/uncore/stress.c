@@ -181,7 +181,7 @@ static void finish(const char *what)
 	b.overflows = all_overflows();
 	b.lost += lost_count();
 	books_balance(what, &b);
-	books_lost(what, &b, 0);
+	books_lost(what, &b);
 	ktap_check(b.overflows >= goal(), "%llu overflows", b.overflows);
 	ktap_check(b.rings.throttles, "nothing was throttled");
 	ktap_check(with_core ? core_samples > 10 : !core_pmis(), "core PMU: %llu samples",
