@@ -240,13 +240,12 @@ void books_balance(const char *what, const struct books *b)
 		   b->overflows, b->rings.samples, b->no_room, b->lost);
 }
 
-void books_lost(const char *what, const struct books *b, u64 taken)
+void books_lost(const char *what, const struct books *b)
 {
-	ktap_check(b->lost <= taken, "%s: %llu of %llu overflows lost, of at most %llu", what,
-		   b->lost, b->overflows, taken);
+	ktap_check(!b->lost, "%s: %llu of %llu overflows lost", what, b->lost, b->overflows);
 }
 
-struct books check_books_but(const char *what, u64 wraps, u64 taken)
+struct books check_books_but(const char *what, u64 wraps)
 {
 	struct books b = { .overflows = all_overflows() - wraps, .lost = lost_count() };
 	int i;
@@ -256,16 +255,11 @@ struct books check_books_but(const char *what, u64 wraps, u64 taken)
 	for (i = 0; i < num_rings; i++)
 		b.no_room += ring_no_room(&rings[i]);
 	books_balance(what, &b);
-	books_lost(what, &b, taken);
+	books_lost(what, &b);
 	return b;
-}
-
-struct books check_books_taken(const char *what, u64 taken)
-{
-	return check_books_but(what, 0, taken);
 }
 
 struct books check_books(const char *what)
 {
-	return check_books_but(what, 0, 0);
+	return check_books_but(what, 0);
 }

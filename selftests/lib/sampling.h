@@ -125,21 +125,15 @@ struct books {
  */
 void books_balance(const char *what, const struct books *b);
 
-/*
- * The driver's word for it that an overflow gave no sample is good only where perf may
- * have taken its event away at that very moment: so many times that happened.
- */
-void books_lost(const char *what, const struct books *b, u64 taken);
+/* Only an event with a limit (REFRESH) may lose a sample, as perf takes it away. */
+void books_lost(const char *what, const struct books *b);
 
 /*
- * To be called when nothing runs any more. Overflows of counting events, of which there
- * have been @wraps, give no sample. Running events were taken away @taken times.
+ * To be called when nothing runs any more, and no event had a limit. Overflows of counting
+ * events, of which there have been @wraps, give no sample.
  */
-struct books check_books_but(const char *what, u64 wraps, u64 taken);
+struct books check_books_but(const char *what, u64 wraps);
 
-struct books check_books_taken(const char *what, u64 taken);
-
-/* No event was taken away while it ran, so nothing may be lost. */
 struct books check_books(const char *what);
 
 #endif /* SELFTESTS_SAMPLING_H */

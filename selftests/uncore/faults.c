@@ -133,6 +133,7 @@ static void sample_through(const char *options, unsigned int fault, u64 n, unsig
 	/* The status is looked at every 10 ms. */
 	unsigned int us = fault == SYN_FAULT_DELAY_NS ? 40000 : 15000;
 	u64 before, after;
+	long long missed;
 	char what[80];
 	struct books b;
 
@@ -140,6 +141,7 @@ static void sample_through(const char *options, unsigned int fault, u64 n, unsig
 	snprintf(what, sizeof(what), "fault %u, %llu%s", fault - SYN_FAULT_LOSE, n, options);
 	sampling_begin(options);
 	before = ten_more(0);
+	missed = package_caps("missed_pmis");
 	msr_write(0, fault, n);
 	sleep_us(us);
 	msr_write(0, fault, 0);
@@ -150,6 +152,10 @@ static void sample_through(const char *options, unsigned int fault, u64 n, unsig
 		   "%s: %llu, %llu, %llu samples", what, before, after, samples());
 	b = sampling_end(what);
 	ktap_check(msr_read(0, SYN_PMI(stat)), "%s: it did not happen", what);
+	/* No other PMI comes while the package is frozen. */
+	missed = package_caps("missed_pmis") - missed;
+	ktap_check(fault != SYN_FAULT_LOSE || !*options || missed > 0, "%s: missed_pmis: %lld more",
+		   what, missed);
 	ktap_note("%s: %llu times, %llu overflows", what, msr_read(0, SYN_PMI(stat)), b.overflows);
 	/* The last one, if it comes when all is over. */
 	sleep_us(40000);
@@ -349,7 +355,7 @@ static void count_through(const char *what, bool beside_sampling)
 		   what, msr_read(0, SYN_PMI(SYN_PMI_REQUESTED)));
 	for (i = 0; beside_sampling && i < SAMPLED; i++)
 		perf_disable(rings[i].fd);
-	check_books_but(what, num, 0);
+	check_books_but(what, num);
 	kmsg_no_unknown_nmi();
 }
 

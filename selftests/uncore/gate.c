@@ -239,29 +239,36 @@ static void two_gates(void)
 /* As perf stat does it: one gate before everything and one behind. */
 static void a_gate_at_each_end(void)
 {
+	u64 ns, from[2], to[2];
 	struct windows w;
 	int cpu, a, b;
-	u64 ns;
 
 	start();
 	cpu = package_cpu(1);
 	a = event_open("xeon7500_package", "gate", cpu, -1);
 	open_all(1);
 	b = event_open("xeon7500_package", "gate", cpu, -1);
+	from[0] = msr_read(cpu, SYN_NS);
 	perf_enable(a);
 	enable_all();
+	from[1] = msr_read(cpu, SYN_NS);
 	perf_enable(b);
 	sleep_us(3000);
 	perf_disable(a);
+	to[0] = msr_read(cpu, SYN_NS);
 	disable_all();
 	perf_disable(b);
+	to[1] = msr_read(cpu, SYN_NS);
 	w = check_together(cpu, 1);
-	/* Its own count is how long it was open. */
+	/* Its own count is how long it was open, to the precision of the kernel's clock. */
 	ns = (w.last_closed - w.first_opened) * msr_read(cpu, SYN_HZ_DEN) /
 	     msr_read(cpu, SYN_HZ_NUM);
 	ktap_note("open for %llu ns, the gates say %llu and %llu", ns, perf_count(a).value,
 		  perf_count(b).value);
 	ktap_check(perf_count(a).value > ns && perf_count(b).value > ns);
+	ktap_check(perf_count(a).value < (to[0] - from[0]) / 8 * 9 &&
+		   perf_count(b).value < (to[1] - from[1]) / 8 * 9, "of %llu and %llu ns",
+		   to[0] - from[0], to[1] - from[1]);
 }
 
 static void closing_the_file(void)

@@ -355,8 +355,8 @@ static void let_in_again(void)
 /* Somebody else counts on the package, and sees all of it. */
 static void freeze_is_asked_for(void)
 {
-	u64 windows, samples, freezes;
-	int fd, round, turn;
+	u64 windows, samples, freezes, ns, stood;
+	int fd, frozen, round, turn;
 	char text[64];
 
 	start();
@@ -365,7 +365,9 @@ static void freeze_is_asked_for(void)
 	for (round = 0; round < 2; round++) {
 		silicon_clear();
 		fd = event_open("xeon7500_cbox_1", "llc_hits.all", 0, -1);
+		frozen = event_open("xeon7500_package", "frozen", 0, -1);
 		sampling_open("xeon7500_mbox_0", round ? "mbox_cycles,freeze=1" : "mbox_cycles", 600011, 0, 64);
+		perf_enable(frozen);
 		perf_enable(rings[0].fd);
 		perf_enable(fd);
 		sleep_us(20000);
@@ -373,6 +375,11 @@ static void freeze_is_asked_for(void)
 		samples = rings[0].samples;
 		ktap_check(samples > 20, "%llu samples", samples);
 		freezes = msr_read(0, SYN_FREEZES);
+		/* It begins with the handler, the truth with the overflow. */
+		ns = perf_value(frozen);
+		stood = msr_read(0, SYN_FROZEN_CYCLES) * msr_read(0, SYN_HZ_DEN) /
+			msr_read(0, SYN_HZ_NUM);
+		ktap_check(!ns == !round && ns <= stood, "frozen for %llu of %llu ns", ns, stood);
 		/* Also where the PMI is lost, and the event stops before the timer looks. */
 		msr_write(0, SYN_FAULT_LOSE, ALL_LOST);
 		for (turn = 0; turn < 20; turn++) {

@@ -352,6 +352,7 @@ static void throttled_by_frequency(void)
 {
 	int cpu = package_cpu(0), leader, fd, i;
 	struct perf_event_attr attr;
+	struct books b;
 	u64 per_1000;
 
 	start();
@@ -376,7 +377,12 @@ static void throttled_by_frequency(void)
 		gates_close();
 		perf_disable(leader);
 		run_on(-1);
-		check_books("a leader with a frequency");
+		b = check_books("a leader with a frequency");
+		/* The other has 20 samples in each of 50 ticks; 6.12 does not start it again. */
+		ktap_check(b.rings.throttles && (rings[1].samples > 50 ||
+						 rings[1].throttles > rings[1].unthrottles),
+			   "%llu and %llu samples, %llu throttles", rings[0].samples,
+			   rings[1].samples, b.rings.throttles);
 	}
 }
 
@@ -482,9 +488,7 @@ static void coming_and_going(void)
 		close(open_events[--num_open_events]);
 	}
 	perf_disable(r->fd);
-	/* It is taken away when one comes and when that is enabled, and at the end. */
-	b = check_books_taken("a busy neighbour", 2 * i + 1);
-	ktap_note("%llu overflows, %llu lost", b.overflows, b.lost);
+	b = check_books("a busy neighbour");
 	ktap_check(b.overflows > 200, "%llu", b.overflows);
 }
 
@@ -494,20 +498,15 @@ static void coming_and_going(void)
  */
 static void multiplexed(void)
 {
-	struct books b;
-	u64 took;
 	int i;
 
 	start();
 	for (i = 0; i < 12; i++)
 		sampling_open("xeon7500_cbox_5", "occupancy_maf", 600000 + i, package_cpu(0), 64);
-	took = clock_ns();
 	run_gated(150000, 0);
-	took = clock_ns() - took;
-	b = check_books_taken("twelve events on six counters", 6 * (took / 4000000 + 1));
+	check_books("twelve events on six counters");
 	for (i = 0; i < 12; i++)
 		ktap_check(rings[i].samples > 25, "event %d: %llu samples", i, rings[i].samples);
-	ktap_note("%llu overflows, %llu lost", b.overflows, b.lost);
 }
 
 /* A ring buffer that nobody empties: what has no room is told. */
@@ -624,8 +623,7 @@ static void period_change(void)
 	perf_run_us(r->fd, 2000);
 	ring_drain(r, last_period, &last);
 	ktap_check(last == periods[1]);
-	/* With each new period while it runs, and each end. */
-	check_books_taken("new periods", 3 + 2);
+	check_books("new periods");
 	ktap_check(perf_value(r->fd) == box_truth(package_cpu(0), SYN_EVENTS, "xeon7500_wbox"));
 }
 
@@ -677,7 +675,7 @@ static void where_and_when(void)
 	ktap_check(w.ours * 10 > w.num * 9 && w.user * 10 > w.num * 8 && w.chained == w.num,
 		   "of %llu samples %llu in this process, %llu in user space, %llu with chain",
 		   w.num, w.ours, w.user, w.chained);
-	check_books_taken("where", 1);
+	check_books("where");
 }
 
 SILICON_MAIN({ "each kind of box, package 0, with freeze", each_kind_first },

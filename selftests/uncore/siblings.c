@@ -367,7 +367,7 @@ static void throttled_group(void)
 	ktap_note("%u of %u times enabled near an overflow, %llu samples, %llu throttles", on_time,
 		  round, r->samples, r->throttles);
 	ktap_check(foreign_writes() == 2, "%lld foreign writes", foreign_writes());
-	ktap_check(on_time && r->samples, "no overflow");
+	ktap_check(on_time > round / 10 && r->samples > round / 10, "rarely near an overflow");
 	event_close_all();
 	module_unload();
 	module_load("");

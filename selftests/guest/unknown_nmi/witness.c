@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Takes the NMIs that nobody wanted, and those of SERR and IOCHK, in place of the kernel's
- * complaint; says in /sys/module how many there were.
+ * complaint; says in /sys/module how many there were. Whatever is written to "mask" masks the LVTPC
+ * of the CPU that writes it.
  */
 #include <linux/io.h>
 #include <linux/module.h>
+#include <asm/apic.h>
 #include <asm/nmi.h>
 
 #define REASON_PORT	0x61
@@ -17,6 +19,16 @@ static unsigned int serr;
 module_param(serr, uint, 0444);
 static unsigned int iochk;
 module_param(iochk, uint, 0444);
+
+static int witness_mask(const char *text, const struct kernel_param *kp)
+{
+	apic->write(APIC_LVTPC, APIC_DM_NMI | APIC_LVT_MASKED);
+	return 0;
+}
+
+static const struct kernel_param_ops witness_mask_ops = { .set = witness_mask };
+
+module_param_cb(mask, &witness_mask_ops, NULL, 0200);
 
 static void witness_clear(u8 bit)
 {
