@@ -388,7 +388,8 @@ static void roots_share(void)
 	run_on(2);
 	for (i = 0; i < 2; i++) {
 		alone = best_share(0, 0, events[i], 1);
-		ktap_check(events[i] > 1 || alone >= 0.99);
+		/* Of eight, four have a counter at a time. */
+		ktap_check(alone >= (events[i] == 1 ? 0.99 : 0.49));
 		enough = (events[i] == 1 || soak() ? 0.99 : 0.95) * alone;
 		for (how = 0; how < NUM_ATTACKS; how++) {
 			for (cpus = 1; cpus < 4; cpus++)

@@ -164,7 +164,7 @@ static int try_online(void)
 static void each_allocation(const char *what, void (*before)(void), int (*attempt)(void),
 			    void (*after)(int n, int err))
 {
-	int n, err, left = 0, made = 0, done = 0, refused = 0;
+	int n, err = 0, left = 0, made = 0, done = 0, refused = 0;
 
 	for (n = 1; !left && n < 1 << 20; n++) {
 		if (before)
@@ -185,6 +185,7 @@ static void each_allocation(const char *what, void (*before)(void), int (*attemp
 	ktap_note("%s: of %d allocations %d failed: %d times refused, %d times done without",
 		  what, made, refused + done - 1, refused, done - 1);
 	ktap_check(n > 2 && left, "%s: it does not end", what);
+	ktap_check(!err, "%s: no allocation failed, but it did: %s", what, strerror(-err));
 }
 
 static void loads(void)

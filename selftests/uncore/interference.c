@@ -52,7 +52,7 @@
 static struct {
 	bool stop;
 	struct live {
-		u64 rounds;
+		u64 rounds;		/* without those in which it was idle */
 		u64 since;		/* of the call it is in, ns; 0: in none */
 		u64 longest;
 		char wrong[160];	/* what it has seen, the first time */
@@ -60,6 +60,7 @@ static struct {
 } *shared;
 
 static int me;		/* of shared->live */
+static bool idle;	/* nothing was opened in this round, or compared */
 static u64 seed = 1;
 
 static u64 draw(u64 below)
@@ -112,9 +113,12 @@ static struct {
 static int open_now(int which, int cpu, int group)
 {
 	struct perf_event_attr attr = events[which].attr;
+	int fd;
 
 	attr.type = pmu_type(events[which].pmu);
-	return (int)attr.type < 0 ? -1 : timed(perf_open(&attr, cpu, group));
+	fd = (int)attr.type < 0 ? -1 : timed(perf_open(&attr, cpu, group));
+	idle |= fd < 0;
+	return fd;
 }
 
 static int control(int fd, unsigned long request, u64 arg)
@@ -163,6 +167,7 @@ static void watch(int package)
 
 	if (fd < 0)
 		return;
+	idle = true;
 	if (!control(fd, PERF_EVENT_IOC_ENABLE, 0)) {
 		usleep(2000);
 		control(fd, PERF_EVENT_IOC_DISABLE, 0);
@@ -174,6 +179,7 @@ static void watch(int package)
 			      count[0], after - before, count[2], count[1]);
 		if (known && count[0] && !count[2])
 			wrong("package %d: %llu counted in no time", package, count[0]);
+		idle = !known;
 	}
 	timed(close(fd));
 }
@@ -231,8 +237,9 @@ static void books(int which, int package)
 	known = known && read_now(fd, &now, sizeof(now)) &&
 		truth_now(package, SYN_OVERFLOWS, pmu, &after);
 	ring_drain(&r, NULL, NULL);
-	if (known && read_now(fd, &again, sizeof(again)) && now.value == again.value &&
-	    r.samples + now.lost != after - before)
+	known = known && read_now(fd, &again, sizeof(again)) && now.value == again.value;
+	idle = !known;
+	if (known && r.samples + now.lost != after - before)
 		wrong("%s: %llu overflows, %llu samples, %llu without room", pmu, after - before,
 		      r.samples, now.lost);
 	ring_unmap(&r);
@@ -370,6 +377,7 @@ static void do_attack(void)
 		if (fd[num] >= 0)
 			timed(close(fd[num]));
 	}
+	idle = false;	/* to be refused is what it is for */
 }
 
 static void do_memory(void)
@@ -421,15 +429,16 @@ static const struct actor {
 } actors[] = {
 	{ "watch_0", watch_0 },
 	{ "watch_1", watch_1 },
+	/* So the others, alone, find what these leave behind. */
+	{ "module", do_module },
+	{ "hotplug", do_hotplug },
+	{ "last", do_last },
 	{ "open", do_open },
 	{ "group", do_group },
 	{ "sample", do_sample },
 	{ "read", do_read },
 	{ "gate", do_gate },
 	{ "freeze", do_freeze },
-	{ "hotplug", do_hotplug },
-	{ "last", do_last },
-	{ "module", do_module },
 	{ "metrics", do_metrics, .slow = true },
 	{ "stat", do_stat, .slow = true },
 	{ "sysfs", do_sysfs },
@@ -475,8 +484,9 @@ static pid_t start(int actor)
 	seed = seed * 2654435761u + actor;
 	shared->live[me].since = 0;
 	while (!shared->stop) {
+		idle = false;
 		actors[actor].run();
-		shared->live[me].rounds++;
+		shared->live[me].rounds += !idle;
 	}
 	_exit(0);
 }
@@ -507,17 +517,24 @@ static void end_group(pid_t group, int actor)
 	}
 }
 
+/*
+ * Actor I of NUM has to do something. Beside others an actor may find each time that its CPU or
+ * its PMU has gone; the watchers are there until they have found them.
+ */
+static bool has_to_act(const int who[], int num, int i)
+{
+	const struct actor *a = &actors[who[i]];
+
+	return i < FIRST || (num == FIRST + 1 && !a->slow && !a->signal);
+}
+
 /* All are there, and each call ends. */
 static void supervise(pid_t pid[], const int who[], int num, u64 ms)
 {
-	u64 until = clock_ns() + ms * 1000000, since;
-	bool slow = false;
+	u64 until = clock_ns() + ms * 1000000, more = 0, since;
 	int i, victim;
 
-	for (i = 0; i < num; i++)
-		slow |= actors[who[i]].slow;
-	/* A slow one has at least one round. */
-	while (clock_ns() < until + (slow ? 40 * ms * 1000000 : 0)) {
+	while (clock_ns() < until + more) {
 		usleep(2000);
 		for (i = 0; i < num; i++) {
 			if (!actors[who[i]].signal)
@@ -534,9 +551,16 @@ static void supervise(pid_t pid[], const int who[], int num, u64 ms)
 				pid[victim] = start(who[victim]);
 			}
 		}
-		slow = slow && clock_ns() < until;
-		for (i = 0; i < num; i++)
-			slow |= actors[who[i]].slow && !shared->live[who[i]].rounds;
+		/* A slow one has at least one round. */
+		more = 0;
+		for (i = 0; i < num; i++) {
+			if (shared->live[who[i]].rounds)
+				continue;
+			if (has_to_act(who, num, i))
+				more = 10 * LIMIT_NS;
+			else if (actors[who[i]].slow && !more)
+				more = 40 * ms * 1000000;
+		}
 		for (i = 0; i < num; i++) {
 			since = shared->live[who[i]].since;
 			if (since && clock_ns() > since + 10 * LIMIT_NS)
@@ -562,7 +586,7 @@ static bool still_counts(int package)
 
 static void judge(const struct combination *c, const int who[], int num)
 {
-	u64 bad, rounds = 0;
+	u64 bad;
 	bool failed = ktap->failed;
 	char line[300];
 	int i, cpu;
@@ -575,10 +599,9 @@ static void judge(const struct combination *c, const int who[], int num)
 		if (l->longest > LIMIT_NS)
 			blame(c, "%s: a call took %llu ms", actors[who[i]].name,
 			      l->longest / 1000000);
-		rounds += l->rounds;
+		if (!l->rounds && has_to_act(who, num, i))
+			blame(c, "%s: opens or compares nothing", actors[who[i]].name);
 	}
-	if (!rounds)
-		blame(c, "nothing was done");
 	for (cpu = 0; cpu < 4; cpu += 2) {
 		if (!still_counts(cpu / 2))
 			blame(c, "package %d counts no more, or not always", cpu / 2);
@@ -617,15 +640,18 @@ static bool run(const struct combination *c, u64 ms)
 	shared->stop = true;
 	for (i = 0; i < num; i++) {
 		u64 give_up = clock_ns() + 10 * LIMIT_NS;
+		int status = 0;
 
 		if (!pid[i])
 			continue;
-		while (!waitpid(pid[i], NULL, WNOHANG)) {
+		while (!waitpid(pid[i], &status, WNOHANG)) {
 			usleep(500);
 			ktap_require(clock_ns() < give_up, "%s does not end", actors[who[i]].name);
 			if (actors[who[i]].slow)
 				kill(-pid[i], SIGKILL);
 		}
+		if (status && !(actors[who[i]].slow && WTERMSIG(status) == SIGKILL))
+			blame(c, "%s: ended with status %#x", actors[who[i]].name, status);
 		end_group(pid[i], who[i]);
 	}
 	/* The watchers of timeout(1), in sessions of their own, when they have ended. */

@@ -378,14 +378,20 @@ static void throttled_group(void)
 /* No progress in so many seconds is a deadlock. */
 #define PATIENCE	30
 
+/* When a group is complete. perf does not mix PMUs, but tells so only after event_init(). */
+enum complete { NEVER, WITH_PMI, ALWAYS };
+
 static const struct {
 	const char *leader_pmu, *leader, *pmu, *sibling;
 	u64 period;
+	enum complete complete;
 } openers[] = {
-	{ "xeon7500_cbox_0", "llc_misses.all", "xeon7500_package", "gate", 0 },
-	{ "xeon7500_package", "gate", "xeon7500_package", "gate", 0 },
-	{ "xeon7500_cbox_1", "llc_misses.all", "xeon7500_cbox_1", "llc_hits.all", 1000003 },
-	{ "xeon7500_cbox_2", "llc_misses.all", "xeon7500_cbox_2", "llc_hits.all,freeze=1", 0 },
+	{ "xeon7500_cbox_0", "llc_misses.all", "xeon7500_package", "gate", 0, NEVER },
+	{ "xeon7500_package", "gate", "xeon7500_package", "gate", 0, ALWAYS },
+	{ "xeon7500_cbox_1", "llc_misses.all", "xeon7500_cbox_1", "llc_hits.all", 1000003,
+	  WITH_PMI },
+	{ "xeon7500_cbox_2", "llc_misses.all", "xeon7500_cbox_2", "llc_hits.all,freeze=1", 0,
+	  WITH_PMI },
 };
 
 #define OPENERS		(int)ARRAY_SIZE(openers)
@@ -399,11 +405,10 @@ static struct perf_event_attr leader_attr[OPENERS], sibling_attr[OPENERS];
 static struct shared {
 	bool stop;
 	unsigned int rounds[PROCESSES];		/* each process has gone on so often */
-	unsigned int opened[OPENERS];		/* groups that were complete */
+	unsigned int opened[OPENERS];		/* complete groups after the first hotplug */
 	int odd[PROCESSES];			/* an errno that has no good reason */
 } *shared;
 
-/* perf does not mix PMUs in a group, but tells so only after event_init(). */
 static bool open_may_fail(int err)
 {
 	switch (-err) {
@@ -428,7 +433,7 @@ static void open_groups(int nr)
 		if (leader >= 0) {
 			sibling = perf_open(&sibling_attr[nr], cpu, leader);
 			if (sibling >= 0) {
-				shared->opened[nr]++;
+				shared->opened[nr] += !!shared->rounds[SWITCHER];
 				ioctl(leader, PERF_EVENT_IOC_ENABLE, 0);
 				close(sibling);
 			} else if (!open_may_fail(sibling)) {
@@ -557,13 +562,14 @@ static void describe(void)
 	int i;
 
 	for (i = 0; i < OPENERS; i++)
-		ktap_note("%s/%s/ and %s/%s/: opened %u times, complete %u times",
+		ktap_note("%s/%s/ and %s/%s/: opened %u times, complete %u times after a hotplug",
 			  openers[i].leader_pmu, openers[i].leader, openers[i].pmu,
 			  openers[i].sibling, shared->rounds[i], shared->opened[i]);
 	ktap_note("%u times a CPU went offline and came back", shared->rounds[SWITCHER]);
 }
 
-static void open_and_switch(unsigned int groups, unsigned int hotplugs, u64 seconds)
+static void open_and_switch(enum complete from, unsigned int groups, unsigned int hotplugs,
+			    u64 seconds)
 {
 	pid_t pid[PROCESSES];
 	int i, waits;
@@ -592,6 +598,10 @@ static void open_and_switch(unsigned int groups, unsigned int hotplugs, u64 seco
 		     waits == SWITCHER ? "CPU hotplug" : openers[waits].sibling);
 	for (i = 0; i < PROCESSES; i++)
 		ktap_check(!shared->odd[i], "process %d: %s", i, strerror(-shared->odd[i]));
+	for (i = 0; i < OPENERS; i++)
+		ktap_check(!!shared->opened[i] == (openers[i].complete >= from),
+			   "%s/%s/: complete %u times", openers[i].pmu, openers[i].sibling,
+			   shared->opened[i]);
 	munmap(shared, sizeof(*shared));
 }
 
@@ -600,7 +610,7 @@ static void siblings(void)
 	start();
 	module_unload();
 	module_load("");
-	open_and_switch(200, 24, soak() ? 600 : 0);
+	open_and_switch(WITH_PMI, 200, 24, soak() ? 600 : 0);
 	start();
 	counts_on(0);
 	counts_on(1);
@@ -613,7 +623,7 @@ static void siblings_without_pmi(void)
 	module_unload();
 	msr_write(0, SYN_FAULT_DEBUGCTL, 1);
 	module_load("");
-	open_and_switch(soak() ? 2000 : 200, soak() ? 240 : 24, 0);
+	open_and_switch(ALWAYS, soak() ? 2000 : 200, soak() ? 240 : 24, 0);
 	msr_write(0, SYN_FAULT_DEBUGCTL, 0);
 	start();
 	module_unload();

@@ -169,7 +169,7 @@ class Bench:
         return vm.run('--kernel', self.kernel, '--driver', driver, *options, *puts, '--', 'sh', '-c',
                       command)[0]
 
-    def rows(self, machine, planted, level, options=(), kills=0, before=''):
+    def rows(self, machine, planted, level, options=(), kills=0, before='', after=''):
         """One run of hwcheck for each of planted; with kills, so many for each way to kill it."""
         with open(f'{self.directory}/lines', 'w', encoding='utf-8') as f:
             f.writelines(','.join(f'{n}={a}' for n, a in p.items()) + '\n' for p in planted)
@@ -177,7 +177,7 @@ class Bench:
         if kills:
             command, rounds = f'exec {command}', kills
         else:
-            command += ' >/tmp/out 2>&1'
+            command += f' >/tmp/out 2>&1 {after}'
         text = self.boot([*MACHINE, '--machine', machine, *options],
                          f'insmod /t/hwcheck_nmi.ko && insmod /t/on_cpu.ko && cd /t && {before} ./guest lines "{command}" {rounds}')
         return list(parse(text))
@@ -350,10 +350,11 @@ def test_offline(ktap, bench):
 def test_perf(ktap, bench):
     """perf interrupts as well: no answer is wrong. Undetermined is none."""
     planted = [{}, *combinations('xeon7500', True)[1:]]
-    # Its end is there to see that it ran all the time.
     perf = ('{ perf record -a -o /tmp/perf.data -F 2000 sleep 1000 >/dev/null 2>&1 & } && sleep 3 && '
             'kill -0 $! && test -s /tmp/perf.data &&')
-    runs = bench.rows('xeon7500', planted, '--pmi', before=perf)
+    # The shell that has started perf puts in $!. Status 9: perf has ended before hwcheck.
+    after = '&& { kill -0 $! || exit 9; }'
+    runs = bench.rows('xeon7500', planted, '--pmi', before=perf, after=after)
     for combination, run in itertools.zip_longest(planted, runs):
         wrong = judge(combination, run, 'xeon7500') if run else ['no run: perf record does not work']
         unsure = [w for w in wrong if 'found undetermined' in w]
