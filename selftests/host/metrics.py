@@ -157,6 +157,11 @@ def shared():
         row = rows(world.run('memory_bandwidth', '--csv', '--', 'true').stdout)['', 'machine', 'memory_bandwidth']
         bad += [] if abs(value(row) / value(alone) - 1) < 1e-6 and float(row['running']) == 100 * wanted else [row]
     ktap.result('all counters shared beside a gate', bad)
+    world.play('ready()\nof = lambda p: 1 if "package" in p else 0.5\nfor i in 1, 2, 3:\n'
+               '    say(lines(count_of, lambda p, c: of(p), lambda p, c: 100 * of(p), interval=i))\n'
+               'say(lines(lambda *a: 3 * count_of(*a), lambda p, c: 3 * of(p)))\n')
+    got = rows(world.run('memory_bandwidth', '-I', '1000', '--interval-count', '3', '--summary', '--csv').stdout)
+    ktap.result('all counters shared in each interval', [] if [row['running'] for row in got.values()] == 4 * ['50.00'] else [got])
     world.end()
 
 

@@ -357,7 +357,7 @@ static void set_shares(const struct run *run, double end)
 			else if (!plan->counter[i]->pmu->core)
 				whole = fmax(whole, one->seconds);
 		}
-		if (isfinite(open) && run->told && whole < open - (end - run->told))
+		if (isfinite(open) && whole < open - (run->told ? end - run->told : 0))
 			whole = open;
 		for (i = 0; whole && i < plan->num_counters; i++) {
 			struct reading *one = &plan->counter[i]->reading[package];
