@@ -414,6 +414,12 @@ def forms():
     bad += ended(world.run(*ask, '-I', '1000'), 0, 'stays as it is')
     ktap.result('the old file for Prometheus stays where nothing is counted', bad + (
         [] if re.search(r'^perf_metrics_memory_read\S+ \d', fixture.read(f'{world.dir}/m'), re.M) else ['it has no value']))
+    world.play(ALL + 'say(all[:half])\nos.kill(os.getpid(), 9)')
+    for option in '--openmetrics', '-o':
+        write(f'{world.dir}/m', 'old')
+        bad = list(ended(world.run('memory', option, f'{world.dir}/m', '--', 'true'), 3, 'failed in the middle, its status is 137'))
+        ktap.result(f'the old file of {option} stays where perf dies', bad + [fixture.read(f'{world.dir}/m')] * (
+            fixture.read(f'{world.dir}/m') != 'old'))
     world.play(ALL + 'say(lines(lambda p, t, c: c == 0, lambda p, c: 86400.))\n')
     ktap.result('a small rate is not 0', ended(world.run('fatal_error_rate', '--', 'true'), 0, r'rate +1\.16e-05 /s', 'stdout'))
     world.play(ALL + 'say(lines(lambda p, t, c: 1e9 if p == "xeon7500_mbox_1" else 1e6))\n')

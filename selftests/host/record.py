@@ -354,6 +354,10 @@ def killed():
             bad.append(said.stdout)
         ktap.result(f'{sig.name}', bad)
         os.unlink(path)
+    world.play('ready()\nfor i in 1, 2, 3:\n    say(lines(interval=i / 4))\nsay(lines()[:9])\nos.kill(os.getpid(), 9)\n')
+    bad = record(world, path, 'memory', status=3)
+    ktap.result('perf dies while it prints the whole time', bad + list(ended(
+        world.run('report', path, '--csv'), 0, 'without its last line after 3 whole')))
     world.play(STREAM)
     bad = record(world, path, 'memory', '--', 'true')
     size = os.path.getsize(path)

@@ -508,6 +508,11 @@ static void take(struct run *run)
 	}
 }
 
+static bool has_failed(const struct run *run)
+{
+	return run->perf.status && !(run->told && run->perf.status == 128 + SIGINT);
+}
+
 /* What perf has come to; before the command has begun it never does. */
 static int judge_perf(const struct run *run)
 {
@@ -522,7 +527,7 @@ static int judge_perf(const struct run *run)
 	else if (!any)
 		return fail(STATUS_FAILED, "perf stat has counted nothing, its status is %d",
 			    status);
-	if (status && !(run->told && status == 128 + SIGINT))
+	if (has_failed(run))
 		return fail(STATUS_FAILED, "perf stat has failed in the middle, its status is %d",
 			    status);
 	return 0;
@@ -571,7 +576,9 @@ int count(struct session *session, output_fn *output)
 	/* What is left of a beginning that failed. */
 	if (run->command.pid)
 		kill(run->command.pid, SIGKILL);
-	if ((run->lines || !counts) && !status)
+	/* A part of a result can be read, but takes the place of no file and ends no recording. */
+	if ((run->lines || !counts) && !status &&
+	    !(has_failed(run) && (session->options.output || session->options.openmetrics)))
 		done(run);
 	shut(&run->signals);
 	shut(&run->perf.fd);
