@@ -307,6 +307,14 @@ def fused():
         ktap.result(f'boxes that are fused off, {"a" if holds else "no"} hot slice', [] if found(answer) == wanted and
                     not answer['not_judged'] else [answer])
     world.end()
+    world = world_of(2, absent={('rbox', 1, 1)})
+    plant(world, [([calm(), calm()], None)])
+    done = why(world, '--fail-on', 'link_full', '--', 'true')
+    ktap.result('ports of an R-Box that is not there', [] if (done.stdout, done.returncode) == ('nothing is near a limit\n', 0) else
+                [done.returncode, done.stdout])
+    text = world.run('qpi_utilization', 'qpi_utilization_clock', '--per-box', '--openmetrics', '-', '--', 'true').stdout
+    ktap.result('they are no series', [] if 'qpi1' in text and not re.search('not_available|socket="1",box="qpi[23]"', text) else [text])
+    world.end()
 
 
 def nothing():

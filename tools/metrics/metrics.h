@@ -431,6 +431,7 @@ struct value {
 	double seconds;
 	double running;
 	double most;		/* what is 100 % of it, for top; 0 if unknown */
+	bool absent;		/* a box of it is not on the package */
 	char *why;		/* n/a, because */
 	char *note;		/* there is a value, but */
 };

@@ -146,6 +146,8 @@ bool is_absent(const struct session *session, const struct value *value)
 	const char *number = value->cell ? strrchr(value->cell, '_') : NULL;
 	int e, p;
 
+	if (metric->scope == SCOPE_PART)
+		return value->cell && value->absent;
 	if (metric->scope != SCOPE_BOX || !number || value->package < 0)
 		return false;
 	for (e = 0; e < metric->num_events; e++) {
