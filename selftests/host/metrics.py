@@ -351,6 +351,14 @@ def machines():
         if max(numbers) > 7:
             ktap.result('no map of package 20', ended(world.run('map', '--', 'true'), 3, 'is of packages S0 to S7, and here is S20'))
         world.end()
+    world = World()
+    write(f'{world.dir}/m/x.metric', 'group g\nmetric ips\nscope cpu\nunit 1/s\nevent i cpu/instructions/\nformula i / seconds\n')
+    write(f'{world.sys}/devices/system/cpu/online', '0,2-3\n')
+    world.play(ALL.replace('lines()', 'lines(lambda p, t, c: 1000 * c)') + 'say(all)')
+    got = rows(world.run('ips', '-a', '--per-box', '--csv', '--', 'true', env={'PERF_METRICS_PATH': f'{world.dir}/m'}.items()).stdout)
+    ktap.result('a CPU that comes late', [] if {key[1]: value(row) for key, row in got.items()} == {
+        'S0/cpu0': 0, 'S1/cpu2': 2000, 'S1/cpu3': 3000} else [got])
+    world.end()
     for name, path, text, why in (
             ('too many CPUs', 'online', '0-9999', 'more than 8192 CPUs'),
             ('a package number that is none', 'cpu1/topology/physical_package_id', '256', 'CPU 1 is of package 256')):

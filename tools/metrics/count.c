@@ -287,7 +287,8 @@ static bool is_read(const struct session *session, const struct counter *counter
 
 /*
  * Which reading a line is of. perf does not say the CPU of one that has gone offline, but its
- * lines are in the order of CPUs: it is the first one that has nothing yet.
+ * lines are in the order of CPUs: it is the first one that has nothing yet. A CPU that has come
+ * since then has none.
  */
 static struct reading *reading_at(const struct session *session, const struct counter *counter,
 				  double cpu)
@@ -296,6 +297,8 @@ static struct reading *reading_at(const struct session *session, const struct co
 
 	if (package >= 0 && !session->plan.command_only)
 		return &counter->reading[counter->pmu->core ? (int)cpu : package];
+	if (counter->pmu->core && !isnan(cpu))
+		return NULL;
 	for (i = 0; i < readings(session); i++) {
 		if (is_read(session, counter, i) && !counter->reading[i].there)
 			return &counter->reading[i];
