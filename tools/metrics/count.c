@@ -126,6 +126,8 @@ become(const struct run *run, char **argv, int fd, bool is_perf, pid_t us)
 		setenv("LC_ALL", "C", 1);
 		/* The terminal's signals are not for perf, and without us it has nothing to do. */
 		setpgid(0, 0);
+		/* Nor does its warning wait for the foreground, where the terminal has tostop. */
+		signal(SIGTTOU, SIG_IGN);
 		prctl(PR_SET_PDEATHSIG, SIGINT);
 		if (getppid() != us)
 			_exit(STATUS_FAILED);
