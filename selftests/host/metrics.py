@@ -214,6 +214,11 @@ def statuses():
     done = world.run('memory', '--', 'true')
     ktap.result('a machine that nobody has metrics for', ended(
         done, 3, r'\A.*for Xeon 7500, Xeon E7, and this machine is Some CPU @ 3 GHz\n\Z'))
+    write(f'{world.dir}/m/x.metric', 'group g\nmetric m\nevent a cpu/instructions/\nformula a\n')
+    with open(f'{world.dir}/cpuinfo', 'wb') as f:
+        f.write(b'model name : \xe4\n')
+    done = world.run('memory_bandwidth', 'm', '--json', '--', 'true', env={'PERF_METRICS_PATH': f'{TOP}/metrics:{world.dir}/m'}.items())
+    ktap.result('a machine whose name is no text', [] if len(json.loads(done.stdout)['values']) == 2 else [done])
     ktap.result('a map of it', ended(world.run('map'), 3, r'\A.*for Xeon 7500, Xeon E7, and this machine is .*\n\Z'))
     world.end()
 

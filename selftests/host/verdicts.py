@@ -595,6 +595,11 @@ def statuses():
         done = why(world, '--fail-on', rule, '--', 'true')
         ktap.result(f'status {status}: --fail-on {rule} where nothing holds and PROCHOT is not counted',
                     [] if done.returncode == status else [done.returncode, done.stdout])
+    odd = f'{world.dir}/t\udce4'
+    write(odd, 'limit memory 3e10 S0/mbox_0\n')
+    plant(world, [([calm(), calm()], None)])
+    done = world.run('why', 'memory_full', '--json', '--topology', odd, '--', 'true')
+    ktap.result('a topology file whose name is no text', [] if len(json.loads(done.stdout)['not_judged']) == 3 else [done])
     world.play('ready()\nuntil_told()\nsay(lines(lambda *a: "<not counted>"))\n')
     done = why(world, '--', 'true')
     ktap.result('status 1: nothing was counted', [] if done.returncode == 1 and
