@@ -253,6 +253,14 @@ def ends():
             bad += ['perf is there'] if os.path.exists(f'/proc/{pid}') else []
             os.unlink(f'{world.dir}/pid')
             ktap.result(f'{sig.name} {"with" if command else "without"} a command', bad)
+    world.play(PLAY)
+    child = world.start('memory', '--csv', '--', 'sh', '-c', f'trap "exit 5" TERM; touch {world.dir}/on; while :; do sleep 0.1; done',
+                        stdout=subprocess.PIPE, text=True)
+    wait_for(f'{world.dir}/on')
+    child.send_signal(signal.SIGTERM)
+    out = child.communicate(timeout=60)[0]
+    ktap.result('a command that handles a signal', [] if child.returncode == 5 and 'memory_bandwidth,' in out else
+                [child.returncode, out])
     world.play(f'ready()\nopen("{world.dir}/pid", "w").write(str(os.getpid()))\nuntil_told()\n'
                f'open("{world.dir}/told", "w")\n')
     child = world.start('memory', '--csv', stdout=subprocess.DEVNULL)

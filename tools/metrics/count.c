@@ -229,6 +229,9 @@ static void reap(struct run *run)
 		child->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 		if (child != &run->command)
 			continue;
+		/* A command that has handled a signal goes on, and so does whoever waits for it. */
+		if (!WIFSIGNALED(status))
+			run->session->signal = 0;
 		/* It has said so if it could not be run: then there is nothing to tell of it. */
 		if (recv(child->fd, &(char){ 0 }, 1, MSG_DONTWAIT) == 1)
 			run->failed = child->status;
