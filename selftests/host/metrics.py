@@ -736,6 +736,7 @@ def messages():
     ktap.result('a command without --', ended(world.run('memory', 'sleep', '1'), 2,
                                                 r"'sleep': .*; put -- before a command\n\Z"))
     for args, text in ((['memory', '--csv', '--json'], 'only one of'), (['memory', '--plan', '--csv'], 'only one of'),
+                       (['memory', '--plan', '-o', 'x'], '--plan is printed'),
                        (['list', '--csv'], '--csv is not for perf metrics list'),
                        (['map', '--per-box'], '--per-box is not for perf metrics map'),
                        (['memory', '--matrix'], '--matrix is not for perf metrics NAME'),
@@ -745,6 +746,8 @@ def messages():
                        (['memory', '-I'], '-I needs a value'), (['memory', '-I', '9'], '10 is the least'), (['top', '--top'], '--topology needs a value'), (['memory', '--openmetrics', ''], 'needs a file'),
                        (['memory', '--interval=x'], "needs a number from 1 on, not 'x'")):
         ktap.result(' '.join(args), ended(world.run(*args), 2, rf'\Aperf metrics: .*{text}.*\n\Z'))
+    done = world.run('memory', '--csv', '--', 'printenv', 'POSIXLY_CORRECT', env={'POSIXLY_CORRECT': 'y'}.items())
+    ktap.result('an option behind a name where POSIXLY_CORRECT is set', ended(done, 0, r'\Ay\nscope,metric,', 'stdout'))
     done = subprocess.run([f'{TOP}/tools/metrics/perf-loads', '-n', f'1; touch {world.dir}/ran', '--', 'true'],
                           text=True, capture_output=True, check=False)
     ktap.result('perf loads takes no command for a number', list(ended(done, 2, 'usage: perf loads')) +
