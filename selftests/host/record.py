@@ -641,6 +641,8 @@ def diffs():
         [] if got['verdict'] == 'changed' and got['p'] == 0 else [got]))
     got = values.judge([1000], [1500])
     ktap.result('one interval has no spread', [] if got['verdict'] == 'no spread is known' else [got])
+    got = values.judge_all([[1000] * 4], [[1500, 2250, 1875, 800]])
+    ktap.result('without a spread the largest change comes first', [] if [one['metric'] for one in got] == ['m1', 'm2', 'm', 'm3'] else [got])
     got = values.judge([-1, -1], [1000, 1001])
     said = values.diff(values.put('a', [-1, -1]), values.put('b', [1000, 1001]))
     ktap.result('n/a on one side', [] if got['verdict'] == 'n/a' and said.returncode == 1 and
