@@ -422,6 +422,7 @@ def damaged():
     first = 'counters', 0
     cases = {
         'a newer format': (changed(0, to('perf_metrics_record', value=2)), r'its format is 2, .* up to 1: take a newer'),
+        'a format of 2^40': (changed(0, to('perf_metrics_record', value=1 << 40)), 'its format is 1099511627776, '),
         'no format': (changed(0, to('perf_metrics_record', value='x')), 'this is no recording'),
         'another file': (ODD, 'this is no recording'),
         'nothing': ('', 'this is no recording'),
