@@ -157,6 +157,11 @@ def shared():
         row = rows(world.run('memory_bandwidth', '--csv', '--', 'true').stdout)['', 'machine', 'memory_bandwidth']
         bad += [] if abs(value(row) / value(alone) - 1) < 1e-6 and float(row['running']) == 100 * wanted else [row]
     ktap.result('all counters shared beside a gate', bad)
+    world.play('ready()\nof = lambda p: 1 if "package" in p else 0.5\nfor i in 1, 2, 3:\n'
+               '    say(lines(count_of, lambda p, c: of(p), lambda p, c: 100 * of(p), interval=i))\n'
+               'say(lines(lambda *a: 3 * count_of(*a), lambda p, c: 3 * of(p)))\n')
+    got = rows(world.run('memory_bandwidth', '-I', '1000', '--interval-count', '3', '--summary', '--csv').stdout)
+    ktap.result('all counters shared in each interval', [] if [row['running'] for row in got.values()] == 4 * ['50.00'] else [got])
     world.end()
 
 
@@ -209,6 +214,11 @@ def statuses():
     done = world.run('memory', '--', 'true')
     ktap.result('a machine that nobody has metrics for', ended(
         done, 3, r'\A.*for Xeon 7500, Xeon E7, and this machine is Some CPU @ 3 GHz\n\Z'))
+    write(f'{world.dir}/m/x.metric', 'group g\nmetric m\nevent a cpu/instructions/\nformula a\n')
+    with open(f'{world.dir}/cpuinfo', 'wb') as f:
+        f.write(b'model name : \xe4\n')
+    done = world.run('memory_bandwidth', 'm', '--json', '--', 'true', env={'PERF_METRICS_PATH': f'{TOP}/metrics:{world.dir}/m'}.items())
+    ktap.result('a machine whose name is no text', [] if len(json.loads(done.stdout)['values']) == 2 else [done])
     ktap.result('a map of it', ended(world.run('map'), 3, r'\A.*for Xeon 7500, Xeon E7, and this machine is .*\n\Z'))
     world.end()
 
@@ -243,6 +253,14 @@ def ends():
             bad += ['perf is there'] if os.path.exists(f'/proc/{pid}') else []
             os.unlink(f'{world.dir}/pid')
             ktap.result(f'{sig.name} {"with" if command else "without"} a command', bad)
+    world.play(PLAY)
+    child = world.start('memory', '--csv', '--', 'sh', '-c', f'trap "exit 5" TERM; touch {world.dir}/on; while :; do sleep 0.1; done',
+                        stdout=subprocess.PIPE, text=True)
+    wait_for(f'{world.dir}/on')
+    child.send_signal(signal.SIGTERM)
+    out = child.communicate(timeout=60)[0]
+    ktap.result('a command that handles a signal', [] if child.returncode == 5 and 'memory_bandwidth,' in out else
+                [child.returncode, out])
     world.play(f'ready()\nopen("{world.dir}/pid", "w").write(str(os.getpid()))\nuntil_told()\n'
                f'open("{world.dir}/told", "w")\n')
     child = world.start('memory', '--csv', stdout=subprocess.DEVNULL)
@@ -346,6 +364,14 @@ def machines():
         if max(numbers) > 7:
             ktap.result('no map of package 20', ended(world.run('map', '--', 'true'), 3, 'is of packages S0 to S7, and here is S20'))
         world.end()
+    world = World()
+    write(f'{world.dir}/m/x.metric', 'group g\nmetric ips\nscope cpu\nunit 1/s\nevent i cpu/instructions/\nformula i / seconds\n')
+    write(f'{world.sys}/devices/system/cpu/online', '0,2-3\n')
+    world.play(ALL.replace('lines()', 'lines(lambda p, t, c: 1000 * c)') + 'say(all)')
+    got = rows(world.run('ips', '-a', '--per-box', '--csv', '--', 'true', env={'PERF_METRICS_PATH': f'{world.dir}/m'}.items()).stdout)
+    ktap.result('a CPU that comes late', [] if {key[1]: value(row) for key, row in got.items()} == {
+        'S0/cpu0': 0, 'S1/cpu2': 2000, 'S1/cpu3': 3000} else [got])
+    world.end()
     for name, path, text, why in (
             ('too many CPUs', 'online', '0-9999', 'more than 8192 CPUs'),
             ('a package number that is none', 'cpu1/topology/physical_package_id', '256', 'CPU 1 is of package 256')):
@@ -409,6 +435,12 @@ def forms():
     bad += ended(world.run(*ask, '-I', '1000'), 0, 'stays as it is')
     ktap.result('the old file for Prometheus stays where nothing is counted', bad + (
         [] if re.search(r'^perf_metrics_memory_read\S+ \d', fixture.read(f'{world.dir}/m'), re.M) else ['it has no value']))
+    world.play(ALL + 'say(all[:half])\nos.kill(os.getpid(), 9)')
+    for option in '--openmetrics', '-o':
+        write(f'{world.dir}/m', 'old')
+        bad = list(ended(world.run('memory', option, f'{world.dir}/m', '--', 'true'), 3, 'failed in the middle, its status is 137'))
+        ktap.result(f'the old file of {option} stays where perf dies', bad + [fixture.read(f'{world.dir}/m')] * (
+            fixture.read(f'{world.dir}/m') != 'old'))
     world.play(ALL + 'say(lines(lambda p, t, c: c == 0, lambda p, c: 86400.))\n')
     ktap.result('a small rate is not 0', ended(world.run('fatal_error_rate', '--', 'true'), 0, r'rate +1\.16e-05 /s', 'stdout'))
     world.play(ALL + 'say(lines(lambda p, t, c: 1e9 if p == "xeon7500_mbox_1" else 1e6))\n')
@@ -704,6 +736,7 @@ def messages():
     ktap.result('a command without --', ended(world.run('memory', 'sleep', '1'), 2,
                                                 r"'sleep': .*; put -- before a command\n\Z"))
     for args, text in ((['memory', '--csv', '--json'], 'only one of'), (['memory', '--plan', '--csv'], 'only one of'),
+                       (['memory', '--plan', '-o', 'x'], '--plan is printed'),
                        (['list', '--csv'], '--csv is not for perf metrics list'),
                        (['map', '--per-box'], '--per-box is not for perf metrics map'),
                        (['memory', '--matrix'], '--matrix is not for perf metrics NAME'),
@@ -713,6 +746,8 @@ def messages():
                        (['memory', '-I'], '-I needs a value'), (['memory', '-I', '9'], '10 is the least'), (['top', '--top'], '--topology needs a value'), (['memory', '--openmetrics', ''], 'needs a file'),
                        (['memory', '--interval=x'], "needs a number from 1 on, not 'x'")):
         ktap.result(' '.join(args), ended(world.run(*args), 2, rf'\Aperf metrics: .*{text}.*\n\Z'))
+    done = world.run('memory', '--csv', '--', 'printenv', 'POSIXLY_CORRECT', env={'POSIXLY_CORRECT': 'y'}.items())
+    ktap.result('an option behind a name where POSIXLY_CORRECT is set', ended(done, 0, r'\Ay\nscope,metric,', 'stdout'))
     done = subprocess.run([f'{TOP}/tools/metrics/perf-loads', '-n', f'1; touch {world.dir}/ran', '--', 'true'],
                           text=True, capture_output=True, check=False)
     ktap.result('perf loads takes no command for a number', list(ended(done, 2, 'usage: perf loads')) +

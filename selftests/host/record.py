@@ -354,6 +354,10 @@ def killed():
             bad.append(said.stdout)
         ktap.result(f'{sig.name}', bad)
         os.unlink(path)
+    world.play('ready()\nfor i in 1, 2, 3:\n    say(lines(interval=i / 4))\nsay(lines()[:9])\nos.kill(os.getpid(), 9)\n')
+    bad = record(world, path, 'memory', status=3)
+    ktap.result('perf dies while it prints the whole time', bad + list(ended(
+        world.run('report', path, '--csv'), 0, 'without its last line after 3 whole')))
     world.play(STREAM)
     bad = record(world, path, 'memory', '--', 'true')
     size = os.path.getsize(path)
@@ -418,6 +422,7 @@ def damaged():
     first = 'counters', 0
     cases = {
         'a newer format': (changed(0, to('perf_metrics_record', value=2)), r'its format is 2, .* up to 1: take a newer'),
+        'a format of 2^40': (changed(0, to('perf_metrics_record', value=1 << 40)), 'its format is 1099511627776, '),
         'no format': (changed(0, to('perf_metrics_record', value='x')), 'this is no recording'),
         'another file': (ODD, 'this is no recording'),
         'nothing': ('', 'this is no recording'),
@@ -637,6 +642,8 @@ def diffs():
         [] if got['verdict'] == 'changed' and got['p'] == 0 else [got]))
     got = values.judge([1000], [1500])
     ktap.result('one interval has no spread', [] if got['verdict'] == 'no spread is known' else [got])
+    got = values.judge_all([[1000] * 4], [[1500, 2250, 1875, 800]])
+    ktap.result('without a spread the largest change comes first', [] if [one['metric'] for one in got] == ['m1', 'm2', 'm', 'm3'] else [got])
     got = values.judge([-1, -1], [1000, 1001])
     said = values.diff(values.put('a', [-1, -1]), values.put('b', [1000, 1001]))
     ktap.result('n/a on one side', [] if got['verdict'] == 'n/a' and said.returncode == 1 and

@@ -597,6 +597,11 @@ def fails():
     t.keys('q')
     bad += t.left(1, r'\A(?!.*(S0/mbox_0 memory_read_bandwidth: n/a).*\1).*S0/mbox_0 memory_read_bandwidth: n/a')
     ktap.result('a map without values says why, once', bad)
+    # The command makes the terminal one that stops a background program that writes, as perf is.
+    world.play('ready()\nuntil_told()\nsys.stderr.write("Warning: x\\n")\nsys.stderr.flush()\nsay(lines())\n')
+    t = Terminal(world, [PROGRAM, 'memory', '--csv', '--', 'stty', 'tostop'], 80, FAKE_PATIENCE='5000')
+    t.before[3] |= termios.TOSTOP
+    ktap.result('perf warns on a terminal with tostop', t.left(0, 'Warning: x.*machine,memory_bandwidth,[0-9]'))
     os.unlink(f'{world.dir}/perf')
     t = Terminal(world, [PROGRAM, 'map', '-I', '1000'], 80)
     ktap.result('on a terminal perf is not there', t.left(3, 'install linux-perf'))

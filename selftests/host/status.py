@@ -108,6 +108,10 @@ def fine():
     case('a name that is no text', world, 0, [r'in use \?\?\[31mevil \(pid 4711\): 1 event'])
     ktap.result('a name that is no text is in JSON', [] if any(row['name'] == 'in use' and row['text'].startswith('??[31mevil')
                 for row in SAID[-1]['rows']) else SAID[-1:])
+    world = world_of(model='06_9e')
+    with open(f'{world.dir}/cpuinfo', 'wb') as f:
+        f.write(b'model name : \xe4\n')
+    case('a CPU whose name is no text', world, 3, ['CPU'])
     world = world_of()
     hide = f'{world.dir}/proc/1'
     process(world, 1, 'init')

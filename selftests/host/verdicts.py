@@ -307,6 +307,14 @@ def fused():
         ktap.result(f'boxes that are fused off, {"a" if holds else "no"} hot slice', [] if found(answer) == wanted and
                     not answer['not_judged'] else [answer])
     world.end()
+    world = world_of(2, absent={('rbox', 1, 1)})
+    plant(world, [([calm(), calm()], None)])
+    done = why(world, '--fail-on', 'link_full', '--', 'true')
+    ktap.result('ports of an R-Box that is not there', [] if (done.stdout, done.returncode) == ('nothing is near a limit\n', 0) else
+                [done.returncode, done.stdout])
+    text = world.run('qpi_utilization', 'qpi_utilization_clock', '--per-box', '--openmetrics', '-', '--', 'true').stdout
+    ktap.result('they are no series', [] if 'qpi1' in text and not re.search('not_available|socket="1",box="qpi[23]"', text) else [text])
+    world.end()
 
 
 def nothing():
@@ -587,6 +595,11 @@ def statuses():
         done = why(world, '--fail-on', rule, '--', 'true')
         ktap.result(f'status {status}: --fail-on {rule} where nothing holds and PROCHOT is not counted',
                     [] if done.returncode == status else [done.returncode, done.stdout])
+    odd = f'{world.dir}/t\udce4'
+    write(odd, 'limit memory 3e10 S0/mbox_0\n')
+    plant(world, [([calm(), calm()], None)])
+    done = world.run('why', 'memory_full', '--json', '--topology', odd, '--', 'true')
+    ktap.result('a topology file whose name is no text', [] if len(json.loads(done.stdout)['not_judged']) == 3 else [done])
     world.play('ready()\nuntil_told()\nsay(lines(lambda *a: "<not counted>"))\n')
     done = why(world, '--', 'true')
     ktap.result('status 1: nothing was counted', [] if done.returncode == 1 and

@@ -126,6 +126,8 @@ become(const struct run *run, char **argv, int fd, bool is_perf, pid_t us)
 		setenv("LC_ALL", "C", 1);
 		/* The terminal's signals are not for perf, and without us it has nothing to do. */
 		setpgid(0, 0);
+		/* Nor does its warning wait for the foreground, where the terminal has tostop. */
+		signal(SIGTTOU, SIG_IGN);
 		prctl(PR_SET_PDEATHSIG, SIGINT);
 		if (getppid() != us)
 			_exit(STATUS_FAILED);
@@ -227,6 +229,9 @@ static void reap(struct run *run)
 		child->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 		if (child != &run->command)
 			continue;
+		/* A command that has handled a signal goes on, and so does whoever waits for it. */
+		if (!WIFSIGNALED(status))
+			run->session->signal = 0;
 		/* It has said so if it could not be run: then there is nothing to tell of it. */
 		if (recv(child->fd, &(char){ 0 }, 1, MSG_DONTWAIT) == 1)
 			run->failed = child->status;
@@ -287,7 +292,8 @@ static bool is_read(const struct session *session, const struct counter *counter
 
 /*
  * Which reading a line is of. perf does not say the CPU of one that has gone offline, but its
- * lines are in the order of CPUs: it is the first one that has nothing yet.
+ * lines are in the order of CPUs: it is the first one that has nothing yet. A CPU that has come
+ * since then has none.
  */
 static struct reading *reading_at(const struct session *session, const struct counter *counter,
 				  double cpu)
@@ -296,6 +302,8 @@ static struct reading *reading_at(const struct session *session, const struct co
 
 	if (package >= 0 && !session->plan.command_only)
 		return &counter->reading[counter->pmu->core ? (int)cpu : package];
+	if (counter->pmu->core && !isnan(cpu))
+		return NULL;
 	for (i = 0; i < readings(session); i++) {
 		if (is_read(session, counter, i) && !counter->reading[i].there)
 			return &counter->reading[i];
@@ -357,7 +365,7 @@ static void set_shares(const struct run *run, double end)
 			else if (!plan->counter[i]->pmu->core)
 				whole = fmax(whole, one->seconds);
 		}
-		if (isfinite(open) && run->told && whole < open - (end - run->told))
+		if (isfinite(open) && whole < open - (run->told ? end - run->told : 0))
 			whole = open;
 		for (i = 0; whole && i < plan->num_counters; i++) {
 			struct reading *one = &plan->counter[i]->reading[package];
@@ -508,6 +516,11 @@ static void take(struct run *run)
 	}
 }
 
+static bool has_failed(const struct run *run)
+{
+	return run->perf.status && !(run->told && run->perf.status == 128 + SIGINT);
+}
+
 /* What perf has come to; before the command has begun it never does. */
 static int judge_perf(const struct run *run)
 {
@@ -522,7 +535,7 @@ static int judge_perf(const struct run *run)
 	else if (!any)
 		return fail(STATUS_FAILED, "perf stat has counted nothing, its status is %d",
 			    status);
-	if (status && !(run->told && status == 128 + SIGINT))
+	if (has_failed(run))
 		return fail(STATUS_FAILED, "perf stat has failed in the middle, its status is %d",
 			    status);
 	return 0;
@@ -571,7 +584,9 @@ int count(struct session *session, output_fn *output)
 	/* What is left of a beginning that failed. */
 	if (run->command.pid)
 		kill(run->command.pid, SIGKILL);
-	if ((run->lines || !counts) && !status)
+	/* A part of a result can be read, but takes the place of no file and ends no recording. */
+	if ((run->lines || !counts) && !status &&
+	    !(has_failed(run) && (session->options.output || session->options.openmetrics)))
 		done(run);
 	shut(&run->signals);
 	shut(&run->perf.fd);

@@ -117,7 +117,8 @@ static int by_verdict(const void *x, const void *y)
 
 	if (a->verdict != b->verdict)
 		return a->verdict - b->verdict;
-	return a->p != b->p ? (a->p > b->p) - (a->p < b->p) :
+	/* Where the spread is not known there is no p. */
+	return (a->p > b->p) - (a->p < b->p) ?:
 	       (fabs(a->share) < fabs(b->share)) - (fabs(a->share) > fabs(b->share));
 }
 

@@ -138,7 +138,7 @@ def grafana(metrics):
 # What joins series of one place, and of one package.
 PLACE, PACKAGE = 'instance, job, socket, box', 'instance, job, socket'
 # node_exporter exports an old file as long as it is there.
-OLD = 'time() - node_textfile_mtime_seconds{file=~".*/perf-metrics[.]prom"} > 600'
+OLD = 'time() - node_textfile_mtime_seconds{file=~"(.*/)?perf-metrics[.]prom"} > 600'
 AGGREGATES = {'mean': 'avg', 'max': 'max', 'min': 'min'}
 
 

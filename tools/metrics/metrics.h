@@ -80,6 +80,11 @@ const char *prefixed(double *value, const char **unit);
 /* The bytes of the control character here, also of U+0080 to U+009F; 0 for a tab or none. */
 int control_at(const char *text);
 struct json_t;
+/*
+ * JSON is UTF-8 without control characters; arguments, names of files and CPUs are what they are.
+ * NULL for NULL.
+ */
+struct json_t *string_json(const char *text);
 /* A line of JSON, which is gone then; false if it could not be written. */
 bool put_json(FILE *f, struct json_t *json);
 /* The text with each of these characters in another form, such as "\\%c". */
@@ -431,6 +436,7 @@ struct value {
 	double seconds;
 	double running;
 	double most;		/* what is 100 % of it, for top; 0 if unknown */
+	bool absent;		/* a box of it is not on the package */
 	char *why;		/* n/a, because */
 	char *note;		/* there is a value, but */
 };

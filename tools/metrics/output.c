@@ -152,10 +152,11 @@ static void print_json(const struct value *values, int num, double time)
 		const struct value *value = &values[i];
 
 		json_array_append_new(list, json_pack(
-			"{ss ss so ss sf ss* ss* so*}", "scope", value->scope, "metric",
+			"{ss ss so ss sf so* so* so*}", "scope", value->scope, "metric",
 			value->metric->name, "value", value->why ? json_null() : json_real(value->value),
-			"unit", value->metric->unit, "running", 100 * value->running, "why", value->why,
-			"note", value->why ? NULL : value->note, "seconds",
+			"unit", value->metric->unit, "running", 100 * value->running, "why",
+			string_json(value->why), "note",
+			string_json(value->why ? NULL : value->note), "seconds",
 			value->why ? NULL : json_real(value->seconds)));
 	}
 	all = json_pack("{so* so}", "time", time ? json_real(time) : NULL, "values", list);

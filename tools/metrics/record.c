@@ -12,33 +12,19 @@
 
 #include "rule.h"
 
-/* JSON is UTF-8 without control characters; arguments and names of files are what they are. */
-static json_t *string(const char *text)
-{
-	char *plain = format("%s", text), *c;
-	json_t *json;
-
-	for (c = plain; *c; c++)
-		memset(c, ' ', control_at(c));
-	json = json_string(plain);
-	for (c = plain; *c; c++)
-		*c = *c < 0 ? '?' : *c;
-	return json ?: json_string(plain);
-}
-
 static json_t *strings(char **list)
 {
 	json_t *array = json_array();
 
 	for (; *list; list++)
-		json_array_append_new(array, string(*list));
+		json_array_append_new(array, string_json(*list));
 	return array;
 }
 
 /* A file as it was read: it may be another one by now. */
 static json_t *text_json(const struct text *file)
 {
-	return json_pack("{so ss}", "path", string(file->path), "text", file->text);
+	return json_pack("{so ss}", "path", string_json(file->path), "text", file->text);
 }
 
 static json_t *machine_json(const struct session *session)

@@ -356,9 +356,9 @@ int record_open(struct record *record, struct session *session, const char *path
 	if (version < 1)
 		return fail(STATUS_USAGE, "%s: this is no recording of perf metrics record", path);
 	if (version > RECORD_VERSION)
-		return fail(STATUS_USAGE, "%s: its format is %d, and this perf metrics (" VERSION
-			    ") knows those up to %d: take a newer one", path, (int)version,
-			    RECORD_VERSION);
+		return fail(STATUS_USAGE, "%s: its format is %" JSON_INTEGER_FORMAT ", and this "
+			    "perf metrics (" VERSION ") knows those up to %d: take a newer one", path,
+			    version, RECORD_VERSION);
 	error = read_header(record);
 	if (error)
 		return damaged(record, 1, error);

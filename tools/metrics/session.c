@@ -336,6 +336,8 @@ static int options_read(struct options *options, int argc, char **argv)
 	if (options->output && (options->openmetrics || options->html))
 		return fail(STATUS_USAGE, "--%s names its file, so -o is too much",
 			    options->html ? "html" : "openmetrics");
+	if (options->plan_only && options->output && mode != RECORD)
+		return fail(STATUS_USAGE, "--plan is printed, so -o is too much");
 	if (mode == TOP && options->command)
 		return fail(STATUS_USAGE, "top takes no command: it has the whole terminal; "
 			    "see perf metrics NAME -I 1000 -- COMMAND");
@@ -357,6 +359,7 @@ static int options_read(struct options *options, int argc, char **argv)
 
 static int run(struct session *session, int argc, char **argv)
 {
+	const char *posix = getenv("POSIXLY_CORRECT");
 	int status, machine, args, first, i;
 	enum mode mode;
 
@@ -369,7 +372,12 @@ static int run(struct session *session, int argc, char **argv)
 			return fail(STATUS_USAGE, "there is no command after --");
 		argv[args] = NULL;
 	}
+	/* With it an option behind NAME is a name. The command gets it back. */
+	posix = posix ? format("%s", posix) : NULL;
+	unsetenv("POSIXLY_CORRECT");
 	status = options_read(&session->options, args, argv);
+	if (posix)
+		setenv("POSIXLY_CORRECT", posix, 1);
 	if (status)
 		return status < 0 ? 0 : status;
 	mode = session->options.mode;

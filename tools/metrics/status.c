@@ -604,9 +604,10 @@ static void print_json(const struct status *status, const struct row *worst)
 	for (i = 0; i < status->num; i++) {
 		const struct row *row = &status->row[i];
 
-		json_array_append_new(rows, json_pack("{ss ss ss ss?}", "name", row->name, "text",
-						      row->text, "level", levels[row->level], "next",
-						      row->next));
+		json_array_append_new(rows, json_pack("{ss so ss so?}", "name", row->name, "text",
+						      string_json(row->text), "level",
+						      levels[row->level], "next",
+						      string_json(row->next)));
 	}
 	all = json_pack("{sb so}", "counting", !worst, "rows", rows);
 	put_json(stdout, all);

@@ -180,6 +180,19 @@ int control_at(const char *text)
 	       *text != '\t' && iscntrl((unsigned char)*text) ? 1 : 0;
 }
 
+json_t *string_json(const char *text)
+{
+	char *plain = format("%s", text ?: ""), *c;
+	json_t *json;
+
+	for (c = plain; *c; c++)
+		memset(c, ' ', control_at(c));
+	json = json_string(plain);
+	for (c = plain; *c; c++)
+		*c = *c < 0 ? '?' : *c;
+	return !text ? NULL : json ?: json_string(plain);
+}
+
 bool put_json(FILE *f, json_t *json)
 {
 	bool good = json && !json_dumpf(json, f, JSON_COMPACT | JSON_REAL_PRECISION(17)) &&

@@ -21,6 +21,7 @@ struct collected {
 	double seconds;		/* the longest */
 	double running;		/* the least */
 	char *why;
+	bool absent;		/* a box of it is not there */
 };
 
 /* What all passes have counted, as if it were one. Time counts twice where two of them run. */
@@ -81,6 +82,7 @@ static void collect_cell(struct collected *all, const struct session *session, i
 				missing = pmu;
 		}
 	}
+	all->absent |= !!missing;
 	if (missing && there && !all->why)
 		all->why = format("there is no %s on S%d", missing->name, package);
 	for (e = 0; e < num_events && !missing; e++) {
@@ -166,6 +168,7 @@ static bool compute(struct value *value, struct metric *metric, const struct col
 		    bool one)
 {
 	value->seconds = all->seconds;
+	value->absent = all->absent;
 	value->why = all->why ?: set_variables(metric, all);
 	if (value->why)
 		return true;

@@ -146,6 +146,8 @@ bool is_absent(const struct session *session, const struct value *value)
 	const char *number = value->cell ? strrchr(value->cell, '_') : NULL;
 	int e, p;
 
+	if (metric->scope == SCOPE_PART)
+		return value->cell && value->absent;
 	if (metric->scope != SCOPE_BOX || !number || value->package < 0)
 		return false;
 	for (e = 0; e < metric->num_events; e++) {
@@ -505,9 +507,9 @@ static void print_json(const struct result *result, double time)
 				values_json(one), "doubt", one->rule->doubt, "page",
 				one->rule->page));
 		else if (!one->judged)
-			json_array_append_new(silent, json_pack("{ss ss ss}", "rule", one->rule->name,
+			json_array_append_new(silent, json_pack("{ss ss so}", "rule", one->rule->name,
 								"place", one->at->scope, "why",
-								one->text));
+								string_json(one->text)));
 	}
 	all = json_pack("{so* si so so}", "time", time ? json_real(time) : NULL, "judged",
 			result->judged, "verdicts", found, "not_judged", silent);
