@@ -356,8 +356,8 @@ static void control_register_changes(void)
 		{ "xeon7500_wbox", "uncore_clock", W_FIXED_CTR, W_FIXED_CTR_CTL, 0 },
 	};
 	u64 count, truth;
+	unsigned int i, turn;
 	long long before;
-	unsigned int i;
 	int fd;
 
 	start();
@@ -368,7 +368,8 @@ static void control_register_changes(void)
 		perf_enable(fd);
 		sleep_us(1000);
 		msr_write(0, changes[i].reg, changes[i].val);
-		sleep_us(NOTICED_US);
+		for (turn = 0; turn < 10 && foreign_writes() == before; turn++)
+			sleep_us(NOTICED_US);
 		ktap_check(before >= 0 && foreign_writes() > before,
 			   "%s: foreign_writes %lld, then %lld", changes[i].pmu, before,
 			   foreign_writes());
