@@ -56,9 +56,8 @@ static __always_inline bool uncore_event_try_update(struct perf_event *event, bo
 	/* It does not count, and was updated when it stopped. */
 	if (prev & UNCORE_NO_START)
 		return true;
-	/* RDMSR does not wait for the load of prev. */
 	if (sure)
-		rmb();
+		rmb(); /* RDMSR does not wait for the load of prev. */
 	now = uncore_read_counter(event, prev & UNCORE_COUNTER_MASK);
 	gained = (now - prev) & UNCORE_COUNTER_MASK;
 	if (gained > UNCORE_COUNTER_MASK / 2 && !sure)
@@ -78,8 +77,8 @@ static __always_inline bool uncore_event_try_update(struct perf_event *event, bo
 }
 
 /*
- * Nothing is out of order from the second try on. RDMSR is also a tracepoint, and a sample of it may read
- * this event: then each try fails, but the sample has updated the event just now.
+ * Nothing is out of order from the second try on. RDMSR is also a tracepoint, and a sample of it
+ * may read this event: then each try fails, but the sample has updated the event just now.
  */
 static noinline void uncore_event_update_again(struct perf_event *event)
 {

@@ -79,8 +79,8 @@ static void uncore_package_event_read(struct perf_event *event)
 }
 
 /*
- * Gates of a package that has lost its last CPU are gone already. Whoever makes or closes one does
- * so from any CPU, but a CPU takes no lock of another package: in an NMI it waits for that of its own.
+ * Gates of a package that has lost its last CPU are gone already. A gate is made and closed from
+ * any CPU, but a CPU takes no lock of another package: in an NMI it waits for that of its own.
  */
 static bool uncore_gate_is_there(const struct uncore_package_event *pe)
 {

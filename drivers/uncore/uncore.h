@@ -18,7 +18,7 @@
  * Locking: uncore_package.lock guards the package, its boxes, their registers and the
  * states of their counters. It is taken with interrupts off. An NMI also takes it, unless it
  * has interrupted code that holds the lock or waits for it, see uncore_lock(). So a CPU takes no
- * lock of another package: two CPUs that do, each waiting in an NMI for its own, would wait for ever.
+ * lock of another package: two CPUs that do, and then wait in an NMI for their own, never go on.
  * uncore_event_update() needs no lock, in any context, on any CPU of the package.
  * No callback of perf takes another lock: perf may hold ctx->mutex, ctx->lock or both.
  * uncore_perf_map tells lockdep so.
