@@ -152,10 +152,13 @@ static void sample_through(const char *options, unsigned int fault, u64 n, unsig
 		   "%s: %llu, %llu, %llu samples", what, before, after, samples());
 	b = sampling_end(what);
 	ktap_check(msr_read(0, SYN_PMI(stat)), "%s: it did not happen", what);
-	/* No other PMI comes while the package is frozen. */
+	/*
+	 * No other PMI comes while the package is frozen. perf may stop the event before the timer
+	 * looks, and so find the overflow, but not each time.
+	 */
 	missed = package_caps("missed_pmis") - missed;
-	ktap_check(fault != SYN_FAULT_LOSE || !*options || missed > 0, "%s: missed_pmis: %lld more",
-		   what, missed);
+	ktap_check(fault != SYN_FAULT_LOSE || !*options || n < 5 || missed > 0,
+		   "%s: missed_pmis: %lld more", what, missed);
 	ktap_note("%s: %llu times, %llu overflows", what, msr_read(0, SYN_PMI(stat)), b.overflows);
 	/* The last one, if it comes when all is over. */
 	sleep_us(40000);
