@@ -288,9 +288,10 @@ static inline int perf_pmu_users(const struct pmu *pmu, int cpu)
 
 /*
  * Software events that groups have left behind are moved, too, and users may have any number. Some
- * cannot be moved: those of a CPU that was the last of its package, until they are closed.
+ * cannot be moved: those of a CPU that was the last of its package, until they are closed. On 6.1
+ * each call moves all, and waits for RCU in any case.
  */
-#define PERF_PMU_MIGRATE_CALLS	1024
+#define PERF_PMU_MIGRATE_CALLS	(LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0) ? 4 : 1024)
 #define PERF_PMU_MIGRATE_IDLE	3
 
 /**

@@ -121,13 +121,11 @@ static bool uncore_gate_goes_without_cpu(struct uncore_package_event *pe)
 	unsigned long irq;
 	bool alone;
 
-	local_irq_save(irq);
-	uncore_lock(pkg);
+	raw_spin_lock_irqsave(&pkg->lock, irq);
 	alone = READ_ONCE(pkg->cpu) < 0;
 	if (alone)
 		pkg->hold.gates -= uncore_gate_is_there(pe);
-	uncore_unlock(pkg);
-	local_irq_restore(irq);
+	raw_spin_unlock_irqrestore(&pkg->lock, irq);
 	return alone;
 }
 
@@ -149,13 +147,11 @@ void uncore_gates_forget(struct uncore_package *pkg)
 {
 	unsigned long irq;
 
-	local_irq_save(irq);
-	uncore_lock(pkg);
+	raw_spin_lock_irqsave(&pkg->lock, irq);
 	pkg->hold.gates = 0;
 	pkg->hold.open = 0;
 	pkg->hold.generation++;
-	uncore_unlock(pkg);
-	local_irq_restore(irq);
+	raw_spin_unlock_irqrestore(&pkg->lock, irq);
 }
 
 static void uncore_package_event_start(struct perf_event *event, int flags)

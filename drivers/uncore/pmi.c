@@ -183,7 +183,7 @@ static int uncore_nmi_spurious(struct uncore_package *pkg)
 
 /**
  * uncore_lock() - lock a package; interrupts are off
- * @pkg: the package of this CPU, or one without a CPU
+ * @pkg: the package of this CPU
  *
  * In an NMI this is for the handler, and for the callbacks that perf calls while it gets a sample
  * from us. The code that the NMI has interrupted does not hold the lock then.
@@ -191,7 +191,7 @@ static int uncore_nmi_spurious(struct uncore_package *pkg)
 void uncore_lock(struct uncore_package *pkg)
 	__acquires(&pkg->lock)
 {
-	lockdep_assert(READ_ONCE(pkg->cpu) < 0 || uncore_package_of(smp_processor_id()) == pkg);
+	lockdep_assert(uncore_package_of(smp_processor_id()) == pkg);
 	this_cpu_write(uncore_inside[!!in_nmi()], pkg);
 	if (!in_nmi()) {
 		raw_spin_lock(&pkg->lock);

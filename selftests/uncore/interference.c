@@ -293,14 +293,14 @@ static void do_hotplug(void)
 {
 	int cpu = 1 + (int)draw(3);
 
-	timed(write_online(cpu, false));
+	idle = !timed(write_online(cpu, false));
 	timed(write_online(cpu, true));
 }
 
 static void do_last(void)
 {
-	timed(write_online(2, false));
-	timed(write_online(3, false));
+	idle = !timed(write_online(2, false));
+	idle |= !timed(write_online(3, false));
 	usleep(1000);
 	timed(write_online(3, true));
 	timed(write_online(2, true));
@@ -312,6 +312,7 @@ static void do_module(void)
 
 	for (i = 0; i < 20 && err; i++)
 		err = timed(unload(OURS));
+	idle = err;
 	if (!err && timed(load_ours()))
 		wrong("the module does not come back");
 }

@@ -326,8 +326,7 @@ static void read_group(int cpu)
  */
 static void gates_across(void)
 {
-	u64 times = soak() ? 20000 : 2000;
-	int cpu, status;
+	int cpu, status, gates[] = { package_cpu(0), package_cpu(1) };
 	pid_t pid[CPUS];
 
 	with_core = false;
@@ -336,12 +335,20 @@ static void gates_across(void)
 	sampling_open("xeon7500_ubox", "woken", 20011, package_cpu(1), 64);
 	for (cpu = 0; cpu < 2; cpu++)
 		perf_enable(rings[cpu].fd);
-	for (cpu = 0; cpu < CPUS; cpu++)
-		pid[cpu] = repeat(cpu, cpu == package_cpu(cpu >= 2) ? gate_across : read_group,
-				  cpu == package_cpu(cpu >= 2) ? times : times / 50);
-	for (cpu = 0; cpu < CPUS; cpu++)
-		ktap_check(waitpid(pid[cpu], &status, 0) == pid[cpu] && !status,
-			   "on CPU %d: status %#x", cpu, status);
+	for (cpu = 0; cpu < CPUS; cpu++) {
+		if (cpu == gates[cpu >= 2])
+			pid[cpu] = repeat(cpu, gate_across, soak() ? 20000 : 2000);
+		else
+			pid[cpu] = repeat(cpu, read_group, ~0ULL);
+	}
+	for (cpu = 0; cpu < 2; cpu++)
+		ktap_check(waitpid(pid[gates[cpu]], &status, 0) > 0 && !status,
+			   "on CPU %d: status %#x", gates[cpu], status);
+	for (cpu = 0; cpu < CPUS; cpu++) {
+		if (cpu != gates[cpu >= 2])
+			ktap_check(!waitpid(pid[cpu], &status, WNOHANG), "on CPU %d: status %#x",
+				   cpu, status);
+	}
 	for (cpu = 0; cpu < 2; cpu++)
 		perf_disable(rings[cpu].fd);
 	rings_drain();
