@@ -60,7 +60,7 @@ static struct {
 } *shared;
 
 static int me;		/* of shared->live */
-static bool idle;	/* nothing was opened in this round, or compared */
+static bool idle;	/* this round has opened, compared or changed nothing */
 static u64 seed = 1;
 
 static u64 draw(u64 below)
