@@ -110,6 +110,34 @@ static void read_within_read(void)
 		   p.value[1], box_truth(cpu, SYN_EVENTS, pmu));
 }
 
+/*
+ * Adding the event writes a register that it shares with others: the sample of that tracepoint
+ * reads an event which was not there while a gate held the package.
+ */
+static void read_within_add(void)
+{
+	struct perf_count count;
+	int cpu, leader, fd, gate;
+
+	start();
+	cpu = package_cpu(0);
+	leader = tracepoint_open("msr/write_msr", cpu);
+	fd = event_open("xeon7500_mbox_1", "bbox_cmds.reads", cpu, leader);
+	perf_enable(leader);
+	sleep_us(20000);
+	perf_disable(leader);
+	gate = event_open("xeon7500_package", "gate", cpu, -1);
+	sleep_us(10000);
+	close(gate);
+	num_open_events--;
+	perf_enable(leader);
+	sleep_us(1000);
+	perf_disable(leader);
+	count = perf_count(fd);
+	ktap_check(count.value && count.enabled > 20000000 && count.running == count.enabled,
+		   "ran for %llu of %llu ns", count.running, count.enabled);
+}
+
 /* From 6.16 on perf stops the whole group, but not its running time. */
 static void throttled_by_another(void)
 {
@@ -293,6 +321,7 @@ static void unload_waits(void)
 }
 
 SILICON_MAIN({ "a sample within a read reads the same event", read_within_read },
+	     { "a sample within an add reads the event that is added", read_within_add },
 	     { "a member of another PMU is throttled, ours counts on", throttled_by_another },
 	     { "so does the time of a gate", gate_throttled_by_another },
 	     { "a member is throttled within a write of ours", throttled_within_a_write },
