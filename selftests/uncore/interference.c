@@ -520,12 +520,18 @@ static void end_group(pid_t group, int actor)
 
 /*
  * Actor I of NUM has to do something. Beside others an actor may find each time that its CPU or
- * its PMU has gone; the watchers are there until they have found them.
+ * its PMU has gone; the watchers are there until they have found them. Who is killed may have
+ * unloaded the driver, and not loaded it again.
  */
 static bool has_to_act(const int who[], int num, int i)
 {
 	const struct actor *a = &actors[who[i]];
+	int j;
 
+	for (j = 0; j < num; j++) {
+		if (actors[who[j]].signal == SIGKILL)
+			return false;
+	}
 	return i < FIRST || (num == FIRST + 1 && !a->slow && !a->signal);
 }
 
