@@ -254,9 +254,9 @@ def ends():
             os.unlink(f'{world.dir}/pid')
             ktap.result(f'{sig.name} {"with" if command else "without"} a command', bad)
     world.play(PLAY)
-    child = world.start('memory', '--csv', '--', 'sh', '-c', f'trap "exit 5" TERM; touch {world.dir}/on; while :; do sleep 0.1; done',
+    child = world.start('memory', '--csv', '--', 'sh', '-c', f'trap "exit 5" TERM; touch {world.dir}/trapped; while :; do sleep 0.1; done',
                         stdout=subprocess.PIPE, text=True)
-    wait_for(f'{world.dir}/on')
+    wait_for(f'{world.dir}/trapped')
     child.send_signal(signal.SIGTERM)
     out = child.communicate(timeout=60)[0]
     ktap.result('a command that handles a signal', [] if child.returncode == 5 and 'memory_bandwidth,' in out else
