@@ -46,6 +46,7 @@ struct run {
 	double time, done;	/* of this interval and of the last one; NAN for none */
 	bool begins;		/* perf does not count yet */
 	double told;		/* when it was told to end, or 0 */
+	double last;		/* when the last result came, or 0 */
 	double deadline;	/* until when it is waited for; INFINITY for always */
 	double tells;		/* when it is said that it is waited for; likewise */
 	int failed;		/* a status */
@@ -352,6 +353,7 @@ static void set_shares(const struct run *run, double end)
 {
 	struct session *session = run->session;
 	const struct plan *plan = &session->plan;
+	double from = run->told ?: run->time ? 0 : run->last;
 	int package, i;
 
 	for (package = 0; package < session->packages && plan->counter[0]->gate; package++) {
@@ -365,7 +367,7 @@ static void set_shares(const struct run *run, double end)
 			else if (!plan->counter[i]->pmu->core)
 				whole = fmax(whole, one->seconds);
 		}
-		if (isfinite(open) && whole < open - (run->told ? end - run->told : 0))
+		if (isfinite(open) && whole < open - (from ? end - from : 0))
 			whole = open;
 		for (i = 0; whole && i < plan->num_counters; i++) {
 			struct reading *one = &plan->counter[i]->reading[package];
@@ -399,6 +401,7 @@ static void done(struct run *run)
 	if (run->failed)
 		stop_perf(run);
 	run->done = run->time;
+	run->last = before;
 	run->lines = 0;
 	for (i = 0; i < session->plan.num_counters; i++)
 		memset(session->plan.counter[i]->reading, 0,

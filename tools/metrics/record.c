@@ -46,8 +46,9 @@ static json_t *machine_json(const struct session *session)
 		json_array_append_new(pmus, json_pack("{ss sb so}", "name", pmu->name, "core",
 						      pmu->core, "cpus", cpus));
 	}
-	return json_pack("{ss ss ss ss ss ss? so so}", "model", session->model, "model_name",
-			 session->model_name, "name", machine_name(session), "host", name.nodename,
+	return json_pack("{ss so so so ss ss? so so}", "model", session->model, "model_name",
+			 string_json(session->model_name), "name",
+			 string_json(machine_name(session)), "host", string_json(name.nodename),
 			 "kernel", name.release, "module", module,
 			 "package", package, "pmus", pmus);
 }
