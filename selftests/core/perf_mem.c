@@ -117,7 +117,7 @@ static void mem_report(void)
 	ktap_check(!shell("perf mem report -i /tmp/l2 --stdio --sort mem,sym 2>/dev/null >/tmp/report"));
 	ktap_check(!shell("grep -q 'L2 hit .*walk' /tmp/report"), "%d", shell("head -n 30 /tmp/report"));
 	ktap_check(shell("grep -q 'N/A .*walk' /tmp/report"));
-	ktap_check(!shell("perf mem -t load record -c 997 -o /tmp/load " WALKER " >/dev/null 2>&1"));
+	ktap_check(!shell("perf mem -t load record -U -c 997 -o /tmp/load " WALKER " >/dev/null 2>&1"));
 	ktap_check(!shell("perf script -i /tmp/load -F data_src 2>/dev/null | grep -q 'OP LOAD'"));
 }
 
