@@ -6,7 +6,6 @@
  * TEST: 6.1 6.12 newest debug
  * VM: --sockets 2 --cores 2
  */
-#include <sys/mman.h>
 #include <sys/wait.h>
 
 #include "hotplug.h"
@@ -14,34 +13,11 @@
 #include "sampling.h"
 #include "silicon.h"
 
-#define PAGE		4096
-
 static void start(void)
 {
 	event_close_all();
 	all_online(4);
 	silicon_start();
-}
-
-/* A CPU's tracepoint, each hit of which is a sample that reads the group. */
-static int tracepoint_open(const char *name, int cpu)
-{
-	struct perf_event_attr attr = {
-		.size = sizeof(attr),
-		.type = PERF_TYPE_TRACEPOINT,
-		.sample_period = 1,
-		.sample_type = PERF_SAMPLE_READ,
-		.read_format = PERF_FORMAT_GROUP,
-		.disabled = 1,
-	};
-	int fd;
-
-	attr.config = tracepoint_id(name);
-	fd = event_open_attr(&attr, cpu, -1);
-	/* A ring that is not written is never full. */
-	ktap_require(mmap(NULL, 9 * PAGE, PROT_READ, MAP_SHARED, fd, 0) != MAP_FAILED, "mmap: %s",
-		     strerror(errno));
-	return fd;
 }
 
 /* What a group of two has counted, in their order */
