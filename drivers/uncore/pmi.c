@@ -259,8 +259,7 @@ static void uncore_deliver_sample(struct uncore_package *pkg, struct uncore_box 
 	struct perf_event *event = c->event;
 	u64 period = event->hw.last_period, interrupts = event->hw.interrupts;
 	struct perf_sample_data data;
-	/* perf may start it within its sample, to change the period, and is still stopping it. */
-	bool stop = c->state == UNCORE_STOPPED;
+	bool stop = false;
 
 	if (c->state != UNCORE_LEFT)
 		uncore_event_set_period(event);
@@ -270,7 +269,7 @@ static void uncore_deliver_sample(struct uncore_package *pkg, struct uncore_box 
 	} else {
 		uncore_just_unlock(pkg);
 		perf_sample_data_init(&data, 0, period);
-		stop |= uncore_overflow(event, &data, regs);
+		stop = uncore_overflow(event, &data, regs);
 		/*
 		 * perf has throttled its group. It would take one more interrupt for none, and
 		 * never start the group again.

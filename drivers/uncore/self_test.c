@@ -218,7 +218,6 @@ static int uncore_test_rounds(const struct uncore_test *t)
 static void uncore_self_test(struct uncore_package *pkg)
 {
 	struct uncore_test t = { .pkg = pkg };
-	u64 before = pkg->pmi.latency_ns;
 	int err;
 
 	if (!uncore_test_possible(pkg))
@@ -237,8 +236,6 @@ static void uncore_self_test(struct uncore_package *pkg)
 	uncore_package_write_ctl(pkg);
 	pkg->hold.testing = false;
 	uncore_package_apply(pkg, pkg->used);
-	if (err)
-		pkg->pmi.latency_ns = before;
 	if (err == -EBUSY)
 		return;
 	if (err)

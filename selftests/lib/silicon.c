@@ -393,6 +393,28 @@ struct ring *event_ring(int fd, u64 type, unsigned int pages)
 	return r;
 }
 
+int tracepoint_open(const char *name, int cpu)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_TRACEPOINT,
+		.config = tracepoint_id(name),
+		.sample_period = 1,
+		.sample_type = PERF_SAMPLE_READ,
+		.read_format = PERF_FORMAT_GROUP,
+		.disabled = 1,
+	};
+	struct ring *r = &rings[num_rings];
+	int fd = event_open_attr(&attr, cpu, -1);
+
+	/* Perf overwrites a ring that is mapped only for reading, so it is never full. */
+	r->size = 2 * RING_PAGE;
+	r->page = mmap(NULL, r->size, PROT_READ, MAP_SHARED, fd, 0);
+	ktap_require(r->page != MAP_FAILED, "mmap: %s", strerror(errno));
+	num_rings++;
+	return fd;
+}
+
 int event_open(const char *pmu, const char *event, int cpu, int group)
 {
 	struct perf_event_attr attr = event_attr(pmu, event);

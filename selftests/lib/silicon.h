@@ -164,6 +164,9 @@ int event_open_attr(struct perf_event_attr *attr, int cpu, int group);
 /* pages: a power of two. type: sample_type of the event. */
 struct ring *event_ring(int fd, u64 type, unsigned int pages);
 
+/* A CPU's tracepoint, disabled. Each hit is a sample that reads the group; none can be drained. */
+int tracepoint_open(const char *name, int cpu);
+
 /* Opens an event by name, disabled unless it is to follow a group leader. */
 int event_open(const char *pmu, const char *event, int cpu, int group);
 

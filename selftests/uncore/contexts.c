@@ -19,7 +19,6 @@
  */
 #define _GNU_SOURCE
 #include <ftw.h>
-#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 
@@ -156,9 +155,6 @@ static const struct context {
 
 static int cgroup_fd = -1;
 
-#define RING_BYTES	8192
-static void *leader_ring;
-
 static int open_leader(const struct context *c, const struct kind *k, int cpu)
 {
 	struct perf_event_attr attr = { .size = sizeof(attr), .type = PERF_TYPE_SOFTWARE,
@@ -184,11 +180,7 @@ static int open_leader(const struct context *c, const struct kind *k, int cpu)
 		attr.sample_type = SAMPLE_BASE | PERF_SAMPLE_READ;
 		break;
 	case TRACED:
-		attr.type = PERF_TYPE_TRACEPOINT;
-		attr.config = tracepoint_id(c->tracepoint);
-		attr.sample_period = 1;
-		attr.sample_type = SAMPLE_BASE | PERF_SAMPLE_READ;
-		break;
+		return tracepoint_open(c->tracepoint, cpu);
 	case CORE:
 		attr.type = PERF_TYPE_HARDWARE;
 		attr.config = PERF_COUNT_HW_CPU_CYCLES;
@@ -206,11 +198,9 @@ static int open_leader(const struct context *c, const struct kind *k, int cpu)
 		return fd;
 	}
 	fd = event_open_attr(&attr, cpu, -1);
-	/* Without a ring no sample reads the group; one that is not written is never full. */
-	if (attr.sample_period) {
-		leader_ring = mmap(NULL, RING_BYTES, PROT_READ, MAP_SHARED, fd, 0);
-		ktap_require(leader_ring != MAP_FAILED, "mmap: %s", strerror(errno));
-	}
+	/* Without a ring no sample reads the group. */
+	if (attr.sample_period)
+		event_ring(fd, attr.sample_type, 8);
 	return fd;
 }
 
@@ -321,9 +311,6 @@ static void try_one(const struct context *c, const struct kind *k, bool pmi)
 			read_everywhere(what, leader);
 	}
 	event_close_all();
-	if (leader_ring)
-		munmap(leader_ring, RING_BYTES);
-	leader_ring = NULL;
 }
 
 /* ---- the cases ---- */

@@ -10,6 +10,7 @@
  * SOAK: 6.1 6.12 newest debug-rt debug-kcsan
  */
 #include "hotplug.h"
+#include "kmsg.h"
 #include "silicon.h"
 
 /* All CPUs there, 2 in charge of package 1. */
@@ -233,6 +234,12 @@ static void same_counter_again(void)
 	sleep_us(1000);
 	set_online(2, false);
 	set_online(3, false);
+	set_online(3, true);
+	/* perf cannot move it any more, and it has long stopped. */
+	kmsg_mark();
+	set_online(2, true);
+	set_online(3, false);
+	ktap_check(!kmsg_count("too many events"), "a false message");
 	set_online(3, true);
 	event_close_all();
 	silicon_start();

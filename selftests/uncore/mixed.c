@@ -6,42 +6,20 @@
  * TEST: 6.1 6.12 newest debug
  * VM: --sockets 2 --cores 2
  */
-#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "hotplug.h"
+#include "kmsg.h"
 #include "module.h"
 #include "sampling.h"
 #include "silicon.h"
-
-#define PAGE		4096
 
 static void start(void)
 {
 	event_close_all();
 	all_online(4);
 	silicon_start();
-}
-
-/* A CPU's tracepoint, each hit of which is a sample that reads the group. */
-static int tracepoint_open(const char *name, int cpu)
-{
-	struct perf_event_attr attr = {
-		.size = sizeof(attr),
-		.type = PERF_TYPE_TRACEPOINT,
-		.sample_period = 1,
-		.sample_type = PERF_SAMPLE_READ,
-		.read_format = PERF_FORMAT_GROUP,
-		.disabled = 1,
-	};
-	int fd;
-
-	attr.config = tracepoint_id(name);
-	fd = event_open_attr(&attr, cpu, -1);
-	/* A ring that is not written is never full. */
-	ktap_require(mmap(NULL, 9 * PAGE, PROT_READ, MAP_SHARED, fd, 0) != MAP_FAILED, "mmap: %s",
-		     strerror(errno));
-	return fd;
 }
 
 /* What a group of two has counted, in their order */
@@ -185,7 +163,7 @@ static void gate_throttled_by_another(void)
  * Likewise, in WRMSR of the driver, with its lock held. A tracepoint is throttled only by two
  * samples of one hit, which it has if it has just got another period.
  */
-static void throttled_within_a_write(void)
+static void throttled_within(bool nmi)
 {
 	static const u64 two = 2, one = 1;
 	struct pair traced, counted;
@@ -207,14 +185,23 @@ static void throttled_within_a_write(void)
 	attr.read_format = PERF_FORMAT_GROUP;
 	attr.disabled = 0;
 	event_open_attr(&attr, cpu, pair);
+	/* Every 2 ms, so it is not throttled itself. */
+	if (nmi)
+		perf_enable(sampling_open("xeon7500_mbox_0", "mbox_cycles", 4500007, cpu, 64)->fd);
 	perf_enable(pair);
 	perf_enable(leader);
 	run_on(cpu);
 	for (n = 0; n < 100; n++) {
+		/* Only then is the period another one than the last. */
+		perf_disable(leader);
+		perf_enable(leader);
 		/* Each reading is two writes. */
 		for (i = 0; i < 20; i++)
 			pair_read(pair);
 		ktap_require(!ioctl(leader, PERF_EVENT_IOC_PERIOD, &two), "%s", strerror(errno));
+		/* The next hit is in the NMI, unless a tick comes first. */
+		if (nmi)
+			spin_us(2500);
 		pair_read(pair);
 		ktap_require(!ioctl(leader, PERF_EVENT_IOC_PERIOD, &one), "%s", strerror(errno));
 	}
@@ -232,6 +219,9 @@ static void throttled_within_a_write(void)
 		   counted.value[1]);
 	sampling_limit(100000);
 }
+
+KTAP_CALL(throttled_within_a_write, throttled_within(false))
+KTAP_CALL(throttled_within_an_nmi, throttled_within(true))
 
 /* ---- software events that stay where a group of ours has been ---- */
 
@@ -283,6 +273,35 @@ static void none_stays_behind(void)
 	set_online(cpu, true);
 }
 
+#define MANY	1100
+
+/* A kernel that moves one with each call does not get them all: the driver says so. */
+static void some_stay_behind(void)
+{
+	static u64 before[MANY];
+	static int left[MANY];
+	struct rlimit files = { 2 * MANY, 2 * MANY };
+	int cpu, i, stopped = 0, told;
+
+	start();
+	cpu = package_cpu(1);
+	ktap_require(!setrlimit(RLIMIT_NOFILE, &files), "%s", strerror(errno));
+	for (i = 0; i < MANY; i++)
+		left[i] = leave_behind(cpu, true);
+	kmsg_mark();
+	set_online(cpu, false);
+	told = kmsg_count("too many events");
+	for (i = 0; i < MANY; i++)
+		before[i] = perf_value(left[i]);
+	sleep_us(2000);
+	for (i = 0; i < MANY; i++) {
+		stopped += perf_value(left[i]) == before[i];
+		close(left[i]);
+	}
+	ktap_check(told == !!stopped, "%d of %d count no more, told %d times", stopped, MANY, told);
+	set_online(cpu, true);
+}
+
 /* Without them the driver goes in less than a second. */
 static void unload_waits(void)
 {
@@ -325,5 +344,7 @@ SILICON_MAIN({ "a sample within a read reads the same event", read_within_read }
 	     { "a member of another PMU is throttled, ours counts on", throttled_by_another },
 	     { "so does the time of a gate", gate_throttled_by_another },
 	     { "a member is throttled within a write of ours", throttled_within_a_write },
+	     { "and within a write in an NMI", throttled_within_an_nmi },
 	     { "what others left behind keeps no event on a CPU that goes", none_stays_behind },
+	     { "too many of them to move: the log says so", some_stay_behind },
 	     { "unload waits for what others left behind", unload_waits })

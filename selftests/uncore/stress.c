@@ -327,6 +327,8 @@ static void read_group(int cpu)
 static void gates_across(void)
 {
 	int cpu, status, gates[] = { package_cpu(0), package_cpu(1) };
+	/* Lockdep reports it at the first gate. */
+	u64 times = debug_kernel() ? 100 : soak() ? 20000 : 2000;
 	pid_t pid[CPUS];
 
 	with_core = false;
@@ -337,7 +339,7 @@ static void gates_across(void)
 		perf_enable(rings[cpu].fd);
 	for (cpu = 0; cpu < CPUS; cpu++) {
 		if (cpu == gates[cpu >= 2])
-			pid[cpu] = repeat(cpu, gate_across, soak() ? 20000 : 2000);
+			pid[cpu] = repeat(cpu, gate_across, times);
 		else
 			pid[cpu] = repeat(cpu, read_group, ~0ULL);
 	}
