@@ -271,7 +271,7 @@ static void load_plain(void)
 	static const char *const parameters[] = { "", "enforce=1", "ds_guard=1" };
 	static const enum work work[NUM_BUSY] = { OPEN, OPEN, RECORD, STAT };
 
-	load_often(parameters, 3, soak() ? 1000 : 30, work);
+	load_often(parameters, 3, soak() ? 300 : 30, work);
 }
 
 static void load_data_src(void)
@@ -288,7 +288,7 @@ static void load_software(void)
 	static const char *const parameters[] = { "enforce=1", "enforce=1 ds_guard=1" };
 	static const enum work work[NUM_BUSY] = { SOFTWARE, SOFTWARE, OPEN, HOTPLUG };
 
-	load_often(parameters, 2, soak() ? 1000 : 20, work);
+	load_often(parameters, 2, soak() ? 300 : 20, work);
 }
 
 /* Nothing of ours is in an event that was only checked: it counts on, to the last one. */
