@@ -215,6 +215,8 @@ static struct pmu *core_ext_find_core(void)
 		.config = PERF_COUNT_HW_CPU_CYCLES,
 		.size = sizeof(attr),
 		.disabled = 1,
+		/* Linux 7 refuses others while a guest has the PMU to itself. */
+		.exclude_guest = 1,
 	};
 	struct perf_event *event;
 	struct pmu *core;

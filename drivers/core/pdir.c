@@ -48,6 +48,7 @@ enum pdir_kind {
 	PDIR_EVENT,
 	PDIR_NUM_PROGRAMMABLE,
 	PDIR_FIXED = PDIR_NUM_PROGRAMMABLE,
+	PDIR_REF_CYCLES = PDIR_FIXED + 2,
 	PDIR_NUM_FIXED = 3,
 	PDIR_NUM_KINDS = PDIR_FIXED + PDIR_NUM_FIXED
 };
@@ -211,10 +212,11 @@ static bool pdir_turn(bool second, u64 now)
 /* Has a CPU-wide event that one of this kind cannot run beside left a CPU just now? */
 static bool pdir_left(const struct pdir_cpu *c, enum pdir_kind kind, u64 now)
 {
-	u64 while_ago = now - 10 * pdir_interval();
+	u64 left = READ_ONCE(c->left[PDIR_EVENT]);
 
-	return time_after64(READ_ONCE(c->left[PDIR_EVENT]), while_ago) ||
-	       (kind == PDIR_EVENT && time_after64(READ_ONCE(c->left[PDIR_OTHER]), while_ago));
+	if (kind == PDIR_EVENT)
+		left = max(left, READ_ONCE(c->left[PDIR_OTHER]));
+	return left && now - left < 10 * pdir_interval();
 }
 
 /* The order of what a CPU asks for, if an event of this kind cannot run beside it; -1: none */
@@ -339,6 +341,9 @@ static int pdir_add(struct perf_event *event, int flags)
 	/* The kernel prefers the counter that an event had before. It shall take the fixed one. */
 	if (pdir_kind(event) >= PDIR_FIXED && event->hw.idx < INTEL_PMC_IDX_FIXED)
 		event->hw.idx = -1;
+	/* Reference cycles have no other counter: do not ask for room when theirs is taken. */
+	if (kind == PDIR_OTHER && pdir_kind(event) == PDIR_REF_CYCLES)
+		return -EAGAIN;
 	/* Do not ask for room for the first of a group whose others cannot follow it. */
 	if (order < PDIR_PINNED && event->group_leader->nr_siblings && pdir_first(event) &&
 	    pdir_group_conflicts(c, event))

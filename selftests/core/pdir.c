@@ -577,6 +577,18 @@ static void second_of_a_kind(void)
 	ktap_check(clashes() == before);
 }
 
+/* A second one of reference cycles waits for the first, and only for it. */
+static void reference_cycles(void)
+{
+	int first, second;
+
+	ext_load("enforce=1");
+	first = open_on(0x0300, 0, 1);
+	second = open_on(0x0300, 0, 1);
+	together(open_on(PDIR, 2, 0), open_on(0x00c0, 0, 0));
+	take_turns(first, second);
+}
+
 /*
  * Who of a kind has the fixed counter changes when they come and go: the one that is left
  * is on a programmable one. The other thread does not make it move.
@@ -859,6 +871,7 @@ CORE_MAIN("2a 2d",
 	{ "another core does not matter", other_core },
 	{ "fixed counters do not matter", fixed_counters },
 	{ "a second one of a fixed kind does", second_of_a_kind },
+	{ "but reference cycles have only the fixed one", reference_cycles },
 	{ "the fixed counter goes from one of a kind to another", kind_swapped },
 	{ "a group that can never run is refused", groups },
 	{ "a group that never runs keeps no task waiting", group_in_vain },
