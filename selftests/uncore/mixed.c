@@ -163,7 +163,7 @@ static void gate_throttled_by_another(void)
  * Likewise, in WRMSR of the driver, with its lock held. A tracepoint is throttled only by two
  * samples of one hit, which it has if it has just got another period.
  */
-static void throttled_within(bool nmi)
+static void throttled_within_a_write(void)
 {
 	static const u64 two = 2, one = 1;
 	struct pair traced, counted;
@@ -185,9 +185,6 @@ static void throttled_within(bool nmi)
 	attr.read_format = PERF_FORMAT_GROUP;
 	attr.disabled = 0;
 	event_open_attr(&attr, cpu, pair);
-	/* Every 2 ms, so it is not throttled itself. */
-	if (nmi)
-		perf_enable(sampling_open("xeon7500_mbox_0", "mbox_cycles", 4500007, cpu, 64)->fd);
 	perf_enable(pair);
 	perf_enable(leader);
 	run_on(cpu);
@@ -199,9 +196,6 @@ static void throttled_within(bool nmi)
 		for (i = 0; i < 20; i++)
 			pair_read(pair);
 		ktap_require(!ioctl(leader, PERF_EVENT_IOC_PERIOD, &two), "%s", strerror(errno));
-		/* The next hit is in the NMI, unless a tick comes first. */
-		if (nmi)
-			spin_us(2500);
 		pair_read(pair);
 		ktap_require(!ioctl(leader, PERF_EVENT_IOC_PERIOD, &one), "%s", strerror(errno));
 	}
@@ -219,9 +213,6 @@ static void throttled_within(bool nmi)
 		   counted.value[1]);
 	sampling_limit(100000);
 }
-
-KTAP_CALL(throttled_within_a_write, throttled_within(false))
-KTAP_CALL(throttled_within_an_nmi, throttled_within(true))
 
 /* ---- software events that stay where a group of ours has been ---- */
 
@@ -344,7 +335,6 @@ SILICON_MAIN({ "a sample within a read reads the same event", read_within_read }
 	     { "a member of another PMU is throttled, ours counts on", throttled_by_another },
 	     { "so does the time of a gate", gate_throttled_by_another },
 	     { "a member is throttled within a write of ours", throttled_within_a_write },
-	     { "and within a write in an NMI", throttled_within_an_nmi },
 	     { "what others left behind keeps no event on a CPU that goes", none_stays_behind },
 	     { "too many of them to move: the log says so", some_stay_behind },
 	     { "unload waits for what others left behind", unload_waits })
