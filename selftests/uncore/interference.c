@@ -231,6 +231,8 @@ static void books(int which, int package)
 		return;
 	ring_map(&r, fd, 8);
 	r.type = SAMPLE_BASE;
+	/* perf has moved and so enabled it before it had a ring. */
+	known = known && read_now(fd, &now, sizeof(now)) && !now.value;
 	control(fd, PERF_EVENT_IOC_ENABLE, 0);
 	usleep(3000);
 	control(fd, PERF_EVENT_IOC_DISABLE, 0);

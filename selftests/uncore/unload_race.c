@@ -186,7 +186,7 @@ static void run_all(int times, bool refused)
 
 static int times(void)
 {
-	return soak() ? 300 : 10;
+	return soak() ? 60 : 10;
 }
 
 /* Marked for set_online() to bring them back, however the case ends. */
