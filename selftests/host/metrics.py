@@ -162,6 +162,13 @@ def shared():
                'say(lines(lambda *a: 3 * count_of(*a), lambda p, c: 3 * of(p)))\n')
     got = rows(world.run('memory_bandwidth', '-I', '1000', '--interval-count', '3', '--summary', '--csv').stdout)
     ktap.result('all counters shared in each interval', [] if [row['running'] for row in got.values()] == 4 * ['50.00'] else [got])
+    # Nor what it takes between its last interval, when it ends by itself, and the whole.
+    world.play('ready()\nsay(lines(interval=1))\nwhile not told and not os.path.exists(WORLD + "/record"):\n    time.sleep(0.01)\n'
+               'time.sleep(0.3)\nsay(lines(lambda p, t, c: count_of(p, t, c) * (1.2 if "package" in p else 1)))\n')
+    path = f'{world.dir}/record'
+    bad = list(ended(world.run('record', '-o', path, '-I', '1000', '--interval-count', '1', 'memory_bandwidth'), 0))
+    got = rows(world.run('report', path, '--csv').stdout)
+    ktap.result('a slow end behind the last interval', bad + ([] if [row['running'] for row in got.values()] == ['100.00'] else [got]))
     world.end()
 
 
@@ -217,8 +224,11 @@ def statuses():
     write(f'{world.dir}/m/x.metric', 'group g\nmetric m\nevent a cpu/instructions/\nformula a\n')
     with open(f'{world.dir}/cpuinfo', 'wb') as f:
         f.write(b'model name : \xe4\n')
-    done = world.run('memory_bandwidth', 'm', '--json', '--', 'true', env={'PERF_METRICS_PATH': f'{TOP}/metrics:{world.dir}/m'}.items())
+    env = {'PERF_METRICS_PATH': f'{TOP}/metrics:{world.dir}/m'}.items()
+    done = world.run('memory_bandwidth', 'm', '--json', '--', 'true', env=env)
     ktap.result('a machine whose name is no text', [] if len(json.loads(done.stdout)['values']) == 2 else [done])
+    ktap.result('a recording of it', list(ended(world.run('record', '-o', f'{world.dir}/r', 'm', '--', 'true', env=env), 0)) +
+                list(ended(world.run('report', f'{world.dir}/r'), 0)))
     ktap.result('a map of it', ended(world.run('map'), 3, r'\A.*for Xeon 7500, Xeon E7, and this machine is .*\n\Z'))
     world.end()
 
@@ -238,12 +248,12 @@ def ends():
     ktap.result('what the command leaves behind', ended(done, 0, 'machine,memory_bandwidth,[0-9]', 'stdout'))
     for sig in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
         for command in ['--', 'sh', '-c', f'touch {world.dir}/on; exec sleep 1000'], []:
-            world.play(f'ready()\nopen("{world.dir}/on", "w")\nopen("{world.dir}/pid", "w").write(str(os.getpid()))'
-                       '\nuntil_told()\nsay(lines())\n')
+            world.play(f'ready()\nopen("{world.dir}/pid", "w").write(str(os.getpid()))\nuntil_told()\nsay(lines())\n')
             child = world.start('memory', '--csv', *command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                 text=True)
-            wait_for(f'{world.dir}/on')
-            os.unlink(f'{world.dir}/on')
+            if command:
+                wait_for(f'{world.dir}/on')
+                os.unlink(f'{world.dir}/on')
             wait_for(f'{world.dir}/pid')
             child.send_signal(sig)
             out = child.communicate(timeout=60)[0]

@@ -515,9 +515,10 @@ def narrow():
 HANGS = '''
 ready()
 say(lines(interval=1))
-signal.signal(signal.SIGINT, signal.SIG_IGN)
+until_told()
+open(f'{WORLD}/told', 'w').close()
 while True:
-    time.sleep(1)
+    signal.pause()
 '''
 FLOODS = '''
 import random
@@ -545,32 +546,49 @@ def hangs():
     bad += t.left(-signal.SIGINT, 'has not ended yet; Ctrl-C ends it.*was killed')
     ktap.result('perf hangs: q, and then Ctrl-C', bad + ([] if time.monotonic() - asked < 5 else ['that took long']))
     for first, second in ((signal.SIGTERM, signal.SIGTERM), (signal.SIGINT, signal.SIGTERM)):
-        child = world.start('memory', '--', 'sleep', '0.1', stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        time.sleep(1)
+        os.unlink(f'{world.dir}/told')
+        child = world.start('memory', '--', 'true', stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        while not os.path.exists(f'{world.dir}/told'):
+            time.sleep(0.01)
         asked = time.monotonic()
-        child.send_signal(first)
-        time.sleep(0.5)
-        child.send_signal(second)
+        # It reads both before it ends.
+        for sig in signal.SIGSTOP, first, second, signal.SIGCONT:
+            child.send_signal(sig)
         said = child.communicate(timeout=60)[0]
         took = time.monotonic() - asked
         ktap.result(f'perf hangs: {first.name} and {second.name}', [] if child.returncode == -second and took < 5 and
                     'was killed' in said else [child.returncode, took, said])
+    for name, text, args, before, wait in (('in a redraw', FLOODS, ['-I', '100'], 0, 0.5), ('between two', STEPS, [], 0.3, 0)):
+        world.play(text)
+        t = top(world, 80, *args, *USUAL)
+        t.step()
+        bad = t.until(r'top +\d+\.\d00 s')
+        time.sleep(before)
+        termios.tcflow(t.terminal, termios.TCOOFF)
+        time.sleep(wait)
+        t.child.terminate()
+        try:
+            status = t.child.wait(10)
+        except subprocess.TimeoutExpired:
+            status = None
+        after = termios.tcgetattr(t.terminal)
+        bad += [] if status == -signal.SIGTERM and after == t.before else [status, after]
+        t.child.kill()
+        os.close(t.end)
+        os.close(t.terminal)
+        ktap.result(f'SIGTERM ends it on a terminal that takes nothing, {name}', bad)
+    # The terminal takes all, and for more than a second there was no processor.
     world.play(FLOODS)
-    t = top(world, 200, '-I', '100', '--per-box', *USUAL, rows=50)
-    bad = t.until('trend')
-    time.sleep(8)
-    asked = time.monotonic()
+    t = top(world, 80, '-I', '100', *USUAL)
+    bad = t.until(r'top +\d+\.\d00 s')
+    termios.tcflow(t.terminal, termios.TCOOFF)
+    time.sleep(0.5)
+    t.child.send_signal(signal.SIGSTOP)
+    termios.tcflow(t.terminal, termios.TCOON)
     t.child.terminate()
-    try:
-        status = t.child.wait(10)
-    except subprocess.TimeoutExpired:
-        status = None
-    after = termios.tcgetattr(t.terminal)
-    bad += [] if status == -signal.SIGTERM and after == t.before else [status, time.monotonic() - asked, after]
-    t.child.kill()
-    os.close(t.end)
-    os.close(t.terminal)
-    ktap.result('SIGTERM ends it on a terminal that takes nothing', bad)
+    time.sleep(1.2)
+    t.child.send_signal(signal.SIGCONT)
+    ktap.result('SIGTERM in a redraw that a busy machine delays', bad + t.left(-signal.SIGTERM))
     world.play(FLOODS)
     t = top(world, 200, '-I', '100', '--per-box', *USUAL, rows=50)
     bad = t.until('trend')

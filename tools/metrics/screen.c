@@ -10,6 +10,7 @@
 #include <langinfo.h>
 #include <locale.h>
 #include <ncurses.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,7 @@ static struct termios before;	/* how the terminal was */
 /* Where what is said meanwhile is kept, also by perf, for the screen would take it along */
 static int said = -1, err = -1;
 static off_t told;
+static int ending;		/* a signal that has been read, and ends the program */
 
 enum style style_of(double share)
 {
@@ -127,19 +129,23 @@ static void look(int sig)
 	unsigned int i;
 
 	(void)sig;
+	alarm(1);
+	/* On a busy machine it is us who are late. */
+	if (ours && poll(&(struct pollfd){ STDOUT_FILENO, POLLOUT, 0 }, 1, 0) > 0)
+		return;
 	sigpending(&pending);
 	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
-		if (!sigismember(&pending, ends[i]))
+		if (ends[i] != ending && !sigismember(&pending, ends[i]))
 			continue;
 		if (ours)
 			tcsetattr(STDIN_FILENO, TCSANOW, &before);
 		/* In place of ncurses' own, which would write */
 		signal(ends[i], SIG_DFL);
+		raise(ends[i]);
 		sigemptyset(&one);
 		sigaddset(&one, ends[i]);
 		sigprocmask(SIG_UNBLOCK, &one, NULL);
 	}
-	alarm(1);
 }
 
 void write_begin(void)
@@ -221,8 +227,8 @@ void screen_end(void)
 	ssize_t len;
 
 	if (ours) {
-		ours = false;
 		written(endwin);
+		ours = false;
 		dup2(err, STDERR_FILENO);
 	}
 	/* perf, which has the old stderr, may say more until it has ended. */
@@ -318,8 +324,12 @@ static void stop(struct session *session)
 
 bool screen_signal(struct session *session, int sig)
 {
-	if (!ours || (sig != SIGWINCH && sig != SIGTSTP && sig != SIGCONT))
-		return sig == SIGWINCH || sig == SIGCONT;
+	if (sig != SIGWINCH && sig != SIGTSTP && sig != SIGCONT) {
+		ending = sig;
+		return false;
+	}
+	if (!ours)
+		return sig != SIGTSTP;
 	if (sig == SIGTSTP) {
 		stop(session);
 		return true;
