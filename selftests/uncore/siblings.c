@@ -610,7 +610,7 @@ static void siblings(void)
 	start();
 	module_unload();
 	module_load("");
-	open_and_switch(WITH_PMI, 200, 24, soak() ? 600 : 0);
+	open_and_switch(WITH_PMI, 200, 24, soak() ? 180 : 0);
 	start();
 	counts_on(0);
 	counts_on(1);
