@@ -129,9 +129,16 @@ static enum pdir_kind pdir_kind_on(const struct pdir_cpu *c, const struct perf_e
 	return kind;
 }
 
+/* Reference cycles have no other counter than the fixed one. Has another event it? */
+static bool pdir_taken(const struct pdir_cpu *c, const struct perf_event *event)
+{
+	return pdir_kind(event) == PDIR_REF_CYCLES && pdir_kind_on(c, event) == PDIR_OTHER;
+}
+
 /*
  * Does the group of an event hold PDIR and something else that needs a programmable counter? At add
- * @c has the events beside it, and those that are off do not count. At open it is NULL.
+ * @c has the events beside it, and those that are off do not count; that a counter is taken does.
+ * At open it is NULL.
  */
 static bool pdir_group_conflicts(const struct pdir_cpu *c, const struct perf_event *event)
 {
@@ -146,6 +153,8 @@ static bool pdir_group_conflicts(const struct pdir_cpu *c, const struct perf_eve
 		if (other == event || other->pmu != event->pmu ||
 		    (c && other->state <= PERF_EVENT_STATE_OFF))
 			continue;
+		if (c && pdir_taken(c, other))
+			return true;
 		of_kind[c ? pdir_kind_on(c, other) : pdir_kind(other)]++;
 	}
 
@@ -216,7 +225,8 @@ static bool pdir_left(const struct pdir_cpu *c, enum pdir_kind kind, u64 now)
 
 	if (kind == PDIR_EVENT)
 		left = max(left, READ_ONCE(c->left[PDIR_OTHER]));
-	return left && now - left < 10 * pdir_interval();
+	/* It may have left after @now. */
+	return left && (s64)(now - left) < (s64)(10 * pdir_interval());
 }
 
 /* The order of what a CPU asks for, if an event of this kind cannot run beside it; -1: none */
@@ -341,8 +351,8 @@ static int pdir_add(struct perf_event *event, int flags)
 	/* The kernel prefers the counter that an event had before. It shall take the fixed one. */
 	if (pdir_kind(event) >= PDIR_FIXED && event->hw.idx < INTEL_PMC_IDX_FIXED)
 		event->hw.idx = -1;
-	/* Reference cycles have no other counter: do not ask for room when theirs is taken. */
-	if (kind == PDIR_OTHER && pdir_kind(event) == PDIR_REF_CYCLES)
+	/* Do not ask for room that is of no use. */
+	if (pdir_taken(c, event))
 		return -EAGAIN;
 	/* Do not ask for room for the first of a group whose others cannot follow it. */
 	if (order < PDIR_PINNED && event->group_leader->nr_siblings && pdir_first(event) &&

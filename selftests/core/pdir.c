@@ -577,16 +577,27 @@ static void second_of_a_kind(void)
 	ktap_check(clashes() == before);
 }
 
-/* A second one of reference cycles waits for the first, and only for it. */
+/* A second one of reference cycles waits for the first, and only for it; also in a group. */
 static void reference_cycles(void)
 {
-	int first, second;
+	struct perf_event_attr attr = core_attr(0x0300, 0, 0);
+	int first, second, member;
 
 	ext_load("enforce=1");
-	first = open_on(0x0300, 0, 1);
+	attr.pinned = 1;
+	attr.disabled = 0;
+	first = perf_open(&attr, 1, -1);
 	second = open_on(0x0300, 0, 1);
 	together(open_on(PDIR, 2, 0), open_on(0x00c0, 0, 0));
-	take_turns(first, second);
+	close(second);
+	attr.pinned = 0;
+	second = open_on(BRANCHES, 0, 1);
+	member = perf_open(&attr, 1, second);
+	ktap_check(first >= 0 && member >= 0, "%d, %d", first, member);
+	together(open_on(PDIR, 2, 0), open_on(0x00c0, 0, 0));
+	close(member);
+	close(second);
+	close(first);
 }
 
 /*

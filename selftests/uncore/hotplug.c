@@ -235,15 +235,25 @@ static void same_counter_again(void)
 	set_online(2, false);
 	set_online(3, false);
 	set_online(3, true);
-	/* perf cannot move it any more, and it has long stopped. */
+	event_close_all();
+	silicon_start();
+	counts_on_3();
+}
+
+/* An event that perf cannot move any more, and that has long stopped. */
+static void no_false_message(void)
+{
+	start();
+	perf_enable(event_open("xeon7500_cbox_0", "llc_misses.all", 2, -1));
+	set_online(2, false);
+	set_online(3, false);
+	set_online(3, true);
 	kmsg_mark();
 	set_online(2, true);
 	set_online(3, false);
 	ktap_check(!kmsg_count("too many events"), "a false message");
 	set_online(3, true);
 	event_close_all();
-	silicon_start();
-	counts_on_3();
 }
 
 /* A package whose CPUs come only after the module was loaded. */
@@ -335,5 +345,6 @@ MACHINE_MAIN({ "an event moves to the other CPU and goes on", event_moves },
 	     { "a CPU goes that is not in charge", other_cpu_goes },
 	     { "the last CPU of a package goes and comes back", whole_package_goes },
 	     { "the same counter before and after that", same_counter_again },
+	     { "no message about an event that was left behind", no_false_message },
 	     { "a package comes after the module", package_comes_later },
 	     { "many moves", many_moves })

@@ -33,6 +33,7 @@ static struct termios before;	/* how the terminal was */
 static int said = -1, err = -1;
 static off_t told;
 static int ending;		/* a signal that has been read, and ends the program */
+static int late;		/* s that the write takes */
 
 enum style style_of(double share)
 {
@@ -130,8 +131,8 @@ static void look(int sig)
 
 	(void)sig;
 	alarm(1);
-	/* On a busy machine it is us who are late. */
-	if (ours && poll(&(struct pollfd){ STDOUT_FILENO, POLLOUT, 0 }, 1, 0) > 0)
+	/* On a busy machine it is us who are late, but some terminals take a little while they are stopped. */
+	if (ours && late++ < 5 && poll(&(struct pollfd){ STDOUT_FILENO, POLLOUT, 0 }, 1, 0) > 0)
 		return;
 	sigpending(&pending);
 	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
@@ -150,6 +151,7 @@ static void look(int sig)
 
 void write_begin(void)
 {
+	late = 0;
 	signal(SIGALRM, look);
 	alarm(1);
 }
