@@ -33,7 +33,7 @@ static struct termios before;	/* how the terminal was */
 static int said = -1, err = -1;
 static off_t told;
 static int ending;		/* a signal that has been read, and ends the program */
-static int late;		/* s that the write takes */
+static int late;		/* seconds that the write has taken */
 
 enum style style_of(double share)
 {
