@@ -14,6 +14,7 @@ import functools
 import hashlib
 import html.parser
 import io
+import itertools
 import json
 import math
 import os
@@ -861,7 +862,7 @@ def usage():
     bad += [] if {one['verdict'] for one in got} == {'equal'} and len(got) > 3 else [got]
     ktap.result('report and diff of a recording that has only its whole', bad)
     for sig in signal.SIGINT, signal.SIGTERM:
-        for what in 'record', 'table':
+        for what, when in itertools.product(('record', 'table'), ('in a write', 'before the last write')):
             # Never read. As stdout it waits, and what opens it by name does not.
             full = os.open(f'{world.dir}/fifo', os.O_RDWR)
             os.set_blocking(full, False)
@@ -870,17 +871,24 @@ def usage():
                     os.write(full, b'x' * 4096)
             os.set_blocking(full, True)
             arguments = ['-o', f'{world.dir}/fifo'] if what == 'record' else []
-            with world.start(*['record'][:len(arguments)], *arguments, '-I', '250', 'memory', '--', 'true',
+            world.play(f'ready()\nopen("{world.dir}/on", "w")\nuntil_told()\nsay(lines())\n' if 'before' in when else STREAM)
+            command = [] if 'before' in when else ['--', 'true']
+            with world.start(*['record'][:len(arguments)], *arguments, '-I', '250', 'memory', *command,
                              stdout=full) as stuck:
-                time.sleep(1)
+                if command:
+                    time.sleep(1)
+                else:
+                    while not os.path.exists(f'{world.dir}/on'):
+                        time.sleep(0.01)
+                    os.unlink(f'{world.dir}/on')
                 stuck.send_signal(sig)
                 try:
-                    bad = [] if stuck.wait(10) == -sig else [stuck.returncode]
+                    bad = [] if stuck.wait(60) == -sig else [stuck.returncode]
                 except subprocess.TimeoutExpired:
                     stuck.kill()
                     bad = ['it goes on']
             os.close(full)
-            ktap.result(f'{sig.name} ends a {what} whose reader does not read', bad)
+            ktap.result(f'{sig.name} {when} ends a {what} whose reader does not read', bad)
     ktap.result('record to no place', ended(world.run('record', '-o', '/nowhere/x', 'memory', '--', 'true'), 3, '/nowhere/x: '))
     world.end()
     world = World(model='06_9e')

@@ -193,6 +193,7 @@ static int begin(struct run *run)
 /* Who says it twice does not want to wait. */
 static void stop_perf(struct run *run)
 {
+	write_ends(run->session->signal);
 	screen_end();
 	if (run->told) {
 		run->deadline = fmin(run->deadline, run->told + NOTICE);

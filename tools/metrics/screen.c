@@ -32,7 +32,7 @@ static struct termios before;	/* how the terminal was */
 /* Where what is said meanwhile is kept, also by perf, for the screen would take it along */
 static int said = -1, err = -1;
 static off_t told;
-static int ending;		/* a signal that has been read, and ends the program */
+static int ending;		/* a signal that has been read, and ends the program; or 0 */
 static int late;		/* seconds that the write has taken */
 
 enum style style_of(double share)
@@ -131,12 +131,16 @@ static void look(int sig)
 
 	(void)sig;
 	alarm(1);
+	late++;
 	/* On a busy machine it is us who are late, but some terminals take a little while they are stopped. */
-	if (ours && late++ < 5 && poll(&(struct pollfd){ STDOUT_FILENO, POLLOUT, 0 }, 1, 0) > 0)
+	if (ours && late <= 5 && poll(&(struct pollfd){ STDOUT_FILENO, POLLOUT, 0 }, 1, 0) > 0)
 		return;
 	sigpending(&pending);
+	/* The last result, which comes after it, has a little time for a slow reader or disk. */
+	if (ending && (ours || late > 5))
+		sigaddset(&pending, ending);
 	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
-		if (ends[i] != ending && !sigismember(&pending, ends[i]))
+		if (!sigismember(&pending, ends[i]))
 			continue;
 		if (ours)
 			tcsetattr(STDIN_FILENO, TCSANOW, &before);
@@ -147,6 +151,11 @@ static void look(int sig)
 		sigaddset(&one, ends[i]);
 		sigprocmask(SIG_UNBLOCK, &one, NULL);
 	}
+}
+
+void write_ends(int sig)
+{
+	ending = sig;
 }
 
 void write_begin(void)
@@ -326,10 +335,8 @@ static void stop(struct session *session)
 
 bool screen_signal(struct session *session, int sig)
 {
-	if (sig != SIGWINCH && sig != SIGTSTP && sig != SIGCONT) {
-		ending = sig;
+	if (sig != SIGWINCH && sig != SIGTSTP && sig != SIGCONT)
 		return false;
-	}
 	if (!ours)
 		return sig != SIGTSTP;
 	if (sig == SIGTSTP) {

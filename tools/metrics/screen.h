@@ -54,10 +54,12 @@ void screen_tick(struct session *session);
 bool screen_signal(struct session *session, int signal);
 /*
  * Between the two, a write may wait for a reader who never comes: a signal that ends the program
- * and is blocked then ends it after at most a second.
+ * and is blocked then ends it after at most a second, and one of write_ends() after six.
  */
 void write_begin(void);
 void write_end(void);
+/* This signal has been read, and ends the program once all is written; 0: there is none. */
+void write_ends(int signal);
 /* Can it show the blocks of UTF-8? */
 bool screen_is_utf8(void);
 
