@@ -60,14 +60,15 @@ static int open_often(struct loop *l, int type, u64 config, int uid)
 	}
 }
 
-/* A CPU may be refused for a moment. */
-static int switch_cpu(struct loop *l, int cpu)
+/* The CPU that serves package 1, in turns. It may be refused for a moment. */
+static int switch_cpus(struct loop *l, int cpu)
 {
 	bool online = true;
 
 	for (;;) {
 		if (write_online(cpu, !online)) {
 			online = !online;
+			cpu ^= online;
 			l->rounds++;
 		} else if (errno != EBUSY) {
 			return errno;
@@ -188,13 +189,13 @@ static int times(void)
 	return soak() ? 60 : 10;
 }
 
-/* Marked for set_online() to bring it back, however the case ends. */
+/* Marked for set_online() to bring them back, however the case ends. */
 static void start_hotplug(void)
 {
 	set_online(3, false);
 	set_online(3, true);
-	hotplug_away[3] = true;
-	start_loop(switch_cpu, 3);
+	hotplug_away[2] = hotplug_away[3] = true;
+	start_loop(switch_cpus, 2);
 }
 
 /* Two programs that open events, one of them software events, and hotplug */
