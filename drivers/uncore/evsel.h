@@ -10,6 +10,9 @@
  *	inv	with thresh n: count clocks in which it is less than n
  *	edge	count how often the condition becomes true; without thresh that is an
  *		event of one bit
+ *
+ * thresh and inv as in the text of the guide. By its tables inv counts clocks with more than n, and
+ * in S and W boxes thresh alone those with at most n.
  */
 #ifndef UNCORE_EVSEL_H
 #define UNCORE_EVSEL_H

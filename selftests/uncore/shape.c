@@ -11,8 +11,8 @@
 #define CTR	C6_CTR_0	/* the first counter of that box: alone, an event gets it */
 #define CODE	0x1e	/* occupancy_maf, at most 16 per cycle */
 
-/* Text and tables of the guide: in that of the S-Box both comparisons are the other way round. */
-enum { TEXT, C_TABLE, S_TABLE };
+/* Text and tables of the guide: in those of S and W both comparisons are the other way round. */
+enum { TEXT, C_TABLE, S_TABLE, W_TABLE };
 
 static unsigned int sense;
 
@@ -36,7 +36,7 @@ static unsigned int shaped(u64 cycle, unsigned int thresh, bool inv)
 
 	if (thresh && inv && sense != TEXT)
 		return inc > thresh;
-	if (thresh && sense == S_TABLE)
+	if (thresh && sense >= S_TABLE)
 		return inc <= thresh;
 	return !thresh ? inc : inv ? inc < thresh : inc >= thresh;
 }
@@ -154,33 +154,38 @@ static void edge_of_one_bit(void)
 	}
 }
 
-/* What the C-Box counts by its table, then the S-Box by its own. */
+/* What the C-Box counts by its table, then the S-Box and the W-Box by theirs. */
 static void by_table(void)
 {
 	static const struct {
 		const char *pmu, *event;
-		unsigned int box, code, ctr, reading;
+		unsigned int box, code, ctr, reading, inc, thresh;
 	} of[] = {
 		[C_TABLE] = { "xeon7500_cbox_0", "occupancy_maf", SYN_BOX_C, CODE, C0_CTR_0,
-			      RD_C_INVERT },
+			      RD_C_INVERT, 6, 5 },
 		[S_TABLE] = { "xeon7500_sbox_0", "req_tbl_occupancy.local", SYN_BOX_S, 0x31,
-			      S0_CTR0, RD_S_INVERT },
+			      S0_CTR0, RD_S_INVERT, 6, 5 },
+		/* At most 1 in a clock: by its table all clocks, with invert none. */
+		[W_TABLE] = { "xeon7500_wbox", "prochot", SYN_BOX_W, 0x02, W_CTR_0,
+			      RD_W_INVERT, 1, 1 },
 	};
-	static const char *const options[] = { ",thresh=5", ",thresh=5,inv", ",thresh=5,inv,edge" };
+	static const char *const options[] = { "", ",inv", ",inv,edge" };
 	int cpu = package_cpu(0);
 	unsigned int i;
 
-	for (sense = C_TABLE; sense <= S_TABLE; sense++) {
+	for (sense = C_TABLE; sense <= W_TABLE; sense++) {
 		for (i = 0; i < ARRAY_SIZE(options); i++) {
 			char event[64];
 
 			silicon_start();
 			msr_write(0, SYN_READING(of[sense].reading), 1);
-			set_pattern(cpu, 7, 20, 6);
+			set_pattern(cpu, 7, 20, of[sense].inc);
 			silicon_traffic(cpu, SYN_SEL(of[sense].box, 0, of[sense].code, SYN_ANY),
-					SYN_PATTERN(6, 7, 20, 6));
-			snprintf(event, sizeof(event), "%s%s", of[sense].event, options[i]);
-			check_event(cpu, of[sense].pmu, event, of[sense].ctr, 5, i > 0, i > 1);
+					SYN_PATTERN(6, 7, 20, of[sense].inc));
+			snprintf(event, sizeof(event), "%s,thresh=%u%s", of[sense].event,
+				 of[sense].thresh, options[i]);
+			check_event(cpu, of[sense].pmu, event, of[sense].ctr, of[sense].thresh,
+				    i > 0, i > 1);
 			msr_write(cpu, SYN_TRAFFIC_RESET, 1);
 			msr_write(0, SYN_READING(of[sense].reading), 0);
 		}
@@ -192,5 +197,5 @@ SILICON_MAIN({ "short bursts", sparse },
 	     { "short pauses", dense },
 	     { "an event that never happens", never },
 	     { "an event in every cycle", always },
-	     { "threshold and invert by the tables of C and S", by_table },
+	     { "threshold and invert by the tables of C, S and W", by_table },
 	     { "edge of one-bit events in C, U and W", edge_of_one_bit })

@@ -137,16 +137,16 @@ static bool each(u64 n)
 
 /*
  * Which comparison invert makes, with a threshold that no increment reaches. "above" is at most the
- * threshold without it in an S-Box, at least in others: these count nothing either way, and must
- * show with another event that they count at all.
+ * threshold without it in S- and W-Boxes, at least in a C-Box: that counts nothing either way, and
+ * must show without a threshold that it counts at all.
  */
-static void invert(u32 box, u64 sel, u64 control)
+static void invert(u32 box, u64 sel)
 {
-	u64 events = count(box, 0, control | EN), plain, inverted;
+	u64 events = count(box, 0, sel | EN), plain, inverted;
 	bool all;
 
 	plain = count(box, 0, sel | THRESH(255) | EN);
-	all = box == S0 ? each(plain) : !plain && events;
+	all = box == C0 ? !plain && events : each(plain);
 	inverted = count(box, 0, sel | THRESH(255) | INVERT | EN);
 	answer(!plain && each(inverted) ? "below" : all && !inverted ? "above" : NULL,
 	       "threshold 255: %llu, with invert %llu in %llu clocks, control %llu", plain,
@@ -154,21 +154,20 @@ static void invert(u32 box, u64 sel, u64 control)
 }
 
 #define LLC_MISSES	(0x14ull | 7ull << 8)
-#define W_TURBO		(0x04ull | 0xffull << 8)	/* cycles of all cores */
 
 static void c_invert(void)
 {
-	invert(C0, LLC_MISSES, LLC_MISSES);
+	invert(C0, LLC_MISSES);
 }
 
 static void s_invert(void)
 {
-	invert(S0, PKTS_SENT_SNP, PKTS_SENT_SNP);
+	invert(S0, PKTS_SENT_SNP);
 }
 
 static void w_invert(void)
 {
-	invert(W, W_CLOCKS, W_TURBO);
+	invert(W, W_CLOCKS);
 }
 
 static void s_codes(void)
@@ -605,32 +604,32 @@ static void flits_sent(void)
 
 #define W_SOME		0x5000000ull	/* low 24 bits are 0 */
 #define W_FROM		0x100000ull
-#define W_EVENTS	1u		/* bit of the event counter in what follows */
-#define W_BOTH		3u		/* and of the fixed one */
+#define W_BOTH		3u		/* a bit for each of these */
 
 static const u32 w_ctr[] = { W + CTR(0), W_FIXED };
 
 /* Counts both kinds of counter up, until S-Box 0 freezes them after always the same time. */
 static void w_run(u64 from_event, u64 from_fixed)
 {
+	const char *sense = found("w_invert");
+
+	if (!sense)
+		undetermined("needs to know w_invert");
 	clear_all();
 	arm(S0, 4000, PMI_EN);
 	wr(W + SEL(0), 0);
 	wr(W_FIXED_CTL, 0);
 	wr(W + CTR(0), from_event);
 	wr(W_FIXED, from_fixed);
-	wr(W + SEL(0), W_CLOCKS | INVERT | THRESH(255) | EN);
+	wr(W + SEL(0), W_CLOCKS | (sense[0] == 'a' ? 0 : INVERT) | THRESH(255) | EN);
 	wr(W_FIXED_CTL, 1);
 	wr(W, W_FIXED_BIT | 1);
 	if (!overflows(S0, U_FRZ_ALL) || (rd(U_CTL) & U_EN_ALL))
 		undetermined("an overflow does not freeze");
 }
 
-/*
- * Which counters read a value too high that was written, and which one they have counted to? An
- * event counter that has no clock (w_invert) cannot tell and is not in @clocked.
- */
-static void w_look(unsigned int *written, unsigned int *counted, unsigned int *clocked)
+/* Which counters read a value too high that was written, and which one they have counted to? */
+static void w_look(unsigned int *written, unsigned int *counted)
 {
 	unsigned int known = 0, i;
 	u64 took[2], val;
@@ -639,7 +638,6 @@ static void w_look(unsigned int *written, unsigned int *counted, unsigned int *c
 	wr(W + SEL(0), 0);
 	wr(W_FIXED_CTL, 0);
 	*written = *counted = 0;
-	*clocked = W_BOTH;
 	for (i = 0; i < 2; i++) {
 		wr(w_ctr[i], W_SOME);
 		val = rd(w_ctr[i]);
@@ -650,13 +648,11 @@ static void w_look(unsigned int *written, unsigned int *counted, unsigned int *c
 	w_run(W_FROM, W_FROM);
 	for (i = 0; i < 2; i++) {
 		took[i] = rd(w_ctr[i]) - W_FROM;
-		if (i == 0 && !took[i])
-			*clocked &= ~W_EVENTS;
-		else if (took[i] < 100 || took[i] > 1000000)
+		if (took[i] < 100 || took[i] > 1000000)
 			undetermined("MSR 0x%x does not count clocks: %llu", w_ctr[i], took[i]);
 	}
-	for (off = -3; off <= 3 && known != *clocked; off++) {
-		w_run(took[0] ? W_SOME - took[0] + off : W_FROM, W_SOME - took[1] + off);
+	for (off = -3; off <= 3 && known != W_BOTH; off++) {
+		w_run(W_SOME - took[0] + off, W_SOME - took[1] + off);
 		for (i = 0; i < 2; i++) {
 			val = rd(w_ctr[i]);
 			if ((val & 0xffffff) > 1)
@@ -665,34 +661,27 @@ static void w_look(unsigned int *written, unsigned int *counted, unsigned int *c
 			*counted |= (val >= W_SOME + W_EXCESS) << i;
 		}
 	}
-	if (known != *clocked)
+	if (known != W_BOTH)
 		undetermined("the counters do not stop where they should");
 }
 
 static void w_erratum(void)
 {
-	unsigned int written, counted, clocked;
+	unsigned int written, counted;
 
-	w_look(&written, &counted, &clocked);
-	answer(!written && counted ? "counted" :
-	       written && (written & clocked) == counted ? "every" :
-	       !written && clocked == W_BOTH ? "none" : NULL,
-	       "too high when written %u, when counted to %u of %u", written, counted, clocked);
+	w_look(&written, &counted);
+	answer(!written && counted ? "counted" : written && written == counted ? "every" :
+	       !written ? "none" : NULL,
+	       "too high when written %u, when counted to %u", written, counted);
 }
 
 static void w_erratum_which(void)
 {
 	static const char * const which[] = { NULL, "events", "fixed", "all" };
-	unsigned int written, counted, clocked;
+	unsigned int written, counted;
 
-	w_look(&written, &counted, &clocked);
-	/* Where written values are too high, so are those that it would count to. */
-	if (clocked != W_BOTH && written) {
-		counted |= written;
-		clocked = W_BOTH;
-	}
-	answer(clocked == W_BOTH ? which[counted] : NULL, "too high when counted to: %u of %u",
-	       counted, clocked);
+	w_look(&written, &counted);
+	answer(which[counted], "too high when counted to: %u", counted);
 }
 
 /* Idle and busy by turns: uncore clocks for one of the time stamp counter, at least and at most. */
@@ -757,8 +746,8 @@ const struct experiment experiments[] = {
 	E(COUNT, m_mask_width, MAY_M0),
 	E(COUNT, flits_sent, MAY_R0),
 	E(COUNT, w_fixed_pmi, MAY_W | MAY_PMI_EN),
-	E(COUNT, w_erratum, PMIS | MAY_W),
-	E(COUNT, w_erratum_which, PMIS | MAY_W),
+	E(COUNT, w_erratum, PMIS | MAY_W, .needs = "w_invert"),
+	E(COUNT, w_erratum_which, PMIS | MAY_W, .needs = "w_invert"),
 	E(COUNT, uncore_clock, MAY_W),
 	E(PMI, pmi_no_debugctl, NMIS, .needs = "debugctl_13"),
 	E(PMI, ovf_uncore, NMIS, .needs = "debugctl_13"),

@@ -108,6 +108,7 @@ void select_shape(struct counter *c, const struct event_info *e, struct selectio
 		break;
 	case BOX_W:
 		sel->shape.invert_above = reading(RD_W_INVERT) == RD_W_INVERT_ABOVE;
+		sel->shape.plain_below = sel->shape.invert_above;
 		break;
 	default:
 		break;
