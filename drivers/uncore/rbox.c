@@ -162,10 +162,23 @@ enum {
 		      RBOX_EOT("snp", 5), RBOX_EOT("ncb", 6),		\
 		      RBOX_EOT("ncs", 7), RBOX_EOT("drs_vn1", 8))
 
+/* Those of each network, after names of an event's own. */
+#define RBOX_QLX_UMASKS(...)							\
+	UNCORE_UMASKS(RBOX_CLS_VN("vn0.hom", 0, 0), RBOX_CLS_VN("vn0.snp", 1, 0),	\
+		      RBOX_CLS_VN("vn0.ndr", 2, 0), RBOX_CLS_VN("vn0.ncs", 3, 0),	\
+		      RBOX_CLS_VN("vn0.drs", 4, 0), RBOX_CLS_VN("vn0.ncb", 5, 0),	\
+		      RBOX_CLS_VN("vn0.vsm", 6, 0), RBOX_CLS_VN("vn0.vlg", 7, 0),	\
+		      RBOX_CLS_VN("vn1.hom", 0, 1), RBOX_CLS_VN("vn1.snp", 1, 1),	\
+		      RBOX_CLS_VN("vn1.ndr", 2, 1), RBOX_CLS_VN("vn1.ncs", 3, 1),	\
+		      RBOX_CLS_VN("vn1.drs", 4, 1), RBOX_CLS_VN("vn1.ncb", 5, 1),	\
+		      RBOX_CLS_VN("vn1.vsm", 6, 1), RBOX_CLS_VN("vn1.vlg", 7, 1),	\
+		      ##__VA_ARGS__)
+
+/* Without a network it is VN0, as in LIKWID. */
 #define RBOX_QLX_CLASSES						\
-	UNCORE_UMASKS(RBOX_CLS("hom", 0), RBOX_CLS("snp", 1),		\
-		      RBOX_CLS("ndr", 2), RBOX_CLS("ncs", 3),		\
-		      RBOX_CLS("drs", 4), RBOX_CLS("ncb", 5))
+	RBOX_QLX_UMASKS(RBOX_CLS("hom", 0), RBOX_CLS("snp", 1),		\
+			RBOX_CLS("ndr", 2), RBOX_CLS("ncs", 3),		\
+			RBOX_CLS("drs", 4), RBOX_CLS("ncb", 5))
 
 /* Tables 2-48, 2-49, 2-53 and 2-54 */
 static const struct uncore_event_desc rbox_events[] = {
@@ -218,26 +231,12 @@ static const struct uncore_event_desc rbox_events[] = {
 	{ "que_arb_bid_fail",		RBOX_EV_QLX + 0x3, RBOX_QLX_CLASSES,
 	  RBOX_SET_QLX(0x3) },
 	{ "local_arb_bid_fail",		RBOX_EV_QLX + 0x4, RBOX_SET_QLX(0x4) },
-	{ "global_arb_bid_fail",	RBOX_EV_QLX + 0x5,
-	  UNCORE_UMASKS(RBOX_CLS_VN("vn0.hom", 0, 0), RBOX_CLS_VN("vn0.snp", 1, 0),
-			RBOX_CLS_VN("vn0.ndr", 2, 0), RBOX_CLS_VN("vn0.ncs", 3, 0),
-			RBOX_CLS_VN("vn0.drs", 4, 0), RBOX_CLS_VN("vn0.ncb", 5, 0),
-			RBOX_CLS_VN("vn1.hom", 0, 1), RBOX_CLS_VN("vn1.snp", 1, 1),
-			RBOX_CLS_VN("vn1.ndr", 2, 1), RBOX_CLS_VN("vn1.ncs", 3, 1),
-			RBOX_CLS_VN("vn1.drs", 4, 1), RBOX_CLS_VN("vn1.ncb", 5, 1)),
+	{ "global_arb_bid_fail",	RBOX_EV_QLX + 0x5, RBOX_QLX_UMASKS(),
 	  RBOX_SET_QLX(0x5) },
 	{ "que_arb_home_order_kill",	RBOX_EV_QLX + 0x6, RBOX_SET_QLX(0x6) },
 	{ "local_arb_home_order_kill",	RBOX_EV_QLX + 0x7, RBOX_SET_QLX(0x7) },
 	{ "global_arb_home_order_kill",	RBOX_EV_QLX + 0x8, RBOX_SET_QLX(0x8) },
-	{ "target_available",		RBOX_EV_QLX + 0x9,
-	  UNCORE_UMASKS(RBOX_CLS_VN("vn0.hom", 0, 0), RBOX_CLS_VN("vn0.snp", 1, 0),
-			RBOX_CLS_VN("vn0.ndr", 2, 0), RBOX_CLS_VN("vn0.ncs", 3, 0),
-			RBOX_CLS_VN("vn0.drs", 4, 0), RBOX_CLS_VN("vn0.ncb", 5, 0),
-			RBOX_CLS_VN("vn0.vsm", 6, 0), RBOX_CLS_VN("vn0.vlg", 7, 0),
-			RBOX_CLS_VN("vn1.hom", 0, 1), RBOX_CLS_VN("vn1.snp", 1, 1),
-			RBOX_CLS_VN("vn1.ndr", 2, 1), RBOX_CLS_VN("vn1.ncs", 3, 1),
-			RBOX_CLS_VN("vn1.drs", 4, 1), RBOX_CLS_VN("vn1.ncb", 5, 1),
-			RBOX_CLS_VN("vn1.vsm", 6, 1), RBOX_CLS_VN("vn1.vlg", 7, 1)),
+	{ "target_available",		RBOX_EV_QLX + 0x9, RBOX_QLX_UMASKS(),
 	  RBOX_SET_QLX(0x9) },
 	{ "starving",			RBOX_EV_QLX + 0xa, RBOX_SET_QLX(0xa) },
 
