@@ -17,6 +17,7 @@ static const struct uncore_field cbox_fields[] = {
 	{}
 };
 
+/* At most 1 in a clock: "all" counts clocks with one in either direction. */
 #define CBOX_RING_SIDES	\
 	UNCORE_UMASKS({ "sb", 0x1 }, { "nsb", 0x2 }, { "all", 0x3 })
 

@@ -133,6 +133,39 @@ static void unit_masks(void)
 	ktap_check(!msr_read(0, c_box[0] + CTR(5)), "no bit, but a count");
 }
 
+/* Cores and directions of a ring are independent: several are any of them, not their sum. */
+static void any_of_them(void)
+{
+	static const struct {
+		unsigned int box, code, all;
+	} of[] = { { W_GLOBAL_CTL, 0x04, 0xff }, { C0_GLOBAL_CTL, 0x01, 0x03 } };
+	unsigned int i, n;
+	u64 count[4];
+
+	for (i = 0; i < ARRAY_SIZE(of); i++) {
+		const unsigned int umask[] = { 1, 2, 3, of[i].all };
+		u64 clocks;
+
+		start_over(0);
+		for (n = 0; n < 4; n++)
+			msr_write(0, of[i].box + CTL(n), EN | umask[n] << 8 | of[i].code);
+		msr_write(0, of[i].box, 0xf);
+		run_for(0, 1000, 0);
+		for (n = 0; n < 4; n++)
+			count[n] = check_truth(0, of[i].box + CTR(n));
+		clocks = truth(0, SYN_ENABLED, of[i].box + CTR(0));
+		/* In some clocks both are, in some one is without the other. */
+		ktap_check(count[2] < count[0] + count[1] && count[2] > count[0] &&
+			   count[2] > count[1], "0x%x: %llu and %llu are %llu", of[i].box, count[0],
+			   count[1], count[2]);
+		ktap_check(count[3] >= count[2] && count[3] <= clocks,
+			   "0x%x: %llu of two, %llu of all in %llu clocks", of[i].box, count[2],
+			   count[3], clocks);
+		ktap_check(!msr_read(0, SYN_VIOLATIONS), "violations");
+		msr_write(0, of[i].box, 0);
+	}
+}
+
 /* Same event on another counter: same count. Another box, event or package: another. */
 static void events_differ(void)
 {
@@ -352,6 +385,7 @@ KTAP_MAIN({ "packages, cores and threads", identity },
 	  { "three levels of enable", three_levels },
 	  { "every counter counts the truth, with no skew", all_counters },
 	  { "unit mask bits add up", unit_masks },
+	  { "but those of independent things are any of them", any_of_them },
 	  { "events differ by what and where, not by counter", events_differ },
 	  { "nine-bit codes of the U-Box", nine_bit_codes },
 	  { "rst_all", rst_all },

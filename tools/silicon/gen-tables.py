@@ -35,7 +35,8 @@ CHOSEN_BITS = {
 UNKNOWN_IS_ZERO = {'S_MSR_MM_CFG'}
 
 # Flags of an event: its keys in the spec, and of 'match' what is in it.
-FLAGS = {'reset_occ_cnt': 'EV_TALLY', 'match': 'EV_MATCH', 'one_umask_bit': 'EV_ONE_BIT'}
+FLAGS = {'reset_occ_cnt': 'EV_TALLY', 'match': 'EV_MATCH', 'one_umask_bit': 'EV_ONE_BIT',
+         'umasks_any': 'EV_ANY'}
 MATCH_FLAGS = {'out': 'EV_OUT', 'class': 'EV_CLASS', 'opcode': 'EV_OPCODE', 'address': 'EV_ADDRESS'}
 
 KINDS = {'rw': 'rw', 'ro': 'ro', 'w1c': 'w1c', 'ignored': 'ig', 'ig': 'ig',

@@ -3,9 +3,11 @@
  * From the fields that most control registers share to a pattern.
  *
  * Unit mask bits of one event add up. Where the guide gives the event fewer
- * increments per cycle than it has bits, the bits name cases of one thing (the
+ * increments per cycle than it has bits, most bits name cases of one thing (the
  * states a line was missed in), and their default patterns take turns, so that
  * the mask of all bits counts the sum of its parts and still keeps the limit.
+ * Others are independent (EV_ANY: cores, directions of a ring): the limit then
+ * makes of several bits the cycles in which any of them is.
  */
 #include "uncore.h"
 
@@ -65,7 +67,7 @@ const struct event_info *select_event(struct counter *c, unsigned int code, unsi
 	}
 	part = g_new(struct pattern, 1);
 	n = ctpop8(e->umask);
-	sharers = DIV_ROUND_UP(n, e->cap);
+	sharers = e->flags & EV_ANY ? 1 : DIV_ROUND_UP(n, e->cap);
 	for (unsigned int bit = 0; bit < 8; bit++) {
 		if (!(e->umask >> bit & 1))
 			continue;

@@ -67,6 +67,7 @@ enum {
 	EV_TALLY = 1,	/* S: fed by the occupancy sub-counter */
 	EV_MATCH = 2,	/* counts packets the match registers let through */
 	EV_ONE_BIT = 4,	/* more than one unit mask bit is undefined */
+	EV_ANY = 128,	/* unit mask bits are independent: of several, any counts */
 	/* Of a match: packets that leave the box; the fields that are compared. */
 	EV_OUT = 8,
 	EV_CLASS = 16,
