@@ -67,7 +67,7 @@ static void cross_modifying(void)
 			;
 	}
 	waitpid(child, NULL, 0);
-	ktap_check(!pages->stale, "%u of %u changes not seen", pages->stale, CHANGES);
+	ktap_check(!pages->stale, "%u of %d changes not seen", pages->stale, CHANGES);
 }
 
 KTAP_MAIN({ "a CPU runs what another one has written", cross_modifying })
