@@ -187,8 +187,11 @@ static int uncore_cpu_offline(unsigned int cpu)
 	uncore_package_call(pkg, last ? uncore_package_sleep : uncore_package_move, pkg);
 	WRITE_ONCE(pkg->cpu, last ? -1 : target);
 	hrtimer_cancel(&pkg->timer);
-	if (last)
+	if (last) {
+		/* Its lock may now be taken on a CPU that comes, not by uncore_lock(). */
+		WRITE_ONCE(pkg->pmi.armed, false);
 		return 0;
+	}
 	uncore_migrate(cpu, target);
 	uncore_package_call(pkg, uncore_package_wake, pkg);
 	return 0;

@@ -45,10 +45,13 @@
 /* Between two checks of the registers that are counting */
 #define UNCORE_TICK_NS		NSEC_PER_SEC
 /*
- * What NMIs may take of that. Beyond it, a counter that overflows waits for the watch. The
+ * What samples may take of that. Beyond it, a counter that overflows waits for the watch. The
  * limit of perf_sample_event_took() would be lowered for all users of perf.
  */
 #define UNCORE_BUSY_NS		(3 * NSEC_PER_MSEC)
+
+/* Members of a group that an NMI looks at. perf sets no limit where PERF_FORMAT_GROUP is not used. */
+#define UNCORE_MAX_SIBLINGS	64
 
 /* Passes over a package whose counters overflow while it is looked at */
 #define UNCORE_MAX_PASSES	3
@@ -229,6 +232,38 @@ static bool uncore_just_unlock(struct uncore_package *pkg)
 
 /* ---- samples ---- */
 
+/**
+ * struct uncore_walk - one run of the handler
+ * @in_nmi: in an NMI, so with a limit on accesses
+ * @all: the number of passes that handle everything, also if samples have used up their share of
+ *	the time
+ * @leaves: an event that leaves has a sample, which cannot wait
+ * @pass: passes that have ended
+ * @any: found something to handle
+ * @begun: when it began
+ * @pmis: overflows that have caused a PMI
+ * @accesses: approximate number of register accesses
+ * @regs: registers of the interrupted code
+ */
+struct uncore_walk {
+	bool in_nmi;
+	unsigned int all;
+	bool leaves;
+	unsigned int pass;
+	bool any;
+	u64 begun;
+	unsigned int pmis;
+	unsigned int accesses;
+	struct pt_regs *regs;
+};
+
+/* Have samples used up their share of the time? Then the watch handles the rest. */
+static bool uncore_walk_late(const struct uncore_package *pkg, const struct uncore_walk *walk)
+{
+	return walk->pass >= walk->all &&
+	       pkg->pmi.busy_ns + (local_clock() - walk->begun) > UNCORE_BUSY_NS;
+}
+
 /*
  * The registers of a sample: those of the interrupted code. If that is not known, the sample shows
  * perf_event_overflow(); perf finds the callers in user space.
@@ -287,8 +322,35 @@ static void uncore_deliver_sample(struct uncore_package *pkg, struct uncore_box 
 	}
 }
 
-/* Give the samples that are due in a box. Then its counters may count again. */
-static void uncore_deliver(struct uncore_package *pkg, struct uncore_box *box, struct pt_regs *regs)
+/*
+ * Stop the events that are due, and their groups, until the watch runs, so that counts stay
+ * together. All events of a group that have a counter have one of this box.
+ */
+static void uncore_wait(struct uncore_box *box)
+{
+	int due, idx;
+
+	for_each_uncore_bit(due, box->due) {
+		const struct perf_event *leader = box->counter[due].event->group_leader;
+
+		for_each_used_counter(idx, box) {
+			struct perf_event *event = box->counter[idx].event;
+
+			if (event->group_leader != leader)
+				continue;
+			box->waits |= BIT(idx);
+			uncore_stopwatch_run(&to_uncore_event(event)->waits, true, local_clock(),
+					     &uncore_box_package(box)->held);
+		}
+	}
+}
+
+/*
+ * Give the samples that are due in a box. Then its counters may count again. If samples have used
+ * up their share of the time, this is only for events that leave, and the others wait.
+ */
+static void uncore_deliver(struct uncore_package *pkg, struct uncore_box *box,
+			   const struct uncore_walk *walk)
 	__must_hold(&pkg->lock)
 {
 	int idx;
@@ -296,37 +358,13 @@ static void uncore_deliver(struct uncore_package *pkg, struct uncore_box *box, s
 	pkg->pmi.delivering = true;
 	for_each_uncore_bit(idx, box->due) {
 		/* Another CPU may have released it while the package was unlocked. */
-		if (box->due & BIT(idx))
-			uncore_deliver_sample(pkg, box, idx, regs);
+		if (box->due & BIT(idx) && (box->counter[idx].state == UNCORE_LEFT ||
+					    !uncore_walk_late(pkg, walk)))
+			uncore_deliver_sample(pkg, box, idx, walk->regs);
 	}
 	pkg->pmi.delivering = false;
 	uncore_box_go_on(box, ~0U);
-}
-
-static void uncore_event_wait(struct uncore_box *box, const struct pmu *pmu,
-			      struct perf_event *event)
-{
-	struct uncore_counter *c = event->pmu == pmu ? uncore_event_counter(event) : NULL;
-
-	if (!c)
-		return;
-	box->waits |= BIT(c - box->counter);
-	uncore_stopwatch_run(&to_uncore_event(event)->waits, true, local_clock(),
-			     &uncore_box_package(box)->held);
-}
-
-/* Stop an event that is due, and its group, until the watch runs, so that counts stay together. */
-static void uncore_wait(struct uncore_box *box)
-{
-	struct perf_event *event, *sibling;
-	int idx;
-
-	for_each_uncore_bit(idx, box->due) {
-		event = box->counter[idx].event;
-		uncore_event_wait(box, event->pmu, event->group_leader);
-		for_each_sibling_event(sibling, event->group_leader)
-			uncore_event_wait(box, event->pmu, sibling);
-	}
+	uncore_wait(box);
 }
 
 /* ---- from U_GLOBAL_STATUS to the counters ---- */
@@ -341,6 +379,8 @@ static bool uncore_group_is_whole(const struct perf_event *event)
 
 	if (leader->state != PERF_EVENT_STATE_ACTIVE)
 		return false;
+	if (leader->nr_siblings > UNCORE_MAX_SIBLINGS)
+		return true;
 	for_each_sibling_event(sibling, leader) {
 		if (sibling->state == PERF_EVENT_STATE_INACTIVE)
 			return false;
@@ -386,30 +426,6 @@ static unsigned int uncore_walk_box(struct uncore_package *pkg, struct uncore_bo
 	return pmis;
 }
 
-/**
- * struct uncore_walk - one run of the handler
- * @in_nmi: in an NMI, so with a limit on accesses
- * @all: handle everything, also if NMIs have used up their share of the time
- * @any: found something to handle
- * @pmis: overflows that have caused a PMI
- * @accesses: approximate number of register accesses
- * @regs: registers of the interrupted code
- */
-struct uncore_walk {
-	bool in_nmi;
-	bool all;
-	bool any;
-	unsigned int pmis;
-	unsigned int accesses;
-	struct pt_regs *regs;
-};
-
-/* Have NMIs used up their share of the time? Then the watch handles the rest. */
-static bool uncore_walk_late(const struct uncore_package *pkg, const struct uncore_walk *walk)
-{
-	return !walk->all && pkg->pmi.busy_ns > UNCORE_BUSY_NS;
-}
-
 /*
  * U_GLOBAL_STATUS has the side, and the STATUS of its boxes the counters. Reading S SUMMARY would
  * save little, and no source has its bits for Westmere-EX. Another program has left the overflow
@@ -444,8 +460,8 @@ static void uncore_walk_package(struct uncore_package *pkg, u32 status, unsigned
 		walk->accesses += 4 + 2 * hweight64(bits);
 		if (!box->due && !bits)
 			continue;
-		if (!pkg->pmi.delivering && !uncore_walk_late(pkg, walk))
-			uncore_deliver(pkg, box, walk->regs);
+		if (!pkg->pmi.delivering)
+			uncore_deliver(pkg, box, walk);
 		pkg->due |= box->due ? BIT(id) : 0;
 		if (!pkg->hold.frozen)
 			uncore_package_apply(pkg, BIT(id));
@@ -485,7 +501,7 @@ static bool uncore_handle_pass(struct uncore_package *pkg, struct uncore_walk *w
 	bool frozen = uncore_is_frozen(pkg);
 	u32 status = uncore_global_status();
 
-	if (!status && !frozen && (!pkg->due || uncore_walk_late(pkg, walk)))
+	if (!status && !frozen && !walk->leaves && (!pkg->due || uncore_walk_late(pkg, walk)))
 		return false;
 	if (frozen || pkg->global_ctl & U_GLOBAL_CTL_FRZ_ALL)
 		uncore_freeze(pkg, frozen);
@@ -493,6 +509,7 @@ static bool uncore_handle_pass(struct uncore_package *pkg, struct uncore_walk *w
 		uncore_clear_global_status(status);
 	uncore_walk_package(pkg, status, walk->any ? pkg->present : pkg->used, walk);
 	walk->any = true;
+	walk->leaves = false;
 	return (!pkg->hold.frozen || pkg->due) && !pkg->pmi.delivering;
 }
 
@@ -511,16 +528,16 @@ static int uncore_handle(struct uncore_package *pkg, struct uncore_walk *walk)
 	__must_hold(&pkg->lock)
 {
 	struct uncore_pmi *pmi = &pkg->pmi;
-	unsigned int pass = 0;
 	struct pt_regs room;
-	u64 begun = local_clock(), took;
+	u64 took;
 	bool thaw;
 	int id;
 
 	WRITE_ONCE(pmi->pending, false);
+	walk->begun = local_clock();
 	walk->regs = uncore_sample_regs(walk->regs, &room);
-	while (pass < UNCORE_MAX_PASSES && uncore_handle_pass(pkg, walk))
-		pass++;
+	while (walk->pass < UNCORE_MAX_PASSES && uncore_handle_pass(pkg, walk))
+		walk->pass++;
 	if (!walk->any)
 		return -1;
 	if (pmi->delivering)
@@ -535,7 +552,7 @@ static int uncore_handle(struct uncore_package *pkg, struct uncore_walk *walk)
 	}
 	if (thaw || pkg->due)
 		uncore_package_apply(pkg, pkg->used);
-	took = local_clock() - begun;
+	took = local_clock() - walk->begun;
 	pmi->busy_ns += took;
 	if (thaw)
 		atomic64_add(took, &pkg->totals.frozen_ns);
@@ -618,7 +635,7 @@ static void uncore_watch_pmis(struct uncore_package *pkg)
 	uncore_pmi_listen(pkg, wanted);
 	pmi->busy_ns = 0;
 	if (wanted) {
-		missed = uncore_handle(pkg, &(struct uncore_walk){ .all = true });
+		missed = uncore_handle(pkg, &(struct uncore_walk){ .all = 1 });
 		atomic64_add(max(missed, 0), &pkg->totals.missed);
 		/* Another program may have masked LVTPC. */
 		if (missed > 0)
@@ -631,7 +648,7 @@ static void uncore_watch_pmis(struct uncore_package *pkg)
 static enum hrtimer_restart uncore_watch(struct hrtimer *timer)
 {
 	struct uncore_package *pkg = container_of(timer, struct uncore_package, timer);
-	u64 now = local_clock();
+	u64 now = local_clock(), next;
 	bool again;
 
 	/* The timer of a dead CPU continues on another CPU, maybe of another package. */
@@ -645,7 +662,9 @@ static enum hrtimer_restart uncore_watch(struct hrtimer *timer)
 		pkg->tick_ns = now + UNCORE_TICK_NS;
 	}
 	again = pkg->active || pkg->pmi.armed;
-	hrtimer_forward_now(timer, pkg->pmi.armed ? UNCORE_WATCH_NS : UNCORE_TICK_NS);
+	/* Samples that take long get a fifth of the time, however many wait. */
+	next = max(UNCORE_WATCH_NS, 4 * (local_clock() - now));
+	hrtimer_forward_now(timer, pkg->pmi.armed ? next : UNCORE_TICK_NS);
 	uncore_unlock(pkg);
 	return again ? HRTIMER_RESTART : HRTIMER_NORESTART;
 }
@@ -687,13 +706,15 @@ void uncore_watch_start(struct uncore_package *pkg)
 /* ---- for the files above ---- */
 
 /**
- * uncore_pmi_overdue() - give the pending samples of overflows that had no NMI
+ * uncore_pmi_overdue() - give the pending samples of overflows that had no NMI, or let them wait
  * @pkg: the package, locked; unlocked for a moment if there are any
  * @box: the box; events that are already off their counters have their last counts
  */
 void uncore_pmi_overdue(struct uncore_package *pkg, struct uncore_box *box)
 {
+	struct uncore_walk walk = { .begun = local_clock() };
 	u32 due = 0;
+	bool late;
 	int idx;
 
 	if (!pkg->pmi.events)
@@ -706,12 +727,17 @@ void uncore_pmi_overdue(struct uncore_package *pkg, struct uncore_box *box)
 		    (c->state == UNCORE_LEFT ? !pkg->pmi.delivering :
 					       uncore_group_is_whole(c->event)))
 			due |= BIT(idx);
+		walk.leaves |= due & BIT(idx) && c->state == UNCORE_LEFT;
 	}
 	if (!due)
 		return;
 	box->due |= due;
+	/* perf stops many events, one after the other, in each of its ticks. */
+	late = !walk.leaves && uncore_walk_late(pkg, &walk);
+	if (late)
+		uncore_wait(box);
 	/* All counts of the samples are of this moment. */
-	if (pkg->global_ctl & U_GLOBAL_CTL_FRZ_ALL)
+	if (!late && pkg->global_ctl & U_GLOBAL_CTL_FRZ_ALL)
 		uncore_freeze(pkg, uncore_is_frozen(pkg));
 	else
 		uncore_package_apply(pkg, BIT(uncore_box_id(box)));
@@ -720,7 +746,8 @@ void uncore_pmi_overdue(struct uncore_package *pkg, struct uncore_box *box)
 			uncore_event_update(box->counter[idx].event);
 	}
 	pkg->due |= BIT(uncore_box_id(box));
-	uncore_handle(pkg, &(struct uncore_walk){ .all = true });
+	if (!late)
+		uncore_handle(pkg, &walk);
 }
 
 /**
@@ -753,7 +780,7 @@ void uncore_pmi_quiesce(struct uncore_package *pkg)
 {
 	uncore_package_apply(pkg, pkg->used);
 	if (pkg->pmi.events)
-		uncore_handle(pkg, &(struct uncore_walk){ .all = true });
+		uncore_handle(pkg, &(struct uncore_walk){ .all = UNCORE_MAX_PASSES });
 	uncore_pmi_listen(pkg, false);
 }
 
@@ -796,6 +823,7 @@ void uncore_pmi_exit(void)
 		uncore_package_call(pkg, uncore_pmi_stop, pkg);
 		hrtimer_cancel(&pkg->timer);
 	}
-	unregister_nmi_handler(NMI_LOCAL, KBUILD_MODNAME);
+	/* The one that unmasks LVTPC goes last. */
 	unregister_nmi_handler(NMI_LOCAL, KBUILD_MODNAME "_first");
+	unregister_nmi_handler(NMI_LOCAL, KBUILD_MODNAME);
 }

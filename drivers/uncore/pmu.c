@@ -95,7 +95,7 @@ int uncore_check_attr(struct perf_event *event)
  */
 int uncore_check_room(struct perf_event *event)
 {
-	if (perfmon_capable() || perf_pmu_users(event->pmu, event->cpu) < UNCORE_MAX_OPEN)
+	if (perf_pmu_users(event->pmu, event->cpu) < UNCORE_MAX_OPEN || perfmon_capable())
 		return 0;
 	return uncore_refuse(event, -EMFILE, "%d events are open here", UNCORE_MAX_OPEN);
 }
@@ -281,7 +281,9 @@ static void uncore_event_start(struct perf_event *event, int flags)
 	uncore_lock(pkg);
 	c = uncore_event_counter(event);
 	if (c && c->state == UNCORE_STOPPED && !to_uncore_event(event)->box->gone) {
-		if (is_sampling_event(event))
+		/* A sample that waits is of the old period. */
+		if (is_sampling_event(event) &&
+		    !(to_uncore_event(event)->box->due & BIT(event->hw.idx)))
 			uncore_event_set_period(event);
 		uncore_counter_set(c, UNCORE_RUNNING);
 		uncore_package_apply(pkg, BIT(uncore_box_id(to_uncore_event(event)->box)));
@@ -291,7 +293,7 @@ static void uncore_event_start(struct perf_event *event, int flags)
 
 /*
  * Also for members of a group that ->add has refused: perf throttles groups as a whole. A
- * sample that is due is given now.
+ * sample that is due is given now, or waits.
  *
  * If it throttles a member of another PMU, what counts goes on, as its running time does; and that
  * may be a tracepoint in a register access of ours, or in taking the lock.
