@@ -300,6 +300,55 @@ static void occupancy_tally(void)
 	ktap_check(violations(SYN_V_OCCUPANCY) == 1, "no violation");
 }
 
+/* A window of the event that occupancy_from_zero() has set up; how many of its clocks are idle. */
+static u64 idle_clocks(unsigned int ctr, unsigned int us, u64 *events, u64 *value)
+{
+	msr_write(0, ctr - 1, 0);
+	msr_write(0, ctr, 0);
+	msr_write(0, SYN_CLEAR, 1);
+	msr_write(0, ctr - 1, EN | 1u << 17 | 0x0a);
+	run_for(0, us, 0);
+	*events = truth(0, SYN_EVENTS, ctr);
+	*value = msr_read(0, ctr);
+	return truth(0, SYN_ENABLED, ctr) - *events / 5;
+}
+
+/* What reset_occ_cnt does to a queue that has entries: five of them in half of the time. */
+static void occupancy_from_zero(void)
+{
+	unsigned int ctr = s_box[1] + CTR(2), wrapped = 0, i;
+	u64 idle, events, value;
+
+	start_over(0);
+	msr_write(0, s_box[1], 0xf);
+	set_pattern(0, SYN_SEL(SYN_BOX_S, 1, 0x0a, SYN_ANY), SYN_PATTERN(6, 0, 32, 5));
+	msr_write(0, SYN_READING(RD_S_RESET_FULL), RD_S_RESET_FULL_FROM_ZERO_WRAPS);
+	for (i = 0; i < 16; i++) {
+		/* Cleared with the five it goes 5 below 0; cleared without them it is right. */
+		idle = idle_clocks(ctr, 10 + i, &events, &value);
+		ktap_check(idle && (value == idle * 123 || value == events),
+			   "wraps: %llu, truth %llu, idle %llu", value, events, idle);
+		wrapped += value != events;
+	}
+	ktap_check(wrapped && wrapped < 16, "%u of 16 windows wrap", wrapped);
+	msr_write(0, SYN_READING(RD_S_RESET_FULL), RD_S_RESET_FULL_FROM_ZERO_STICKS);
+	for (i = 0; i < 16; i++) {
+		idle = idle_clocks(ctr, 10 + i, &events, &value);
+		ktap_check(idle && events && value == events, "sticks: %llu, truth %llu", value,
+			   events);
+	}
+	/* In a queue that is never empty the five are never seen. */
+	set_pattern(0, SYN_SEL(SYN_BOX_S, 1, 0x0a, SYN_ANY), SYN_PATTERN(0, 0, 1, 5));
+	for (i = RD_S_RESET_FULL_TRUE; i <= RD_S_RESET_FULL_FROM_ZERO_STICKS; i++) {
+		msr_write(0, SYN_READING(RD_S_RESET_FULL), i);
+		idle = idle_clocks(ctr, 10, &events, &value);
+		ktap_check(events && !idle && value == (i == RD_S_RESET_FULL_TRUE ? events : 0),
+			   "answer %u: %llu, truth %llu", i, value, events);
+	}
+	msr_write(0, SYN_READING(RD_S_RESET_FULL), RD_S_RESET_FULL_TRUE);
+	ktap_check(!msr_read(0, SYN_VIOLATIONS), "violations");
+}
+
 /* B sub-counters run on while nobody counts, so windows add up to the whole. */
 static void sub_counters(void)
 {
@@ -393,5 +442,6 @@ KTAP_MAIN({ "packages, cores and threads", identity },
 	  { "W-Box fixed counter", w_fixed },
 	  { "time the CPUs sleep counts", halted_time },
 	  { "S-Box occupancy sub-counter", occupancy_tally },
+	  { "S-Box occupancy of a queue that was cleared with entries", occupancy_from_zero },
 	  { "B-Box and R-Box sub-counters", sub_counters },
 	  { "M-Box modes", m_modes })

@@ -36,6 +36,7 @@ b_mask=ignore filters xeon7500_bbox_
 m_mask=ignore filters xeon7500_mbox_
 m_addr=line filters xeon7500_mbox_
 s_match=class_low filters xeon7500_sbox_
+s_reset_full=from_zero_wraps count xeon7500_sbox_./.*occupancy
 s_codes=table count /to_ring_\|violations
 w_fixed_pmi=none sampling_exact xeon7500_wbox/uncore_clock\|a full ring\|LOST records"
 

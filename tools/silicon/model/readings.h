@@ -25,6 +25,7 @@ enum reading {
 	RD_S_INVERT,
 	RD_S_CODES,
 	RD_S_MATCH,
+	RD_S_RESET_FULL,
 	RD_TO_R_FULL,
 	RD_C_INVERT,
 	RD_M_MASK,
@@ -60,6 +61,7 @@ enum { RD_B_MATCH_PARTS_NAMED, RD_B_MATCH_PARTS_ALL };
 enum { RD_S_INVERT_BELOW, RD_S_INVERT_ABOVE };
 enum { RD_S_CODES_DETAILS, RD_S_CODES_TABLE };
 enum { RD_S_MATCH_ADDR_LOW, RD_S_MATCH_CLASS_LOW };
+enum { RD_S_RESET_FULL_TRUE, RD_S_RESET_FULL_FROM_ZERO_WRAPS, RD_S_RESET_FULL_FROM_ZERO_STICKS };
 enum { RD_TO_R_FULL_ANY, RD_TO_R_FULL_NONE, RD_TO_R_FULL_FIRST };
 enum { RD_C_INVERT_BELOW, RD_C_INVERT_ABOVE };
 enum { RD_M_MASK_COMPARE, RD_M_MASK_IGNORE };
@@ -102,6 +104,7 @@ static const struct reading_names reading_names[] __attribute__((unused)) = {
 	[RD_S_INVERT] = { "s_invert", { "below", "above" }, 1 },
 	[RD_S_CODES] = { "s_codes", { "details", "table" }, 1 },
 	[RD_S_MATCH] = { "s_match", { "addr_low", "class_low" }, 1 },
+	[RD_S_RESET_FULL] = { "s_reset_full", { "true", "from_zero_wraps", "from_zero_sticks" }, 1 },
 	[RD_TO_R_FULL] = { "to_r_full", { "any", "none", "first" }, 1 },
 	[RD_C_INVERT] = { "c_invert", { "below", "above" }, 1 },
 	[RD_M_MASK] = { "m_mask", { "compare", "ignore" }, 1 },

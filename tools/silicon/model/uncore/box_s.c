@@ -5,7 +5,9 @@
  * when its counter stopped. Software has to set reset_occ_cnt in the write
  * that enables the counter; otherwise the left-over is added every cycle
  * [s_no_reset] (it is taken to be at least 1, so that the slip always shows in the count).
- * reset_occ_cnt reads back as written; it acts when written.
+ * reset_occ_cnt reads back as written; it acts when written. What it does to a queue that has
+ * entries is open [s_reset_full]. The tally follows its queue also while nothing counts
+ * [s_tally_gate].
  *
  * TO_R_PROG_EV counts outgoing packets by MATCH and MASK while MM_CFG bit 63
  * is 1; in that time the two cannot be written (#GP). The layout of MATCH is
@@ -51,10 +53,28 @@ void s_leave(struct counter *c, uint64_t cycle)
 
 bool s_quiet_write(struct counter *c)
 {
-	if (!(c->sel & S_RESET_OCC) || !c->tally_stale)
+	bool other = c->tally_stale || reading(RD_S_RESET_FULL) != RD_S_RESET_FULL_TRUE;
+
+	if (!(c->sel & S_RESET_OCC))
 		return false;
 	c->tally_stale = false;
-	return true;
+	c->tally_cleared = c->box->pkg->now;
+	return other;
+}
+
+/*
+ * By how much a tally that was cleared to 0 is less than its queue. One that sticks at 0 has
+ * caught up when the queue is at its shortest; the model leaves out the time until then.
+ */
+static unsigned int tally_short(const struct counter *c, const struct pattern *queue)
+{
+	unsigned int last = (1u << queue->log2) - 1, least = queue->inc[c->tally_cleared & last];
+
+	if (reading(RD_S_RESET_FULL) == RD_S_RESET_FULL_FROM_ZERO_STICKS) {
+		for (unsigned int i = 0; i <= last; i++)
+			least = MIN(least, queue->inc[i]);
+	}
+	return least;
 }
 
 enum msr_rc s_guard(struct box *b, const struct reg_info *r, CPUState *cs)
@@ -106,6 +126,7 @@ void select_s(struct counter *c, struct selection *sel, CPUState *cs)
 	/* cs is set when this is the enabling write, the only one that counts. */
 	if (cs) {
 		c->tally_stale = !(c->sel & S_RESET_OCC);
+		c->tally_cleared = c->box->pkg->now;
 		if (c->tally_stale) {
 			c->tally = MAX(c->tally, 1);
 			silicon_violation(VIOL_OCCUPANCY, cs, "%s = %#" PRIx64
@@ -113,6 +134,10 @@ void select_s(struct counter *c, struct selection *sel, CPUState *cs)
 					  c->sel_reg->name, c->sel, e->name);
 		}
 	}
-	if (c->tally_stale)
+	if (c->tally_stale) {
 		sel->tally = c->tally;
+	} else if (reading(RD_S_RESET_FULL) != RD_S_RESET_FULL_TRUE) {
+		sel->tally = -tally_short(c, &sel->pattern) & 0x7f;
+		sel->once = true;
+	}
 }

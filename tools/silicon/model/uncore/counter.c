@@ -127,6 +127,7 @@ void counter_select(struct counter *c, CPUState *cs)
 	sel->shape = (struct shape){ 0 };
 	sel->div = 1;
 	sel->tally = 0;
+	sel->once = false;
 	sel->down = false;
 	sel->stop_at_wrap = false;
 	c->match = (struct match){ 0 };
@@ -136,7 +137,7 @@ void counter_select(struct counter *c, CPUState *cs)
 	c->made.sel = sel_bits;
 	c->made.traffic = traffic_generation();
 	c->made.subregs = c->box->subreg_writes;
-	c->made.reusable = cs && violation_count(VIOL_KINDS) == before;
+	c->made.reusable = cs && !sel->once && violation_count(VIOL_KINDS) == before;
 }
 
 void counter_reselect(struct counter *c, CPUState *cs)

@@ -151,7 +151,8 @@ struct selection {
 	struct pattern pattern;		/* per cycle, before shaping */
 	struct shape shape;
 	unsigned int div;
-	unsigned int tally;		/* S: what a stale sub-counter adds per cycle */
+	unsigned int tally;		/* S: what a sub-counter adds per cycle, modulo 2^7 */
+	bool once;			/* hangs on when it was selected */
 	bool down;			/* M: count_mode */
 	bool stop_at_wrap;		/* M: wrap_mode 0 */
 };
@@ -230,6 +231,7 @@ struct counter {
 	uint64_t written;		/* last, by software */
 	unsigned int tally;		/* S: left in the sub-counter, and added if stale */
 	bool tally_stale;
+	uint64_t tally_cleared;		/* S: in this cycle */
 	struct {
 		uint64_t events, overflows, skipped, opened, closed, windows, enabled, since;
 		uint64_t overflowed;
