@@ -120,6 +120,75 @@ static void switches(void)
 	}
 }
 
+/*
+ * Of a data response of nine flits all count with ig_flt_cnt where its header is compared. Where
+ * each flit is, the other eight are zeroes, and count when zeroes are looked for.
+ */
+static void flits_compared(void)
+{
+	static const struct { u64 match, cfg, counts[2]; } cases[] = {	/* by reading */
+		{ DRS << 9, 0x210000, { 1, 1 } }, { DRS << 9, 0x220000, { 1, 0 } },
+		{ DRS << 9, 0x300000, { 9, 1 } }, { 0, 0x210000, { 0, 0 } },
+		{ 0, 0x220000, { 0, 1 } }, { 0, 0x300000, { 0, 8 } },
+	};
+	u64 header = SYN_PKT_BOX(SYN_BOX_R) | SYN_PKT_INSTANCE(4) | SYN_PKT_CLASS(DRS), n;
+	unsigned int ctr = r_box[1] + CTR(0), raw, i;
+
+	for (raw = RD_R_MATCH_FLITS_HEADER; raw <= RD_R_MATCH_FLITS_RAW; raw++) {
+		quiet();
+		msr_write(0, SYN_READING(RD_R_MATCH_FLITS), raw);
+		msr_write(0, R_PORT4_XBR_SET1_MASK, 0xf << 9);
+		msr_write(0, ctr - 1, EN_LOW | 4 << 1);
+		msr_write(0, r_box[1], 1);
+		for (i = 0; i < ARRAY_SIZE(cases); i++) {
+			msr_write(0, U_GLOBAL_CTL, 0);
+			msr_write(0, R_PORT4_XBR_SET1_MATCH, cases[i].match);
+			r_config(R_PORT4_XBR_SET1_MM_CFG, cases[i].cfg);
+			n = seen(ctr, header, 0);
+			ktap_check(n == 7 * cases[i].counts[raw],
+				   "answer %u, match %#llx, cfg %#llx: %llu", raw, cases[i].match,
+				   cases[i].cfg, n);
+		}
+	}
+	msr_write(0, U_GLOBAL_CTL, 0);
+	msr_write(0, SYN_READING(RD_R_MATCH_FLITS), RD_R_MATCH_FLITS_HEADER);
+	msr_write(0, R_PORT4_XBR_SET1_MM_CFG, 0);
+	msr_write(0, R_PORT4_XBR_SET1_MATCH, 0);
+	msr_write(0, R_PORT4_XBR_SET1_MASK, 0);
+	ktap_check(!msr_read(0, SYN_VIOLATIONS), "violations");
+}
+
+/* A link matches what it sends, or what it receives, which new_packets_recv counts. */
+static void ports_compared(void)
+{
+	unsigned int entry;
+
+	for (entry = RD_R_MATCH_PORT_EXIT; entry <= RD_R_MATCH_PORT_ENTRY; entry++) {
+		u64 received, matched;
+
+		start_over(0);
+		msr_write(0, SYN_READING(RD_R_MATCH_PORT), entry);
+		msr_write(0, R_PORT4_IPERF_CFG0, 3 << 6 | 1 << 2);
+		msr_write(0, R_PORT4_XBR_SET1_MATCH, DRS << 9);
+		msr_write(0, R_PORT4_XBR_SET1_MASK, 0xf << 9);
+		msr_write(0, R_PORT4_XBR_SET1_MM_CFG, 0x210000);
+		msr_write(0, r_box[1] + CTL(0), EN_LOW);
+		msr_write(0, r_box[1] + CTL(1), EN_LOW | 4 << 1);
+		msr_write(0, r_box[1], 3);
+		run_for(0, 1000, 0);
+		received = check_truth(0, r_box[1] + CTR(0));
+		matched = check_truth(0, r_box[1] + CTR(1));
+		ktap_check((matched == received) == (entry == RD_R_MATCH_PORT_ENTRY),
+			   "answer %u: %llu received, %llu matched", entry, received, matched);
+	}
+	msr_write(0, SYN_READING(RD_R_MATCH_PORT), RD_R_MATCH_PORT_EXIT);
+	msr_write(0, R_PORT4_IPERF_CFG0, 0);
+	msr_write(0, R_PORT4_XBR_SET1_MM_CFG, 0);
+	msr_write(0, R_PORT4_XBR_SET1_MATCH, 0);
+	msr_write(0, R_PORT4_XBR_SET1_MASK, 0);
+	ktap_check(!msr_read(0, SYN_VIOLATIONS), "violations");
+}
+
 /* Packets that are about anyway: any match event counts something. */
 static void default_mix(void)
 {
@@ -184,5 +253,7 @@ static void overflow(void)
 }
 
 KTAP_MAIN({ "a match that is switched off lets nothing through", switches },
+	  { "what is compared in flits behind the first", flits_compared },
+	  { "at which port of a link a match counts", ports_compared },
 	  { "packets that are always about", default_mix },
 	  { "overflow by packets", overflow })

@@ -543,7 +543,7 @@ static void draw_matrix(FILE *f, const struct map *map, double y)
 	int p, i;
 
 	label(f, 20, y + 14, SIZE(14) BOLD,
-	      "Who talks to whom: home requests/s that leave by QPI, from the row to the column");
+	      "Who talks to whom: home requests/s on QPI links of the row, to the column");
 	for (i = 0; i < map->columns; i++)
 		label(f, 70 + i * w + w / 2, y + 36, SIZE(12) MIDDLE, "%s", map->column[i]);
 	for (p = 0; p < map->packages; p++) {

@@ -32,6 +32,8 @@ enum reading {
 	RD_M_ADDR,
 	RD_M_LOCK,
 	RD_R_QLX_PLAIN,
+	RD_R_MATCH_FLITS,
+	RD_R_MATCH_PORT,
 	RD_FLITS_SENT,
 	RD_W_INVERT,
 	RD_W_FIXED_PMI,
@@ -68,6 +70,8 @@ enum { RD_M_MASK_COMPARE, RD_M_MASK_IGNORE };
 enum { RD_M_ADDR_BYTE, RD_M_ADDR_LINE };
 enum { RD_M_LOCK_NO, RD_M_LOCK_GP };
 enum { RD_R_QLX_PLAIN_NO, RD_R_QLX_PLAIN_YES };
+enum { RD_R_MATCH_FLITS_HEADER, RD_R_MATCH_FLITS_RAW };
+enum { RD_R_MATCH_PORT_EXIT, RD_R_MATCH_PORT_ENTRY };
 enum { RD_FLITS_SENT_DATA, RD_FLITS_SENT_ALL };
 enum { RD_W_INVERT_BELOW, RD_W_INVERT_ABOVE };
 enum { RD_W_FIXED_PMI_BIT_2, RD_W_FIXED_PMI_NONE };
@@ -111,6 +115,8 @@ static const struct reading_names reading_names[] __attribute__((unused)) = {
 	[RD_M_ADDR] = { "m_addr", { "byte", "line" }, 1 },
 	[RD_M_LOCK] = { "m_lock", { "no", "gp" }, 1 },
 	[RD_R_QLX_PLAIN] = { "r_qlx_plain", { "no", "yes" }, 1 },
+	[RD_R_MATCH_FLITS] = { "r_match_flits", { "header", "raw" }, 1 },
+	[RD_R_MATCH_PORT] = { "r_match_port", { "exit", "entry" }, 1 },
 	[RD_FLITS_SENT] = { "flits_sent", { "data", "all" }, 1 },
 	[RD_W_INVERT] = { "w_invert", { "below", "above" }, 1 },
 	[RD_W_FIXED_PMI] = { "w_fixed_pmi", { "bit_2", "none" }, 1 },

@@ -11,8 +11,9 @@
  *
  * A match set counts packets with bit 21 of MM_CFG set and bit 63 clear. Bits
  * 19:16 pick the flit it looks at, so a packet must have that many to count;
- * bit 20 drops that, and each flit of the packet counts. Data bits 71:64 of
- * the packets are 0.
+ * bit 20 drops that, and each flit of the packet counts. What is compared in
+ * flits behind the first is open [r_match_flits]. Data of the packets, and their
+ * bits 71:64, are 0.
  */
 #include "uncore.h"
 
@@ -65,17 +66,19 @@ static unsigned int port_number(const struct counter *c)
 unsigned int r_packet(const struct counter *c, const struct packet *pkt)
 {
 	unsigned int flit = c->match.cfg >> 16 & 0xf;
+	bool first, rest;
 	uint64_t is;
 
 	if (!c->match.on || pkt->inst != port_number(c))
 		return 0;
 	is = (uint64_t)pkt->rds << 48 | (uint64_t)pkt->rnid << 31 | (uint64_t)pkt->dnid << 13 |
 	     pkt->mc << 9 | (pkt->opcode & 0xf) << 5 | pkt->vn << 3;
-	if ((is ^ c->match.value) & c->match.mask)
-		return 0;
+	first = !((is ^ c->match.value) & c->match.mask);
+	rest = reading(RD_R_MATCH_FLITS) == RD_R_MATCH_FLITS_RAW ?
+	       !(c->match.value & c->match.mask) : first;
 	if (c->match.cfg & XBR_IG_FLT_CNT)
-		return pkt->flits;
-	return flit && flit <= pkt->flits;
+		return first + rest * (pkt->flits - 1);
+	return flit && flit <= pkt->flits && (flit == 1 ? first : rest);
 }
 
 static void match_set(struct counter *c, unsigned int set, struct selection *sel)

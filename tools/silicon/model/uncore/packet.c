@@ -2,8 +2,9 @@
 /*
  * Packets between the boxes, for the match registers to choose from. What an S-Box and
  * a link send is in a list (activity.c), which says class, flits and network; opcodes
- * take turns. The DRAM commands of an M-Box are those of the requests to its B-Box, and
- * some that no request is behind. Of other packets there are 256 slots, then they repeat.
+ * take turns. By [r_match_port] a link matches what it receives instead. The DRAM commands
+ * of an M-Box are those of the requests to its B-Box, and some that no request is behind.
+ * Of other packets there are 256 slots, then they repeat.
  * Every opcode of the spec is among them, every data response with every state of the line,
  * every DRAM command in every mode of the scheduler, so no sensible filter is left with
  * nothing. Other slots and fields follow from a hash of the place. Tests inject packets of their
@@ -149,6 +150,8 @@ static const struct {
 
 static unsigned int class_of(unsigned int list, uint32_t tags)
 {
+	/* Both ways of a link have the same tags. */
+	list = list == LIST_R_IN ? LIST_R_OUT : list;
 	for (unsigned int i = 0; i < ARRAY_SIZE(classes); i++) {
 		if (classes[i].list == list && (tags & classes[i].tags) == classes[i].tags)
 			return classes[i].mc;
@@ -185,11 +188,11 @@ static void list_pattern(const struct counter *c, unsigned int list, unsigned in
 			continue;
 		n = seen[mc][t->cycles]++;
 		/* Requests and answers share what a link tells of its packets. */
-		if (list == LIST_R_OUT && mc == HOM0 && n % 2)
+		if (list != LIST_S_OUT && mc == HOM0 && n % 2)
 			mc = HOM1;
-		if (list == LIST_R_OUT)
+		if (list != LIST_S_OUT)
 			pkt.vn = t->tags & TAG_R_VN0 ? 0 : t->tags & TAG_R_VN1 ? 1 : 2;
-		if (list == LIST_R_OUT && (mc == HOM0 || mc == HOM1))
+		if (list != LIST_S_OUT && (mc == HOM0 || mc == HOM1))
 			n /= 2;
 		if (!nth_of(mc, t->cycles, n, &pkt))
 			continue;
@@ -267,7 +270,8 @@ void packet_pattern(const struct counter *c, unsigned int inst, bool out, struct
 	}
 	/* Ports 0 and 1 of a half are links. */
 	if (!c->box->pkg->no_mix && c->box->kind == BOX_R && inst % 4 < 2) {
-		list_pattern(c, LIST_R_OUT, inst, p);
+		list_pattern(c, reading(RD_R_MATCH_PORT) == RD_R_MATCH_PORT_ENTRY ? LIST_R_IN :
+			     LIST_R_OUT, inst, p);
 		return;
 	}
 	p->log2 = ctz32(SLOTS) + slot_log2;
