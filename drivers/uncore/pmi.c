@@ -50,7 +50,7 @@
  */
 #define UNCORE_BUSY_NS		(3 * NSEC_PER_MSEC)
 
-/* Members of a group that an NMI looks at. perf sets no limit where PERF_FORMAT_GROUP is not used. */
+/* Members of a group that an NMI looks at. Without PERF_FORMAT_GROUP perf sets no limit. */
 #define UNCORE_MAX_SIBLINGS	64
 
 /* Passes over a package whose counters overflow while it is looked at */
