@@ -150,6 +150,18 @@ class Terminal:
             os.unlink(f'{self.world.dir}/step{step}')
         return bad
 
+    def gone(self):
+        """SIGTERM ends it, though the terminal takes nothing; what is wrong otherwise."""
+        try:
+            status = self.child.wait(10)
+        except subprocess.TimeoutExpired:
+            status = None
+        after = termios.tcgetattr(self.terminal)
+        self.child.kill()
+        os.close(self.end)
+        os.close(self.terminal)
+        return [] if status == -signal.SIGTERM and after == self.before else [status, after]
+
 
 def top(world, columns, *args, rows=24, **env):
     """perf metrics top, on a terminal."""
@@ -346,6 +358,19 @@ def ends(name, args):
         bad = t.until('1.000 s')
         act(t)
         ktap.result(f'{name} ends by {how}', bad + t.left(status))
+    # In the middle of taking the terminal, which takes nothing then and again later, or which does not.
+    bad = []
+    for goes_on in True, False:
+        t = Terminal(world, [PROGRAM, *args], 80)
+        termios.tcflow(t.terminal, termios.TCOOFF)
+        time.sleep(0.3)
+        t.child.send_signal(signal.SIGSTOP)
+        t.child.terminate()
+        if goes_on:
+            termios.tcflow(t.terminal, termios.TCOON)
+        t.child.send_signal(signal.SIGCONT)
+        bad += t.left(-signal.SIGTERM) if goes_on else t.gone()
+    ktap.result(f'{name} ends by SIGTERM while it begins', bad)
     for how, text, wanted in (
             ('at once', 'sys.stderr.write("Error: perf says why\\n")\nsys.exit(5)\n', 'perf says why.*status is 5'),
             ('in the middle', 'ready()\nsay(lines(interval=1))\nsys.stderr.write("it is so\\n")\nos._exit(7)\n',
@@ -567,15 +592,7 @@ def hangs():
         termios.tcflow(t.terminal, termios.TCOOFF)
         time.sleep(wait)
         t.child.terminate()
-        try:
-            status = t.child.wait(10)
-        except subprocess.TimeoutExpired:
-            status = None
-        after = termios.tcgetattr(t.terminal)
-        bad += [] if status == -signal.SIGTERM and after == t.before else [status, after]
-        t.child.kill()
-        os.close(t.end)
-        os.close(t.terminal)
+        bad += t.gone()
         ktap.result(f'SIGTERM ends it on a terminal that takes nothing, {name}', bad)
     # The terminal takes all, and for more than a second there was no processor.
     world.play(FLOODS)

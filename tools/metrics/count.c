@@ -36,7 +36,6 @@ struct run {
 	struct session *session;
 	output_fn *output;
 	struct child perf, command;
-	sigset_t before;	/* signals that were blocked */
 	const void *mark;	/* of memory that is not of one result */
 	int signals;		/* they come from here */
 	char text[MAX_LINE];
@@ -51,6 +50,9 @@ struct run {
 	double tells;		/* when it is said that it is waited for; likewise */
 	int failed;		/* a status */
 };
+
+/* The signals that end the program, and those that were blocked before them. */
+static sigset_t held, blocked_before;
 
 static bool together(const struct counter *a, const struct counter *b)
 {
@@ -113,7 +115,7 @@ static void shut(int *fd)
 static void __attribute__((noreturn))
 become(const struct run *run, char **argv, int fd, bool is_perf, pid_t us)
 {
-	sigset_t blocked = run->before;
+	sigset_t blocked = blocked_before;
 	char go;
 
 	signal(SIGINT, SIG_DFL);
@@ -545,33 +547,42 @@ static int judge_perf(const struct run *run)
 	return 0;
 }
 
+void hold_signals(void)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	struct sigaction old;
+	unsigned int i;
+
+	sigemptyset(&held);
+	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		/* Who has these ignored, as nohup has, does not want an end by them. */
+		if ((signals[i] != SIGHUP && signals[i] != SIGQUIT) ||
+		    sigaction(signals[i], NULL, &old) || old.sa_handler != SIG_IGN)
+			sigaddset(&held, signals[i]);
+	}
+	sigprocmask(SIG_BLOCK, &held, &blocked_before);
+}
+
 int count(struct session *session, output_fn *output)
 {
-	static const int signals[] = { SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT,
-				       SIGWINCH, SIGTSTP, SIGCONT };
+	static const int signals[] = { SIGCHLD, SIGWINCH, SIGTSTP, SIGCONT };
 	struct run *run = allocate(sizeof(*run));
 	bool counts = session->plan.num_counters;
-	struct sigaction old;
-	sigset_t ours;
+	sigset_t ours = held;
 	unsigned int i;
 	int status;
 
 	*run = (struct run){ .session = session, .output = output, .perf.fd = -1, .command.fd = -1,
 			     .mark = mark(), .whole = lines_of(session), .done = NAN,
 			     .deadline = INFINITY, .tells = INFINITY };
-	sigemptyset(&ours);
 	/* The last three are for a screen alone. */
-	for (i = 0; i < sizeof(signals) / sizeof(signals[0]) - (session->view ? 0 : 3); i++) {
-		/* Who has these ignored, as nohup has, does not want an end by them. */
-		if ((signals[i] != SIGHUP && signals[i] != SIGQUIT) ||
-		    sigaction(signals[i], NULL, &old) || old.sa_handler != SIG_IGN)
-			sigaddset(&ours, signals[i]);
-	}
+	for (i = 0; i < sizeof(signals) / sizeof(signals[0]) - (session->view ? 0 : 3); i++)
+		sigaddset(&ours, signals[i]);
 	run->signals = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
 	/* A reader that has gone ends the program after perf. */
 	sigaddset(&ours, SIGPIPE);
 	signal(SIGCHLD, SIG_DFL);
-	sigprocmask(SIG_BLOCK, &ours, &run->before);
+	sigprocmask(SIG_BLOCK, &ours, NULL);
 	status = run->signals < 0 ? fail(STATUS_FAILED, "signalfd: %s", strerror(errno)) :
 		 begin(run);
 	if (!counts && !status)
@@ -599,6 +610,6 @@ int count(struct session *session, output_fn *output)
 		status = run->failed ?: counts ? judge_perf(run) : 0;
 	/* What is pending ends the program here. */
 	screen_end();
-	sigprocmask(SIG_SETMASK, &run->before, NULL);
+	sigprocmask(SIG_SETMASK, &blocked_before, NULL);
 	return status ?: run->command.status;
 }

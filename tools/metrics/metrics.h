@@ -420,6 +420,11 @@ output_fn *output_of(const struct options *options);
  */
 int output_begin(struct session *session);
 int output_finish(struct session *session, int status);
+/*
+ * Signals that end the program are pending from here on, until count() reads them. To be called
+ * before there is a screen: ncurses has handlers that end the program with a status.
+ */
+void hold_signals(void);
 /* Runs perf stat and the command, calls output() for each result. Returns the exit status. */
 int count(struct session *session, output_fn *output);
 /* perf's arguments, with quotes around what a shell would change; its output goes to fd. */

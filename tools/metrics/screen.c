@@ -293,22 +293,27 @@ const char *screen_begin(struct session *session)
 	utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
 	fflush(stdout);
 	tcgetattr(STDIN_FILENO, &before);
+	/* Signals are held from here on, and the first of it may be more than the terminal takes. */
+	write_begin();
+	ours = true;
 	/* ncurses leaves it alone then; otherwise what is pending would be lost in each refresh. */
 	stops = signal(SIGTSTP, SIG_IGN);
 	known = newterm(NULL, stdout, stdin);
 	signal(SIGTSTP, stops);
-	if (!known)
-		return format("the terminal TERM=%s is not known", type);
-	if (!tigetstr("cup")) {
-		endwin();
-		return format("the terminal TERM=%s has no screen", type);
+	if (!known || !tigetstr("cup")) {
+		if (known)
+			endwin();
+		ours = false;
+		write_end();
+		return format(known ? "the terminal TERM=%s has no screen" :
+				      "the terminal TERM=%s is not known", type);
 	}
 	err = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	said = memfd_create("stderr", MFD_CLOEXEC);
 	dup2(said, STDERR_FILENO);
-	ours = true;
 	atexit(screen_end);
 	set_up();
+	write_end();
 	came = clock_now();
 	session->view->shown = allocate(session->view->size);
 	show_newest(session->view);

@@ -111,6 +111,7 @@ static int measure(struct session *session)
 		return 0;
 	}
 	status = status ?: output_begin(session);
+	hold_signals();
 	if (!status && options->show == TOP)
 		status = top_begin(session);
 	if (status)
