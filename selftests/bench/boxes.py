@@ -84,7 +84,7 @@ def measure(driver):
     out, _ = vm.run('--cores', '8', '--icount', '--driver', driver, *vm.agent(),
                     *vm.script(driver, script), '--', '/t/agent', f'/t/{driver}')
     results = {}
-    for name, values in filter(None, map(vm.answer, out.splitlines())):
+    for name, values in vm.answers(out):
         values = {key: [int(n) for n in val.split(',')] for key, val in values.items()}
         counts = [val for key, val in values.items() if key.startswith('count')]
         if not any(count for count, _, _ in counts):

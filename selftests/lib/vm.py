@@ -127,10 +127,19 @@ def overlay(name, *lower):
               f'lowerdir={lowers},upperdir={upper},workdir={work}')
 
 
+def compiled(command, *args):
+    """shell() for a compiler. If there is an error, the first one is all that the test says."""
+    try:
+        shell(command, *args)
+    except Failed as failed:
+        error = re.search('.*(?: error: |undefined reference).*', str(failed))
+        sys.exit(f'cannot build {error[0] if error else failed}')
+
+
 def build(name, source='guest.c'):
     """A static program of selftests/guest/NAME; returns where it is."""
-    shell('cd "$1/selftests" && gcc -O2 -g -Wall -Wextra -Werror -static -I lib '
-          '-I ../tools/silicon/model -o "$2" "guest/$3/$4" lib/*.c', TOP, path(name), name, source)
+    compiled('cd "$1/selftests" && gcc -O2 -g -Wall -Wextra -Werror -static -I lib '
+             '-I ../tools/silicon/model -o "$2" "guest/$3/$4" lib/*.c', TOP, path(name), name, source)
     return path(name)
 
 
@@ -144,8 +153,8 @@ def headers(kernel):
 def modules(name, kernel, *variables):
     """The modules of selftests/guest/NAME for a kernel; returns the directory they are in."""
     out = f'{TOP}/build/selftests/{name}-{kernel}'
-    shell('mkdir -p "$1" && cp -u "$2"/* "$1" && make -s -C "$3" "M=$1" W=1 "${@:4}" modules', out,
-          f'{TOP}/selftests/guest/{name}', headers(kernel)['KDIR'], *variables)
+    compiled('mkdir -p "$1" && cp -u "$2"/* "$1" && make -s -C "$3" "M=$1" W=1 "${@:4}" modules', out,
+             f'{TOP}/selftests/guest/{name}', headers(kernel)['KDIR'], *variables)
     return out
 
 
@@ -235,3 +244,13 @@ def answer(line):
     if words[0] != 'row':
         return None
     return words[1], dict(word.split('=', 1) for word in words[2:])
+
+
+def answers(out):
+    """Those of all it has printed. Another line of the guest is shown: it may say why one is missing."""
+    for line in out.splitlines():
+        row = answer(line)
+        if row:
+            yield row
+        else:
+            note(line)

@@ -170,6 +170,8 @@ class Dump:
                 self.edge.setdefault(w[0], set()).add(w[1])
             elif mark == 'violations':
                 self.violations = int(w[0])
+            else:
+                note(line)
         # No box, so none of what is checked of boxes is for them.
         self.cpu = self.events.pop('cpu', {})
         self.package = self.events.pop(PACKAGE, {})

@@ -17,7 +17,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
 import vm
-from ktap import Ktap
+from ktap import Ktap, note
 
 # Models of the second column take turns, but in soak.
 MACHINES = (('goldmont', ('5c', '5f')), ('goldmont', ('7a',)),
@@ -81,6 +81,8 @@ def run_guest(machine, model, kernel):
             seen['attr'].append((num(word[1]), num(word[2])))
         elif word[0] in seen:
             seen[word[0]].append(word[1])
+        else:
+            note(line)
     if not seen['opened'] or len(seen['attr']) != len(seen['opened']):
         raise vm.Failed(f'{len(seen["opened"])} events, {len(seen["attr"])} opened')
     seen['encoded'] = dict(zip(seen['opened'], seen['attr']))

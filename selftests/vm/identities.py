@@ -127,7 +127,7 @@ def run(kernel, machine, identities):
     out, _ = vm.run('--kernel', kernel, '--machine', machine, '--sockets', str(PACKAGES),
                     *vm.agent(), *vm.script('rows', rows), '--', '/t/agent', '/t/rows')
     answers = []
-    for text in filter(None, map(vm.answer, out.splitlines())):
+    for text in vm.answers(out):
         counts = [[int(n) for n in c.split(',')] for c in text[1].values()]
         if len({c[2] for c in counts[1:]}) != 1:
             raise vm.Failed(f'{text}: not all ran as long as the clock')
