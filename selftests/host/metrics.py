@@ -24,7 +24,7 @@ sys.path[:0] = [f'{HOST}/../lib', f'{HOST}/metrics']
 sys.dont_write_bytecode = True
 import debian
 import fixture
-from fixture import PLAY, World, ended, write
+from fixture import PLAY, World, ended, wait_for, write
 from ktap import Ktap
 
 TOP = fixture.TOP
@@ -231,12 +231,6 @@ def statuses():
                 list(ended(world.run('report', f'{world.dir}/r'), 0)))
     ktap.result('a map of it', ended(world.run('map'), 3, r'\A.*for Xeon 7500, Xeon E7, and this machine is .*\n\Z'))
     world.end()
-
-
-def wait_for(path):
-    """Until there is such a file."""
-    while not os.path.exists(path):
-        time.sleep(0.01)
 
 
 def ends():

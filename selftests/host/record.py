@@ -33,7 +33,7 @@ HOST = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [f'{HOST}/../lib', f'{HOST}/metrics']
 sys.dont_write_bytecode = True
 import fixture
-from fixture import World, read, write
+from fixture import World, read, wait_for, write
 from ktap import Ktap
 
 TOP = fixture.TOP
@@ -878,8 +878,7 @@ def usage():
                 if command:
                     time.sleep(1)
                 else:
-                    while not os.path.exists(f'{world.dir}/on'):
-                        time.sleep(0.01)
+                    wait_for(f'{world.dir}/on')
                     os.unlink(f'{world.dir}/on')
                 stuck.send_signal(sig)
                 try:

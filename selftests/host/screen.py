@@ -22,7 +22,7 @@ HOST = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [f'{HOST}/../lib', f'{HOST}/metrics']
 sys.dont_write_bytecode = True
 import fixture
-from fixture import World, write
+from fixture import World, read, wait_for, write
 from ktap import Ktap
 
 ktap = Ktap()
@@ -149,6 +149,17 @@ class Terminal:
         for step in range(1, self.steps + 1):
             os.unlink(f'{self.world.dir}/step{step}')
         return bad
+
+    def stop(self):
+        """It takes nothing from now on, and the program waits in a write to it; what is wrong otherwise."""
+        termios.tcflow(self.terminal, termios.TCOOFF)
+        end = time.monotonic() + 10
+        # That is system call 1, and stdout.
+        while not (read(f'/proc/{self.child.pid}/syscall') or '').startswith('1 0x1 '):
+            if time.monotonic() > end:
+                return ['it did not write']
+            time.sleep(0.01)
+        return []
 
     def gone(self):
         """SIGTERM ends it, though the terminal takes nothing; what is wrong otherwise."""
@@ -362,8 +373,7 @@ def ends(name, args):
     bad = []
     for goes_on in True, False:
         t = Terminal(world, [PROGRAM, *args], 80)
-        termios.tcflow(t.terminal, termios.TCOOFF)
-        time.sleep(0.3)
+        bad += t.stop()
         t.child.send_signal(signal.SIGSTOP)
         t.child.terminate()
         if goes_on:
@@ -573,24 +583,25 @@ def hangs():
     for first, second in ((signal.SIGTERM, signal.SIGTERM), (signal.SIGINT, signal.SIGTERM)):
         os.unlink(f'{world.dir}/told')
         child = world.start('memory', '--', 'true', stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        while not os.path.exists(f'{world.dir}/told'):
-            time.sleep(0.01)
+        wait_for(f'{world.dir}/told')
         asked = time.monotonic()
-        # It reads both before it ends.
+        # It has got all before it ends, and has two of the same kind as one.
         for sig in signal.SIGSTOP, first, second, signal.SIGCONT:
             child.send_signal(sig)
         said = child.communicate(timeout=60)[0]
         took = time.monotonic() - asked
         ktap.result(f'perf hangs: {first.name} and {second.name}', [] if child.returncode == -second and took < 5 and
                     'was killed' in said else [child.returncode, took, said])
-    for name, text, args, before, wait in (('in a redraw', FLOODS, ['-I', '100'], 0, 0.5), ('between two', STEPS, [], 0.3, 0)):
+    for name, text, args in ('in a redraw', FLOODS, ['-I', '100']), ('between two', STEPS, []):
         world.play(text)
         t = top(world, 80, *args, *USUAL)
         t.step()
         bad = t.until(r'top +\d+\.\d00 s')
-        time.sleep(before)
-        termios.tcflow(t.terminal, termios.TCOOFF)
-        time.sleep(wait)
+        if args:
+            bad += t.stop()
+        else:
+            time.sleep(0.3)
+            termios.tcflow(t.terminal, termios.TCOOFF)
         t.child.terminate()
         bad += t.gone()
         ktap.result(f'SIGTERM ends it on a terminal that takes nothing, {name}', bad)
@@ -598,8 +609,7 @@ def hangs():
     world.play(FLOODS)
     t = top(world, 80, '-I', '100', *USUAL)
     bad = t.until(r'top +\d+\.\d00 s')
-    termios.tcflow(t.terminal, termios.TCOOFF)
-    time.sleep(0.5)
+    bad += t.stop()
     t.child.send_signal(signal.SIGSTOP)
     termios.tcflow(t.terminal, termios.TCOON)
     t.child.terminate()

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
@@ -52,6 +53,15 @@ def ended(done, status, text='', where='stderr', lines=math.inf):
         yield f'{done.args[1:]}: it does not say {text!r} but {said[-500:]!r}'
     if status and text and len(said.splitlines()) > lines:
         yield f'{done.args[1:]}: more than {lines} lines: {said}'
+
+
+def wait_for(path):
+    """Until there is such a file, which takes a moment: a program that has died makes none."""
+    end = time.monotonic() + 60
+    while not os.path.exists(path):
+        if time.monotonic() > end:
+            raise TimeoutError(f'there is no {path}')
+        time.sleep(0.01)
 
 
 class World:
