@@ -231,8 +231,8 @@ enum uncore_pmi_state {
  * @proof_ns: when one last did that only an overflow of the uncore can have caused
  * @delivering: samples are being given to perf
  * @busy_ns: time in the handler since the watch last came
- * @latency_ns: from an overflow to our handler, the least that the last self-test has found;
- *		U64_MAX if none: freezes begin with the handler then
+ * @latency_ns: from an overflow to our handler, the least that the last self-test has found, even
+ *		if it failed; U64_MAX if none: freezes begin with the handler then
  */
 struct uncore_pmi {
 	enum uncore_pmi_state state;
