@@ -24,6 +24,7 @@
 static char dir[] = "/tmp/replace-XXXXXX";
 static struct session session = { .target = { .dir = -1, .fd = -1 } };
 static bool dies, no_tmpfile;
+static mode_t created;	/* the last file that had a name from the beginning */
 
 /* In place of those of the C library: a disk that hangs, a file system of another kind. */
 int fsync(int fd)
@@ -42,6 +43,8 @@ int openat(int at, const char *path, int flags, ...)
 	va_start(args, flags);
 	mode = flags & O_CREAT || unnamed ? va_arg(args, mode_t) : 0;
 	va_end(args);
+	if (flags & O_CREAT)
+		created = mode;
 	if (no_tmpfile && unnamed) {
 		errno = EOPNOTSUPP;
 		return -1;
@@ -294,6 +297,7 @@ static void no_tmpfiles(void)
 	no_tmpfile = true;
 	plain();
 	no_tmpfile = false;
+	ktap_check(created == 0600, "it can be read before it is whole: mode %o", created);
 	ktap_check(entries(dir) == before, "%d files are left", entries(dir) - before);
 }
 
