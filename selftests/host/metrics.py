@@ -375,6 +375,14 @@ def machines():
     got = rows(world.run('ips', '-a', '--per-box', '--csv', '--', 'true', env={'PERF_METRICS_PATH': f'{world.dir}/m'}.items()).stdout)
     ktap.result('a CPU that comes late', [] if {key[1]: value(row) for key, row in got.items()} == {
         'S0/cpu0': 0, 'S1/cpu2': 2000, 'S1/cpu3': 3000} else [got])
+    world.play(PLAY)
+    got = rows(world.run('ips', 'memory_bandwidth', '--csv', '--', 'true', env={'PERF_METRICS_PATH': f'{world.dir}/m:{TOP}/metrics'}.items()).stdout)
+    ktap.result('a metric of CPUs beside one of boxes is of the whole machine', [] if len(got) > 1 and all(
+        'command' not in key[1] and value(row) for key, row in got.items()) else [got])
+    world.play(ALL.replace('lines()', 'lines(lambda p, t, c: 1e9 * (1 + c))') + 'say(all)')
+    got = rows(world.run('uncore_clock_mhz', '--per-machine', '--per-socket', '--csv', '--', 'true').stdout)
+    ktap.result('the mean of an only event', [] if {key[1]: round(value(row)) for key, row in got.items()} == {
+        'machine': 2000, 'S0': 1000, 'S1': 3000} else [got])
     world.end()
     for name, path, text, why in (
             ('too many CPUs', 'online', '0-9999', 'more than 8192 CPUs'),
@@ -429,6 +437,11 @@ def forms():
     ktap.result('not plausible for Prometheus', ended(
         done, 0, r'\nperf_metrics_not_plausible{metric="memory_read_bandwidth",socket="1",box="mbox_1"} 1\n',
         'stdout'))
+    world.play(ALL + 'say(lines(lambda p, t, c: "<not counted>" if p == "xeon7500_mbox_0" else 1e6))\n')
+    text = world.run('memory_read_bandwidth', '--per-box', '--openmetrics', '-', '--', 'true').stdout
+    found = re.findall('perf_metrics_not_available(?={).*', text)
+    ktap.result('not counted for Prometheus, and what is not there', [] if found == [
+        f'perf_metrics_not_available{{metric="memory_read_bandwidth",socket="{s}",box="mbox_0"}} 1' for s in (0, 1)] else [text])
     with open(f'{world.dir}/m', 'w', encoding='utf-8') as f:
         f.write('old')
     ask = 'memory_read_bandwidth', '--openmetrics', f'{world.dir}/m'
