@@ -152,7 +152,7 @@ static int uncore_check_interrupts(struct perf_event *event, struct uncore_packa
 	err = uncore_self_test_require(pkg, is_sampling_event(event));
 	if (err == -EBUSY)
 		return uncore_refuse(event, -EBUSY,
-				     "the self-test of PMIs lacks a free counter, or a moment without NMIs");
+				     "the self-test of PMIs lacks a moment without NMIs");
 	if (err == -ENODEV)
 		return uncore_refuse(event, -ENODEV, "CPU %d is offline", event->cpu);
 	if (err)

@@ -7,7 +7,7 @@
  *	cat /sys/bus/event_source/devices/xeon7500_package/caps/pmi
  *
  * A free counter overflows many times with its PMI enabled, and each overflow must cause an NMI
- * soon. An NMI proves nothing if the core PMU has overflowed as well, as with "perf record -F max";
+ * soon. Without a free one, an event that only counts lends its own; no event counts meanwhile. An NMI proves nothing if the core PMU has overflowed as well, as with "perf record -F max";
  * then the overflow is repeated. The rounds differ in length, so that NMIs of others, if they are
  * periodic, cannot match all overflows.
  */
@@ -36,7 +36,7 @@ module_param(pmi, bool, 0444);
 MODULE_PARM_DESC(pmi, "sampling by interrupts, if a self-test finds them: on (default) or off");
 
 /**
- * struct uncore_test - what a self-test works with: a free counter that can count clocks
+ * struct uncore_test - what a self-test works with: a counter that can count clocks
  * @pkg: the package, locked, of this CPU
  * @box: its box
  * @c: the counter
@@ -90,59 +90,62 @@ static bool uncore_test_counts(struct uncore_test *t)
 		uncore_test_stop(t);
 		rdmsrq(uncore_ctr_msr(t->box, t->c), count);
 	}
-	wrmsrq(uncore_ctr_msr(t->box, t->c), 0);
 	return count != 2;
 }
 
-/* A free counter of @box that may count clocks, or NULL */
-static struct uncore_counter *uncore_test_free(struct uncore_box *box)
+/* A counter of @box that may count clocks and is free, or else is not; or NULL */
+static struct uncore_counter *uncore_test_counter(struct uncore_box *box, bool free)
 {
 	unsigned int idx;
 
 	for (idx = 0; idx < box->type->num_counters && !box->gone; idx++) {
-		if (!box->counter[idx].event && box->type->counters[idx].clock &&
+		if (!box->counter[idx].event == free && box->type->counters[idx].clock &&
 		    box->usable & BIT(idx))
 			return &box->counter[idx];
 	}
 	return NULL;
 }
 
-/*
- * Finds a counter that counts clocks. Returns -EBUSY if there may be one among those in use,
- * -EIO if there is none.
- */
-static int uncore_test_find(struct uncore_test *t)
+static void uncore_test_give_back(const struct uncore_test *t)
+{
+	if (!t->c->event)
+		wrmsrq(uncore_ctr_msr(t->box, t->c), 0);
+	else if (t->c->state != UNCORE_NEW)
+		uncore_box_program(t->box, t->c);
+}
+
+static bool uncore_test_find_among(struct uncore_test *t, bool free)
 {
 	const struct uncore_box_type *tried = NULL;
-	int err = -EIO;
 	unsigned int id;
 
 	for_each_set_bit(id, &t->pkg->present, UNCORE_NUM_BOXES) {
 		t->box = &t->pkg->box[id];
-		if (t->box->type == tried || t->box->gone || !t->box->type->counters[0].clock)
+		if (t->box->type == tried)
 			continue;
-		t->c = uncore_test_free(t->box);
-		if (!t->c) {
-			err = -EBUSY;
+		t->c = uncore_test_counter(t->box, free);
+		if (!t->c)
 			continue;
+		if (!free) {
+			uncore_event_update(t->c->event);
+			uncore_event_no_start(t->c->event);
 		}
 		if (uncore_test_counts(t))
-			return 0;
+			return true;
+		uncore_test_give_back(t);
 		tried = t->box->type;
 	}
-	return err;
+	return false;
 }
 
-/* Is there a counter to try? */
-static bool uncore_test_possible(struct uncore_package *pkg)
+/* Finds a counter that counts clocks. */
+static bool uncore_test_find(struct uncore_test *t)
 {
-	unsigned int id;
-
-	for_each_set_bit(id, &pkg->present, UNCORE_NUM_BOXES) {
-		if (uncore_test_free(&pkg->box[id]))
-			return true;
-	}
-	return false;
+	if (uncore_test_find_among(t, true))
+		return true;
+	t->pkg->hold.testing = true;
+	uncore_package_apply(t->pkg, t->pkg->used);
+	return uncore_test_find_among(t, false);
 }
 
 static void uncore_test_clear(const struct uncore_test *t)
@@ -218,20 +221,18 @@ static int uncore_test_rounds(const struct uncore_test *t)
 static void uncore_self_test(struct uncore_package *pkg)
 {
 	struct uncore_test t = { .pkg = pkg };
-	int err;
+	int err = -EIO;
 
-	if (!uncore_test_possible(pkg))
-		return;
 	/* If the test has to set en_all, no other counter may be enabled. */
 	pkg->hold.testing = !uncore_package_runs(pkg);
 	uncore_package_apply(pkg, pkg->used);
 	pkg->pmi.latency_ns = U64_MAX;
-	err = uncore_test_find(&t);
-	if (!err) {
+	if (uncore_test_find(&t)) {
 		uncore_watch_arm(pkg);
-		err = uncore_pmi_listen(pkg, true) ? uncore_test_rounds(&t) : -EIO;
+		if (uncore_pmi_listen(pkg, true))
+			err = uncore_test_rounds(&t);
 		uncore_pmi_listen(pkg, false);
-		wrmsrq(uncore_ctr_msr(t.box, t.c), 0);
+		uncore_test_give_back(&t);
 	}
 	uncore_package_write_ctl(pkg);
 	pkg->hold.testing = false;
