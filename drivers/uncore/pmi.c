@@ -237,7 +237,7 @@ static bool uncore_just_unlock(struct uncore_package *pkg)
  * @in_nmi: in an NMI, so with a limit on accesses
  * @all: the number of passes that handle everything, also if samples have used up their share of
  *	the time
- * @leaves: an event that leaves has a sample, which cannot wait
+ * @sure: boxes in which its first pass handles what is due, also if samples are late
  * @pass: passes that have ended
  * @any: found something to handle
  * @begun: when it began
@@ -248,7 +248,7 @@ static bool uncore_just_unlock(struct uncore_package *pkg)
 struct uncore_walk {
 	bool in_nmi;
 	unsigned int all;
-	bool leaves;
+	unsigned long sure;
 	unsigned int pass;
 	bool any;
 	u64 begun;
@@ -287,7 +287,7 @@ static struct pt_regs *uncore_sample_regs(struct pt_regs *regs, struct pt_regs *
  * the package moves the other one may carry out what was deleted here.
  */
 static void uncore_deliver_sample(struct uncore_package *pkg, struct uncore_box *box, int idx,
-				  struct pt_regs *regs)
+				  const struct uncore_walk *walk)
 	__must_hold(&pkg->lock)
 {
 	struct uncore_counter *c = &box->counter[idx];
@@ -298,13 +298,17 @@ static void uncore_deliver_sample(struct uncore_package *pkg, struct uncore_box 
 
 	if (c->state != UNCORE_LEFT)
 		uncore_event_set_period(event);
-	/* perf can no longer stop an event that is leaving: the stop would hit its next start. */
-	if (c->state >= UNCORE_LEAVING && atomic_read(&event->event_limit)) {
+	/*
+	 * perf can no longer stop an event that is leaving: the stop would hit its next start. And
+	 * all may leave in each of its ticks, to let others in.
+	 */
+	if (c->state >= UNCORE_LEAVING &&
+	    (atomic_read(&event->event_limit) || uncore_walk_late(pkg, walk))) {
 		atomic64_inc(&pkg->totals.lost);
 	} else {
 		uncore_just_unlock(pkg);
 		perf_sample_data_init(&data, 0, period);
-		stop = uncore_overflow(event, &data, regs);
+		stop = uncore_overflow(event, &data, walk->regs);
 		/*
 		 * perf has throttled its group. It would take one more interrupt for none, and
 		 * never start the group again.
@@ -347,7 +351,7 @@ static void uncore_wait(struct uncore_box *box)
 
 /*
  * Give the samples that are due in a box. Then its counters may count again. If samples have used
- * up their share of the time, this is only for events that leave, and the others wait.
+ * up their share of the time, they stay due, and those of events that leave are lost.
  */
 static void uncore_deliver(struct uncore_package *pkg, struct uncore_box *box,
 			   const struct uncore_walk *walk)
@@ -360,11 +364,10 @@ static void uncore_deliver(struct uncore_package *pkg, struct uncore_box *box,
 		/* Another CPU may have released it while the package was unlocked. */
 		if (box->due & BIT(idx) && (box->counter[idx].state == UNCORE_LEFT ||
 					    !uncore_walk_late(pkg, walk)))
-			uncore_deliver_sample(pkg, box, idx, walk->regs);
+			uncore_deliver_sample(pkg, box, idx, walk);
 	}
 	pkg->pmi.delivering = false;
 	uncore_box_go_on(box, ~0U);
-	uncore_wait(box);
 }
 
 /* ---- from U_GLOBAL_STATUS to the counters ---- */
@@ -435,14 +438,16 @@ static void uncore_walk_package(struct uncore_package *pkg, u32 status, unsigned
 				struct uncore_walk *walk)
 	__must_hold(&pkg->lock)
 {
-	unsigned long boxes = pkg->due;
+	/* Those that wait are not looked at again and again. */
+	unsigned long due = pkg->due & (uncore_walk_late(pkg, walk) ? walk->sure : ~0UL);
+	unsigned long boxes = due;
 	int id;
 
 	boxes |= among & (status & U_GLOBAL_OV_S0 ? uncore_model->sides[0] : 0);
 	boxes |= among & (status & U_GLOBAL_OV_S1 ? uncore_model->sides[1] : 0);
 	boxes |= among & (status & U_GLOBAL_OV_W ? BIT(UNCORE_WBOX) : 0);
 	boxes |= status & U_GLOBAL_OV_U ? BIT(UNCORE_UBOX) : 0;
-	pkg->due = 0;
+	pkg->due &= ~boxes;
 	walk->accesses += 6;
 	for_each_uncore_bit(id, boxes) {
 		struct uncore_box *box = &pkg->box[id];
@@ -458,13 +463,14 @@ static void uncore_walk_package(struct uncore_package *pkg, u32 status, unsigned
 		if (bits)
 			walk->pmis += uncore_walk_box(pkg, box, bits);
 		walk->accesses += 4 + 2 * hweight64(bits);
-		if (!box->due && !bits)
-			continue;
-		if (!pkg->pmi.delivering)
-			uncore_deliver(pkg, box, walk);
+		if (bits || due & BIT(id)) {
+			if (!pkg->pmi.delivering)
+				uncore_deliver(pkg, box, walk);
+			uncore_wait(box);
+			if (!pkg->hold.frozen)
+				uncore_package_apply(pkg, BIT(id));
+		}
 		pkg->due |= box->due ? BIT(id) : 0;
-		if (!pkg->hold.frozen)
-			uncore_package_apply(pkg, BIT(id));
 	}
 }
 
@@ -501,7 +507,7 @@ static bool uncore_handle_pass(struct uncore_package *pkg, struct uncore_walk *w
 	bool frozen = uncore_is_frozen(pkg);
 	u32 status = uncore_global_status();
 
-	if (!status && !frozen && !walk->leaves && (!pkg->due || uncore_walk_late(pkg, walk)))
+	if (!status && !frozen && !walk->sure && (!pkg->due || uncore_walk_late(pkg, walk)))
 		return false;
 	if (frozen || pkg->global_ctl & U_GLOBAL_CTL_FRZ_ALL)
 		uncore_freeze(pkg, frozen);
@@ -509,8 +515,10 @@ static bool uncore_handle_pass(struct uncore_package *pkg, struct uncore_walk *w
 		uncore_clear_global_status(status);
 	uncore_walk_package(pkg, status, walk->any ? pkg->present : pkg->used, walk);
 	walk->any = true;
-	walk->leaves = false;
-	return (!pkg->hold.frozen || pkg->due) && !pkg->pmi.delivering;
+	walk->sure = 0;
+	if (pkg->pmi.delivering)
+		return false;
+	return !pkg->hold.frozen || (pkg->due && !uncore_walk_late(pkg, walk));
 }
 
 /*
@@ -531,7 +539,6 @@ static int uncore_handle(struct uncore_package *pkg, struct uncore_walk *walk)
 	struct pt_regs room;
 	u64 took;
 	bool thaw;
-	int id;
 
 	WRITE_ONCE(pmi->pending, false);
 	walk->begun = local_clock();
@@ -542,15 +549,13 @@ static int uncore_handle(struct uncore_package *pkg, struct uncore_walk *walk)
 		return -1;
 	if (pmi->delivering)
 		return walk->pmis;
-	for_each_uncore_bit(id, pkg->due)
-		uncore_wait(&pkg->box[id]);
 	thaw = pkg->hold.frozen;
 	if (thaw) {
 		pkg->hold.frozen = false;
 		/* Only en_all is known to be 0. */
 		pkg->global_ctl = (u32)~U_GLOBAL_CTL_EN_ALL;
 	}
-	if (thaw || pkg->due)
+	if (thaw)
 		uncore_package_apply(pkg, pkg->used);
 	took = local_clock() - walk->begun;
 	pmi->busy_ns += took;
@@ -662,8 +667,8 @@ static enum hrtimer_restart uncore_watch(struct hrtimer *timer)
 		pkg->tick_ns = now + UNCORE_TICK_NS;
 	}
 	again = pkg->active || pkg->pmi.armed;
-	/* Samples that take long get a fifth of the time, however many wait. */
-	next = max(UNCORE_WATCH_NS, 4 * (local_clock() - now));
+	/* From the last time on: samples that take long get a quarter of the time. */
+	next = max_t(u64, UNCORE_WATCH_NS, 4 * (local_clock() - now));
 	hrtimer_forward_now(timer, pkg->pmi.armed ? next : UNCORE_TICK_NS);
 	uncore_unlock(pkg);
 	return again ? HRTIMER_RESTART : HRTIMER_NORESTART;
@@ -713,11 +718,12 @@ void uncore_watch_start(struct uncore_package *pkg)
 void uncore_pmi_overdue(struct uncore_package *pkg, struct uncore_box *box)
 {
 	struct uncore_walk walk = { .begun = local_clock() };
-	u32 due = 0;
-	bool late;
+	u32 due = 0, was = box->due;
+	bool late, leaves = false;
 	int idx;
 
-	if (!pkg->pmi.events)
+	/* What was due on a box that has gone does not come back. */
+	if (!pkg->pmi.events || box->gone)
 		return;
 	for_each_used_counter(idx, box) {
 		const struct uncore_counter *c = &box->counter[idx];
@@ -727,13 +733,13 @@ void uncore_pmi_overdue(struct uncore_package *pkg, struct uncore_box *box)
 		    (c->state == UNCORE_LEFT ? !pkg->pmi.delivering :
 					       uncore_group_is_whole(c->event)))
 			due |= BIT(idx);
-		walk.leaves |= due & BIT(idx) && c->state == UNCORE_LEFT;
+		leaves |= due & BIT(idx) && c->state == UNCORE_LEFT;
 	}
 	if (!due)
 		return;
 	box->due |= due;
 	/* perf stops many events, one after the other, in each of its ticks. */
-	late = !walk.leaves && uncore_walk_late(pkg, &walk);
+	late = !leaves && uncore_walk_late(pkg, &walk);
 	if (late)
 		uncore_wait(box);
 	/* All counts of the samples are of this moment. */
@@ -741,11 +747,12 @@ void uncore_pmi_overdue(struct uncore_package *pkg, struct uncore_box *box)
 		uncore_freeze(pkg, uncore_is_frozen(pkg));
 	else
 		uncore_package_apply(pkg, BIT(uncore_box_id(box)));
-	for_each_uncore_bit(idx, due) {
+	for_each_uncore_bit(idx, due & ~was) {
 		if (box->counter[idx].state != UNCORE_LEFT)
 			uncore_event_update(box->counter[idx].event);
 	}
-	pkg->due |= BIT(uncore_box_id(box));
+	walk.sure = BIT(uncore_box_id(box));
+	pkg->due |= walk.sure;
 	if (!late)
 		uncore_handle(pkg, &walk);
 }
@@ -812,6 +819,7 @@ static void uncore_pmi_stop(void *info)
 
 	if (pkg->pmi.armed)
 		uncore_pmi_listen(pkg, false);
+	WRITE_ONCE(pkg->pmi.armed, false);
 }
 
 /** uncore_pmi_exit() - undo uncore_pmi_init(); no event is left */

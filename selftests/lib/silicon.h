@@ -145,7 +145,7 @@ extern int open_events[256];
 extern int num_open_events;
 
 /* Their rings: an event lives on, and counts, as long as its ring is mapped. */
-#define RING_MAX	128
+#define RING_MAX	256
 extern struct ring rings[RING_MAX];
 extern int num_rings;
 

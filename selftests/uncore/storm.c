@@ -23,6 +23,7 @@
 #define SHORTEST	3	/* period; shorter ones are refused */
 #define NMI_ACCESSES	200	/* in one NMI at most */
 #define STORM_US	100000
+#define STACK		32768
 
 /* ---- a program on the CPU that serves the package ---- */
 
@@ -48,9 +49,12 @@ static void spinner_begin(void)
 	spinner = fork();
 	ktap_require(spinner >= 0, "fork: %s", strerror(errno));
 	if (!spinner) {
+		char stack[STACK];
+
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (setjmp(ktap_end))
 			_exit(1);
+		memset(stack, 1, sizeof(stack));
 		run_on(0);
 		for (;;)
 			++*turns;
@@ -71,8 +75,9 @@ struct storm {
 	bool frequency;		/* that is samples in a second */
 	const char *options;
 	bool one_counts;	/* one of six events only counts, on the C-Boxes one of each */
-	int fd[STORM_COUNTERS];
-	char pmu[STORM_COUNTERS][32];
+	bool turns;		/* two events for each counter, and with a stack in each sample */
+	int fd[2 * STORM_COUNTERS];
+	char pmu[2 * STORM_COUNTERS][32];
 	int num;
 };
 
@@ -82,14 +87,20 @@ static void storm_add(const char *pmu, const char *event, int n, void *arg)
 	struct perf_event_attr attr;
 	char name[64];
 
+	n += s->num / STORM_COUNTERS * STORM_COUNTERS;
 	snprintf(s->pmu[n], sizeof(s->pmu[n]), "%s", pmu);
 	snprintf(name, sizeof(name), "%s%s", event, s->options);
 	attr = sampling_attr(pmu, name, s->period);
 	attr.freq = s->frequency;
+	if (s->turns) {
+		attr.sample_type |= PERF_SAMPLE_STACK_USER;
+		attr.sample_stack_user = STACK;
+	}
 	if (s->one_counts && n % 6 == 0)
 		s->fd[n] = event_open(pmu, event, 0, -1);
 	else
-		s->fd[n] = event_ring(event_open_attr(&attr, 0, -1), attr.sample_type, 1)->fd;
+		s->fd[n] = event_ring(event_open_attr(&attr, 0, -1), attr.sample_type,
+				      s->turns ? 16 : 1)->fd;
 	s->num = n + 1;
 }
 
@@ -102,6 +113,8 @@ static void storm_open(struct storm *s)
 	storm_traffic(0);
 	lost_open();
 	storm_for_each(storm_add, s);
+	if (s->turns)
+		storm_for_each(storm_add, s);
 	gates_install();
 	for (i = 0; i < s->num; i++)
 		perf_enable(s->fd[i]);
@@ -145,7 +158,7 @@ static void storm_of(struct storm s, unsigned int limit)
 	char what[80];
 	int i;
 
-	snprintf(what, sizeof(what), s.frequency ? "%llu in a second%s, %u samples/s" :
+	snprintf(what, sizeof(what), s.turns ? "every %llu in turns%s, %u samples/s" : s.frequency ? "%llu in a second%s, %u samples/s" :
 		 "every %llu%s, %u samples/s", s.period, s.options, limit);
 	sampling_limit(limit);
 	storm_open(&s);
@@ -217,6 +230,12 @@ static void by_frequency(void)
 {
 	storm_of((struct storm){ .period = 4000, .frequency = true, .options = "" }, 100000);
 	storm_of((struct storm){ .period = 100000, .frequency = true, .options = "" }, 100000);
+}
+
+/* All events leave in each of perf's ticks, and others come. */
+static void in_turns(void)
+{
+	storm_of((struct storm){ .period = SHORTEST, .options = "", .turns = true }, 100000);
 }
 
 static void freezing(void)
@@ -516,6 +535,7 @@ SILICON_MAIN({ "all counters once at once", all_at_once },
 	     { "a storm beside a group that samples", beside_sampling },
 	     { "a storm that freezes", freezing },
 	     { "a storm by frequency", by_frequency },
+	     { "a storm of events that take turns", in_turns },
 	     { "a storm at ten times the kernel's limit", at_high_limit },
 	     { "disabled while it waits", disabled_while_waiting },
 	     { "a member is disabled while its group waits", member_disabled_while_waiting },
