@@ -117,11 +117,14 @@ struct books {
 	struct ring rings;
 	u64 no_room;
 	u64 lost;
+	u64 stops;	/* of events that may end a period with fewer than 3 counts */
 };
 
 /*
  * A THROTTLE record that finds no room is counted like a sample, and so is the
  * UNTHROTTLE that follows. For each of these pairs an event had its samples of a tick.
+ * If 1 or 2 counts of a period are left, the counter overflows after 3: an event that stops
+ * before has its sample without an overflow.
  */
 void books_balance(const char *what, const struct books *b);
 
