@@ -52,7 +52,7 @@ def names(model):
     """{kind: {name: (description, scale, doubtful, encoding, counters, note)}}"""
     spec.use_model(model)
     return {kind: {name: (description(name, want), want.scale or '', spec.is_inferred(want.event),
-                          *encoding(want), plain(want.event.get('note')))
+                          *encoding(want), plain((want.umask or {}).get('note') or want.event.get('note')))
                    for name, want in spec.WANTED[box].items()}
             for kind, box in spec.KINDS.items()}
 

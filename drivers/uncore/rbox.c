@@ -27,9 +27,9 @@
  *			small and large
  *	qlx_sub		network, 0 VN0, 1 VN1
  *	and for xbar_mm:
- *	flt_cnt		flit of a packet to compare; by default the first, so that
+ *	flt_cnt		flit of a packet to count; by default the first, so that
  *			packets are counted
- *	ig_flt_cnt	compare every flit
+ *	ig_flt_cnt	count every flit
  *	match_...	wanted message class (mc), opcode (opc), virtual network (vnw),
  *			destination and remote node (dnid, rnid), response data state
  *			(rds), bits 71:64 of the flit (71_64)
