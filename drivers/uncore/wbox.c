@@ -22,8 +22,8 @@ static const struct uncore_field wbox_fields[] = {
 #define WBOX_FIXED		W_NUM_COUNTERS
 
 /*
- * Cores are independent of each other, and no event adds more than 1 in a clock: several cores, or
- * c_all, count the clocks in which any of them is. No source says how ten cores are selected.
+ * No event adds more than 1 in a clock. So we assume that several cores, or c_all, count the clocks
+ * in which any of them is. No source says how ten cores are selected.
  */
 #define WBOX_CORES							\
 	UNCORE_UMASKS({ "c0", 0x01 }, { "c1", 0x02 }, { "c2", 0x04 },	\

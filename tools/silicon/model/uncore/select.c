@@ -6,7 +6,7 @@
  * increments per cycle than it has bits, most bits name cases of one thing (the
  * states a line was missed in), and their default patterns take turns, so that
  * the mask of all bits counts the sum of its parts and still keeps the limit.
- * Others are independent (EV_ANY: cores, directions of a ring): the limit then
+ * Others are independent (EV_ANY: cores [w_any], directions of a ring): the limit then
  * makes of several bits the cycles in which any of them is.
  */
 #include "uncore.h"
