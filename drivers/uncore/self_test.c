@@ -7,8 +7,9 @@
  *	cat /sys/bus/event_source/devices/xeon7500_package/caps/pmi
  *
  * A free counter overflows many times with its PMI enabled, and each overflow must cause an NMI
- * soon. Without a free one, an event that only counts lends its own; no event counts meanwhile. An NMI proves nothing if the core PMU has overflowed as well, as with "perf record -F max";
- * then the overflow is repeated. The rounds differ in length, so that NMIs of others, if they are
+ * soon. Without a free one, an event that only counts lends its own; no event counts meanwhile.
+ * An NMI proves nothing if the core PMU has overflowed as well, as with "perf record -F max"; then
+ * the overflow is repeated. The rounds differ in length, so that NMIs of others, if they are
  * periodic, cannot match all overflows.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
