@@ -49,6 +49,8 @@
  * limit of perf_sample_event_took() would be lowered for all users of perf.
  */
 #define UNCORE_BUSY_NS		(3 * NSEC_PER_MSEC)
+/* The same for those of events that leave, which cannot wait: beyond it they are lost. */
+#define UNCORE_LEAVE_NS		(6 * NSEC_PER_MSEC)
 
 /* Members of a group that an NMI looks at. Without PERF_FORMAT_GROUP perf sets no limit. */
 #define UNCORE_MAX_SIBLINGS	64
@@ -257,11 +259,16 @@ struct uncore_walk {
 	struct pt_regs *regs;
 };
 
+static bool uncore_walk_is_over(const struct uncore_package *pkg, const struct uncore_walk *walk,
+				u64 limit)
+{
+	return walk->pass >= walk->all && pkg->pmi.busy_ns + (local_clock() - walk->begun) > limit;
+}
+
 /* Have samples used up their share of the time? Then the watch handles the rest. */
 static bool uncore_walk_late(const struct uncore_package *pkg, const struct uncore_walk *walk)
 {
-	return walk->pass >= walk->all &&
-	       pkg->pmi.busy_ns + (local_clock() - walk->begun) > UNCORE_BUSY_NS;
+	return uncore_walk_is_over(pkg, walk, UNCORE_BUSY_NS);
 }
 
 /*
@@ -303,7 +310,7 @@ static void uncore_deliver_sample(struct uncore_package *pkg, struct uncore_box 
 	 * all may leave in each of its ticks, to let others in.
 	 */
 	if (c->state >= UNCORE_LEAVING &&
-	    (atomic_read(&event->event_limit) || uncore_walk_late(pkg, walk))) {
+	    (atomic_read(&event->event_limit) || uncore_walk_is_over(pkg, walk, UNCORE_LEAVE_NS))) {
 		atomic64_inc(&pkg->totals.lost);
 	} else {
 		uncore_just_unlock(pkg);
@@ -351,7 +358,7 @@ static void uncore_wait(struct uncore_box *box)
 
 /*
  * Give the samples that are due in a box. Then its counters may count again. If samples have used
- * up their share of the time, they stay due, and those of events that leave are lost.
+ * up their share of the time, they stay due, if the event does not leave.
  */
 static void uncore_deliver(struct uncore_package *pkg, struct uncore_box *box,
 			   const struct uncore_walk *walk)

@@ -389,8 +389,8 @@ static void judge(void)
 	ktap_check(!now.shut || !windows, "%llu windows behind a gate that was never open", windows);
 	ktap_check(!violations, "%llu accesses against the rules", violations);
 	books_balance("books", &books);
-	/* Fewer do not take the 3 ms after which those of events that leave are lost. */
-	if (!now.limited && books.overflows < 50)
+	/* Fewer do not take the 6 ms after which those of events that leave are lost. */
+	if (!now.limited && books.overflows < 100)
 		books_lost("books", &books);
 	while (kmsg_next(line, sizeof(line)))
 		ktap_check(kmsg_level > 3, "the kernel: %s", line);
