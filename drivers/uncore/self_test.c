@@ -31,6 +31,8 @@
 /* us to wait for the overflow, and then for the NMI */
 #define UNCORE_TEST_OVERFLOW_US	200
 #define UNCORE_TEST_NMI_US	10
+/* Not again so soon if it proved nothing: it keeps interrupts off, and may stop counts. */
+#define UNCORE_TEST_AGAIN_NS	(100 * NSEC_PER_MSEC)
 
 static bool pmi = true;
 module_param(pmi, bool, 0444);
@@ -76,7 +78,10 @@ static void uncore_test_stop(const struct uncore_test *t)
 	wrmsrq(uncore_ctl_msr(t->box, t->c), 0);
 }
 
-/* Finds the control bits that count clocks, if any. A W-Box counter that holds 2 reads as 2. */
+/*
+ * Finds the control bits that count clocks, if any. A W-Box counter that holds 2 reads as 2, a box
+ * that has gone as 0.
+ */
 static bool uncore_test_counts(struct uncore_test *t)
 {
 	const struct uncore_counter_row *row = uncore_counter_row(t->box, t->c);
@@ -84,14 +89,14 @@ static bool uncore_test_counts(struct uncore_test *t)
 	u64 count = 2;
 
 	rdmsrq(uncore_box_ctl_msr(t->box), t->enabled);
-	for (i = 0; i < 2 && count == 2; i++) {
+	for (i = 0; i < 2 && count <= 2; i++) {
 		t->clock = row->clock | (i ? 0 : C_EVT_SEL_INVERT);
 		uncore_test_run(t, 2, 0);
 		udelay(1);
 		uncore_test_stop(t);
 		rdmsrq(uncore_ctr_msr(t->box, t->c), count);
 	}
-	return count != 2;
+	return count > 2;
 }
 
 /* A counter of @box that may count clocks and is free, or else is not; or NULL */
@@ -238,8 +243,10 @@ static void uncore_self_test(struct uncore_package *pkg)
 	uncore_package_write_ctl(pkg);
 	pkg->hold.testing = false;
 	uncore_package_apply(pkg, pkg->used);
-	if (err == -EBUSY)
+	if (err == -EBUSY) {
+		pkg->pmi.hidden_ns = local_clock();
 		return;
+	}
 	if (err)
 		pr_info("CPU %u: overflows do not interrupt\n", smp_processor_id());
 	pkg->pmi.state = err ? UNCORE_PMI_NO : UNCORE_PMI_YES;
@@ -252,7 +259,8 @@ static void uncore_self_test_first(void *info)
 
 	uncore_lock(pkg);
 	if (pkg->pmi.state == UNCORE_PMI_UNTESTED && !pkg->pmi.events &&
-	    pkg->cpu == smp_processor_id())
+	    pkg->cpu == smp_processor_id() &&
+	    local_clock() - pkg->pmi.hidden_ns > UNCORE_TEST_AGAIN_NS)
 		uncore_self_test(pkg);
 	uncore_unlock(pkg);
 }

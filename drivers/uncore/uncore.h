@@ -229,6 +229,7 @@ enum uncore_pmi_state {
  * @listens: IA32_DEBUGCTL bit 13 is set
  * @pending: an NMI has found an overflow, and interrupted the lock of its own CPU
  * @proof_ns: when one last did that only an overflow of the uncore can have caused
+ * @hidden_ns: when a self-test last ended that NMIs of the core PMU had hidden
  * @delivering: samples are being given to perf
  * @busy_ns: time in the handler since the watch last came
  * @latency_ns: from an overflow to our handler, the least that the last self-test has found, even
@@ -242,6 +243,7 @@ struct uncore_pmi {
 	bool listens;
 	bool pending;
 	u64 proof_ns;
+	u64 hidden_ns;
 	bool delivering;
 	u64 busy_ns;
 	u64 latency_ns;

@@ -7,6 +7,9 @@
  * more, and the guest dies of it. So the translation is dropped once more after the block that
  * writes, and with that before an IPI says to the others that it is done. CPUs that take turns
  * in one thread do not need it.
+ *
+ * A page of which nothing is translated yet is not watched while its first code is. That window is
+ * left: 300000 changes of the only code of a page have not met it.
  */
 #include "silicon.h"
 #include "exec/exec-all.h"
