@@ -339,6 +339,9 @@ static void lent(void)
 			sleep_us(5000);
 			gates_close();
 			check_taken(t.boxes, &t, "");
+			for (n = 0; n < t.num; n++)
+				ktap_check(perf_value(t.fd[n]), "without %s: %s stands still",
+					   t.boxes, t.pmu[n]);
 		}
 		for (n = 0; n < t.num && !gate; n++) {
 			c = perf_count(t.fd[n]);

@@ -23,7 +23,6 @@
 #define SHORTEST	3	/* period; shorter ones are refused */
 #define NMI_ACCESSES	200	/* in one NMI at most */
 #define STORM_US	100000
-#define STACK		32768
 
 /* ---- a program on the CPU that serves the package ---- */
 
@@ -49,12 +48,9 @@ static void spinner_begin(void)
 	spinner = fork();
 	ktap_require(spinner >= 0, "fork: %s", strerror(errno));
 	if (!spinner) {
-		char stack[STACK];
-
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (setjmp(ktap_end))
 			_exit(1);
-		memset(stack, 1, sizeof(stack));
 		run_on(0);
 		for (;;)
 			++*turns;
@@ -75,7 +71,7 @@ struct storm {
 	bool frequency;		/* that is samples in a second */
 	const char *options;
 	bool one_counts;	/* one of six events only counts, on the C-Boxes one of each */
-	bool turns;		/* two events for each counter, and with a stack in each sample */
+	bool turns;		/* two events for each counter */
 	int fd[2 * STORM_COUNTERS];
 	char pmu[2 * STORM_COUNTERS][32];
 	int num;
@@ -92,15 +88,10 @@ static void storm_add(const char *pmu, const char *event, int n, void *arg)
 	snprintf(name, sizeof(name), "%s%s", event, s->options);
 	attr = sampling_attr(pmu, name, s->period);
 	attr.freq = s->frequency;
-	if (s->turns) {
-		attr.sample_type |= PERF_SAMPLE_STACK_USER;
-		attr.sample_stack_user = STACK;
-	}
 	if (s->one_counts && n % 6 == 0)
 		s->fd[n] = event_open(pmu, event, 0, -1);
 	else
-		s->fd[n] = event_ring(event_open_attr(&attr, 0, -1), attr.sample_type,
-				      s->turns ? 16 : 1)->fd;
+		s->fd[n] = event_ring(event_open_attr(&attr, 0, -1), attr.sample_type, 1)->fd;
 	s->num = n + 1;
 }
 
@@ -158,8 +149,8 @@ static void storm_of(struct storm s, unsigned int limit)
 	char what[80];
 	int i;
 
-	snprintf(what, sizeof(what), s.turns ? "every %llu in turns%s, %u samples/s" : s.frequency ? "%llu in a second%s, %u samples/s" :
-		 "every %llu%s, %u samples/s", s.period, s.options, limit);
+	snprintf(what, sizeof(what), "%s %llu%s%s, %u samples/s", s.frequency ? "frequency" : "every",
+		 s.period, s.options, s.turns ? " in turns" : "", limit);
 	sampling_limit(limit);
 	storm_open(&s);
 	spinner_begin();

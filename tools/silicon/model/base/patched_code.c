@@ -9,7 +9,7 @@
  * in one thread do not need it.
  *
  * A page of which nothing is translated yet is not watched while its first code is. That window is
- * left: 300000 changes of the only code of a page have not met it.
+ * left.
  */
 #include "silicon.h"
 #include "exec/exec-all.h"
