@@ -47,7 +47,7 @@ static __always_inline u64 uncore_read_counter(const struct perf_event *event, u
 }
 
 /* Returns false if another update or a restart came in between. */
-static __always_inline bool uncore_event_try_update(struct perf_event *event, bool sure)
+static bool uncore_event_try_update(struct perf_event *event)
 {
 	struct uncore_event *ue = to_uncore_event(event);
 	s64 prev = atomic64_read(&ue->prev);
@@ -56,12 +56,9 @@ static __always_inline bool uncore_event_try_update(struct perf_event *event, bo
 	/* It does not count, and was updated when it stopped. */
 	if (prev & UNCORE_NO_START)
 		return true;
-	if (sure)
-		rmb(); /* RDMSR does not wait for the load of prev. */
+	rmb(); /* RDMSR does not wait for the load of prev. */
 	now = uncore_read_counter(event, prev & UNCORE_COUNTER_MASK);
 	gained = (now - prev) & UNCORE_COUNTER_MASK;
-	if (gained > UNCORE_COUNTER_MASK / 2 && !sure)
-		return false;
 	now |= prev & ~UNCORE_COUNTER_MASK;
 	if (!atomic64_try_cmpxchg(&ue->prev, &prev, now))
 		return false;
@@ -76,28 +73,20 @@ static __always_inline bool uncore_event_try_update(struct perf_event *event, bo
 	return true;
 }
 
-/*
- * Nothing is out of order from the second try on. RDMSR is also a tracepoint, and a sample of it
- * may read this event: then each try fails, but the sample has updated the event just now.
- */
-static noinline void uncore_event_update_again(struct perf_event *event)
-{
-	int tries = 0;
-
-	while (tries < UNCORE_UPDATE_TRIES && !uncore_event_try_update(event, tries))
-		tries++;
-}
-
 /**
  * uncore_event_update() - add the gain of its counter to an event
  * @event: the event
  *
- * One RDMSR. Safe against itself in any context on any CPU of the package.
+ * One RDMSR. Safe against itself in any context on any CPU of the package. RDMSR is also a
+ * tracepoint, and a sample of it may read this event: then each try fails, but the sample has
+ * updated the event just now.
  */
 void uncore_event_update(struct perf_event *event)
 {
-	if (!uncore_event_try_update(event, false))
-		uncore_event_update_again(event);
+	int tries = 0;
+
+	while (tries < UNCORE_UPDATE_TRIES && !uncore_event_try_update(event))
+		tries++;
 }
 
 /**
