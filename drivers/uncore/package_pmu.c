@@ -21,8 +21,8 @@
  * moment when the handler has locked the package. The time between the overflow and that moment
  * is not included.
  *
- * lost: overflows of sampling events that gave no sample, because perf was removing an event with
- * a limit (REFRESH) at the same moment.
+ * lost: overflows of sampling events that gave no sample, because perf was removing the event at
+ * the same moment, and it had a limit (REFRESH) or samples had already taken 6 ms since the watch.
  *
  *	perf stat -a -e xeon7500_package/frozen/,xeon7500_package/lost/ sleep 1
  */

@@ -66,8 +66,8 @@
  */
 static typeof(perf_event_overflow) *uncore_overflow;
 
-/* The package whose lock this CPU has or is about to take: [0] outside of an NMI, [1] in one */
-static DEFINE_PER_CPU(struct uncore_package *, uncore_inside[2]);
+/* The package whose lock this CPU has or is about to take. An NMI takes none if there is one. */
+static DEFINE_PER_CPU(struct uncore_package *, uncore_inside);
 
 /* ---- delivery of the PMI ---- */
 
@@ -197,7 +197,7 @@ void uncore_lock(struct uncore_package *pkg)
 	__acquires(&pkg->lock)
 {
 	lockdep_assert(uncore_package_of(smp_processor_id()) == pkg);
-	this_cpu_write(uncore_inside[!!in_nmi()], pkg);
+	this_cpu_write(uncore_inside, pkg);
 	if (!in_nmi()) {
 		raw_spin_lock(&pkg->lock);
 		return;
@@ -213,7 +213,7 @@ void uncore_lock(struct uncore_package *pkg)
 /** uncore_is_inside() - has this CPU the lock of a package, or is it about to take it? */
 bool uncore_is_inside(const struct uncore_package *pkg)
 {
-	return this_cpu_read(uncore_inside[0]) == pkg || this_cpu_read(uncore_inside[1]) == pkg;
+	return this_cpu_read(uncore_inside) == pkg;
 }
 
 /* Returns whether an NMI has interrupted the lock. */
@@ -223,11 +223,11 @@ static bool uncore_just_unlock(struct uncore_package *pkg)
 	if (in_nmi()) {
 		__release(&pkg->lock);
 		arch_spin_unlock(&pkg->lock.raw_lock);
-		this_cpu_write(uncore_inside[1], NULL);
+		this_cpu_write(uncore_inside, NULL);
 		return false;
 	}
 	raw_spin_unlock(&pkg->lock);
-	this_cpu_write(uncore_inside[0], NULL);
+	this_cpu_write(uncore_inside, NULL);
 	return unlikely(READ_ONCE(pkg->pmi.pending)) && !READ_ONCE(pkg->pmi.delivering) &&
 	       READ_ONCE(pkg->cpu) == smp_processor_id();
 }
@@ -236,7 +236,6 @@ static bool uncore_just_unlock(struct uncore_package *pkg)
 
 /**
  * struct uncore_walk - one run of the handler
- * @in_nmi: in an NMI, so with a limit on accesses
  * @all: the number of passes that handle everything, also if samples have used up their share of
  *	the time
  * @sure: boxes in which its first pass handles what is due, also if samples are late
@@ -248,7 +247,6 @@ static bool uncore_just_unlock(struct uncore_package *pkg)
  * @regs: registers of the interrupted code
  */
 struct uncore_walk {
-	bool in_nmi;
 	unsigned int all;
 	unsigned long sure;
 	unsigned int pass;
@@ -269,6 +267,13 @@ static bool uncore_walk_is_over(const struct uncore_package *pkg, const struct u
 static bool uncore_walk_late(const struct uncore_package *pkg, const struct uncore_walk *walk)
 {
 	return uncore_walk_is_over(pkg, walk, UNCORE_BUSY_NS);
+}
+
+/* The boxes in which something is due that need not wait */
+static unsigned long uncore_walk_due(const struct uncore_package *pkg,
+				     const struct uncore_walk *walk)
+{
+	return pkg->due & (uncore_walk_late(pkg, walk) ? walk->sure : ~0UL);
 }
 
 /*
@@ -358,19 +363,22 @@ static void uncore_wait(struct uncore_box *box)
 
 /*
  * Give the samples that are due in a box. Then its counters may count again. If samples have used
- * up their share of the time, they stay due, if the event does not leave.
+ * up their share of the time, they stay due. One that has left stays overdue until it is released,
+ * so only its commit gives its sample, and whatever the time.
  */
 static void uncore_deliver(struct uncore_package *pkg, struct uncore_box *box,
 			   const struct uncore_walk *walk)
 	__must_hold(&pkg->lock)
 {
+	bool sure = walk->sure & BIT(uncore_box_id(box));
 	int idx;
 
 	pkg->pmi.delivering = true;
 	for_each_uncore_bit(idx, box->due) {
 		/* Another CPU may have released it while the package was unlocked. */
-		if (box->due & BIT(idx) && (box->counter[idx].state == UNCORE_LEFT ||
-					    !uncore_walk_late(pkg, walk)))
+		if (!(box->due & BIT(idx)))
+			continue;
+		if (box->counter[idx].state == UNCORE_LEFT ? sure : !uncore_walk_late(pkg, walk))
 			uncore_deliver_sample(pkg, box, idx, walk);
 	}
 	pkg->pmi.delivering = false;
@@ -445,9 +453,7 @@ static void uncore_walk_package(struct uncore_package *pkg, u32 status, unsigned
 				struct uncore_walk *walk)
 	__must_hold(&pkg->lock)
 {
-	/* Those that wait are not looked at again and again. */
-	unsigned long due = pkg->due & (uncore_walk_late(pkg, walk) ? walk->sure : ~0UL);
-	unsigned long boxes = due;
+	unsigned long due = uncore_walk_due(pkg, walk), boxes = due;
 	int id;
 
 	boxes |= among & (status & U_GLOBAL_OV_S0 ? uncore_model->sides[0] : 0);
@@ -462,7 +468,7 @@ static void uncore_walk_package(struct uncore_package *pkg, u32 status, unsigned
 
 		if (box->gone)
 			continue;
-		if (walk->in_nmi && walk->accesses > UNCORE_MAX_ACCESSES) {
+		if (in_nmi() && walk->accesses > UNCORE_MAX_ACCESSES) {
 			pkg->due |= BIT(id);
 			continue;
 		}
@@ -514,7 +520,7 @@ static bool uncore_handle_pass(struct uncore_package *pkg, struct uncore_walk *w
 	bool frozen = uncore_is_frozen(pkg);
 	u32 status = uncore_global_status();
 
-	if (!status && !frozen && !walk->sure && (!pkg->due || uncore_walk_late(pkg, walk)))
+	if (!status && !frozen && !uncore_walk_due(pkg, walk))
 		return false;
 	if (frozen || pkg->global_ctl & U_GLOBAL_CTL_FRZ_ALL)
 		uncore_freeze(pkg, frozen);
@@ -525,7 +531,7 @@ static bool uncore_handle_pass(struct uncore_package *pkg, struct uncore_walk *w
 	walk->sure = 0;
 	if (pkg->pmi.delivering)
 		return false;
-	return !pkg->hold.frozen || (pkg->due && !uncore_walk_late(pkg, walk));
+	return !pkg->hold.frozen || uncore_walk_due(pkg, walk);
 }
 
 /*
@@ -617,7 +623,7 @@ static int uncore_nmi_elsewhere(struct uncore_package *pkg)
 /* Called for all NMIs of all CPUs. Without the watch it makes no register access. */
 static int uncore_nmi(unsigned int cmd, struct pt_regs *regs)
 {
-	struct uncore_walk walk = { .in_nmi = true, .regs = regs };
+	struct uncore_walk walk = { .regs = regs };
 	int cpu = smp_processor_id(), pmis;
 	struct uncore_package *pkg = uncore_package_of(cpu);
 

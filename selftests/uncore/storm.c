@@ -13,6 +13,7 @@
  */
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "foreign.h"
@@ -294,6 +295,60 @@ static void left_over(void)
 	msr_write(0, SYN_TRAFFIC_RESET, 1);
 }
 
+/* ---- a group with many members ---- */
+
+#define MANY_MEMBERS	2000
+
+static u64 longest_nmi(int members)
+{
+	struct perf_event_attr dummy = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(dummy),
+					 .config = PERF_COUNT_SW_DUMMY };
+	static int fd[MANY_MEMBERS];
+	struct ring *r;
+	u64 insns;
+	int i;
+
+	/* No sample has used time any more. */
+	sleep_us(30000);
+	silicon_start();
+	storm_traffic(0);
+	r = sampling_open("xeon7500_cbox_0", "llc_misses.all", 200003, 0, 64);
+	for (i = 0; i < members; i++) {
+		fd[i] = perf_open(&dummy, 0, r->fd);
+		ktap_require(fd[i] >= 0, "member %d: %s", i, strerror(-fd[i]));
+	}
+	perf_enable(r->fd);
+	silicon_clear();
+	sleep_us(5000);
+	insns = nmi_stat(SYN_PMI_NMI_INSNS);
+	perf_disable(r->fd);
+	check_books("many members");
+	ktap_check(r->samples >= 10, "%d members: %llu samples", members, r->samples);
+	for (i = 0; i < members; i++)
+		close(fd[i]);
+	event_close_all();
+	msr_write(0, SYN_TRAFFIC_RESET, 1);
+	return insns;
+}
+
+/* perf sets no limit to the members of a group. An NMI does not look at each of them. */
+static void many_members(void)
+{
+	struct rlimit files = { MANY_MEMBERS + 500, MANY_MEMBERS + 500 };
+	u64 few, many;
+
+	ktap_require(!setrlimit(RLIMIT_NOFILE, &files), "setrlimit: %s", strerror(errno));
+	sampling_limit(1000000);
+	/* The first time also what is done once. */
+	longest_nmi(2);
+	few = longest_nmi(2);
+	many = longest_nmi(MANY_MEMBERS);
+	ktap_note("longest NMI %llu instructions with 2 members, %llu with %d", few, many,
+		  MANY_MEMBERS);
+	ktap_check(many < few + MANY_MEMBERS, "%llu instructions, %llu with %d members", few, many,
+		   MANY_MEMBERS);
+}
+
 /* ---- somebody else's events ---- */
 
 static void storm_cboxes(void)
@@ -433,11 +488,13 @@ static void disabled_while_waiting(void)
 	silicon_start();
 	sampling_limit(1000000);
 	storm_traffic(0);
+	lost_open();
 	attr.sample_period = SHORTEST;
 	fd = event_open_attr(&attr, 0, -1);
 	perf_run_us(fd, 25000);
 	a = perf_count(fd);
 	ktap_check(a.running * 2 < a.enabled, "ran for %llu of %llu ns", a.running, a.enabled);
+	ktap_check(!lost_count(), "%llu samples are lost", lost_count());
 	ktap_require(!ioctl(fd, PERF_EVENT_IOC_PERIOD, &period), "%s", strerror(errno));
 	perf_run_us(fd, 10000);
 	b = perf_count(fd);
@@ -524,6 +581,7 @@ SILICON_MAIN({ "all counters once at once", all_at_once },
 	     { "storms with short periods", short_periods },
 	     { "a storm beside events that count", beside_counting },
 	     { "a storm beside a group that samples", beside_sampling },
+	     { "a group with many members", many_members },
 	     { "a storm that freezes", freezing },
 	     { "a storm by frequency", by_frequency },
 	     { "a storm of events that take turns", in_turns },
