@@ -31,7 +31,10 @@
 /* us to wait for the overflow, and then for the NMI */
 #define UNCORE_TEST_OVERFLOW_US	200
 #define UNCORE_TEST_NMI_US	10
-/* Not again so soon if it proved nothing: it keeps interrupts off, and may stop counts. */
+/*
+ * Without CAP_PERFMON, not again so soon if it proved nothing: it keeps interrupts off, and may
+ * stop counts.
+ */
 #define UNCORE_TEST_AGAIN_NS	(100 * NSEC_PER_MSEC)
 
 static bool pmi = true;
@@ -112,8 +115,16 @@ static struct uncore_counter *uncore_test_counter(struct uncore_box *box, bool f
 	return NULL;
 }
 
+static void uncore_test_clear(const struct uncore_test *t)
+{
+	uncore_box_clear_status(t->box, uncore_counter_row(t->box, t->c)->bit);
+	uncore_clear_global_status(uncore_global_status());
+}
+
+/* It may have overflowed, also for the event that has lent it. */
 static void uncore_test_give_back(const struct uncore_test *t)
 {
+	uncore_test_clear(t);
 	if (!t->c->event)
 		wrmsrq(uncore_ctr_msr(t->box, t->c), 0);
 	else if (t->c->state != UNCORE_NEW)
@@ -154,12 +165,6 @@ static bool uncore_test_find(struct uncore_test *t)
 	return uncore_test_find_among(t, false);
 }
 
-static void uncore_test_clear(const struct uncore_test *t)
-{
-	uncore_box_clear_status(t->box, uncore_counter_row(t->box, t->c)->bit);
-	uncore_clear_global_status(uncore_global_status());
-}
-
 /* Let the counter overflow once. Does the NMI come in time, and would the handler find it? */
 static bool uncore_test_round(const struct uncore_test *t, int round)
 {
@@ -188,8 +193,6 @@ static bool uncore_test_round(const struct uncore_test *t, int round)
 	 */
 	uncore_clear_global_status(uncore_global_status());
 	overflown &= uncore_box_status(t->box);
-	/* From here on an NMI finds nothing below it. */
-	uncore_test_clear(t);
 	if (proof)
 		p->latency_ns = min(p->latency_ns, proof - since);
 	return overflown && proof;
@@ -253,16 +256,23 @@ static void uncore_self_test(struct uncore_package *pkg)
 }
 
 /* Not while events interrupt: the test would clear their overflow bits. */
-static void uncore_self_test_first(void *info)
+static void uncore_self_test_now(void *info)
 {
 	struct uncore_package *pkg = info;
 
 	uncore_lock(pkg);
 	if (pkg->pmi.state == UNCORE_PMI_UNTESTED && !pkg->pmi.events &&
-	    pkg->cpu == smp_processor_id() &&
-	    local_clock() - pkg->pmi.hidden_ns > UNCORE_TEST_AGAIN_NS)
+	    pkg->cpu == smp_processor_id())
 		uncore_self_test(pkg);
 	uncore_unlock(pkg);
+}
+
+static void uncore_self_test_seldom(void *info)
+{
+	const struct uncore_package *pkg = info;
+
+	if (local_clock() - READ_ONCE(pkg->pmi.hidden_ns) > UNCORE_TEST_AGAIN_NS)
+		uncore_self_test_now(info);
 }
 
 /**
@@ -283,7 +293,9 @@ int uncore_self_test_require(struct uncore_package *pkg, bool sampling)
 	if (!pmi || (sampling && !uncore_pmi_samples()))
 		return -EOPNOTSUPP;
 	if (READ_ONCE(pkg->pmi.state) == UNCORE_PMI_UNTESTED) {
-		err = uncore_package_call(pkg, uncore_self_test_first, pkg);
+		/* Who may hold back others need not wait, so others cannot keep them waiting. */
+		err = uncore_package_call(pkg, perfmon_capable() ? uncore_self_test_now :
+					  uncore_self_test_seldom, pkg);
 		if (err)
 			return err;
 	}

@@ -8,6 +8,9 @@
  * VM: --sockets 2 --cores 2 --icount --append nmi_watchdog=0
  * TEST: 6.1 debug
  */
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
 #include "foreign.h"
 #include "hotplug.h"
 #include "kmsg.h"
@@ -269,6 +272,7 @@ static void with_taken(const char *boxes, const char *pmu, const char *event)
 		perf_disable(t.fd[i]);
 	check_taken(what, &t, pmu);
 	event_close_all();
+	check_stopped(0, what);
 	msr_write(0, SYN_TRAFFIC_RESET, 1);
 	sleep_us(120000);
 	kmsg_no_unknown_nmi();
@@ -300,10 +304,27 @@ static void any_sense(void)
 	msr_write(0, SYN_READING(RD_W_INVERT), 0);
 }
 
+static void read_all(const struct take *t)
+{
+	u64 val[4];
+	int n;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (setjmp(ktap_end))
+		_exit(1);
+	run_on(1);
+	for (;;) {
+		for (n = 0; n < t->num; n++) {
+			if (read(t->fd[n], val, sizeof(val)) <= 0)
+				_exit(1);
+		}
+	}
+}
+
 /*
  * Where no counter is free, or those that are count no clocks, one that counts for somebody is lent.
- * Behind a closed gate it shows that nothing of the test is in his count; without a gate he sees
- * that he has counted for a part of the time only.
+ * Behind a closed gate it shows that nothing of the test is in his count, which another CPU reads
+ * all the time; without a gate he sees that he has counted for a part of the time only.
  */
 static void lent(void)
 {
@@ -314,6 +335,7 @@ static void lent(void)
 	struct take t;
 	struct perf_count c;
 	unsigned int i, gate;
+	pid_t reader;
 	int err, n;
 
 	for (i = 0; i < 2 * ARRAY_SIZE(how); i++) {
@@ -325,8 +347,18 @@ static void lent(void)
 			gates_install();
 		t = (struct take){ .boxes = how[i / 2].taken };
 		storm_for_each(take_counter, &t);
+		reader = fork();
+		ktap_require(reader >= 0, "fork: %s", strerror(errno));
+		if (!reader)
+			read_all(&t);
+		sleep_us(1000);
 		err = try_sampling("xeon7500_mbox_0", "mbox_cycles", 0);
 		ktap_check(!err, "without %s: %d", t.boxes, err);
+		kill(reader, SIGKILL);
+		waitpid(reader, &n, 0);
+		ktap_check(WIFSIGNALED(n), "without %s: cannot read", t.boxes);
+		ktap_check(!foreign_writes(), "without %s: foreign_writes %lld", t.boxes,
+			   foreign_writes());
 		check_caps_pmi(t.boxes, "yes");
 		n = lines();
 		ktap_check(!n, "without %s: %d lines in the kernel log", t.boxes, n);
