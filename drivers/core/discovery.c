@@ -15,10 +15,6 @@
 
 #include "core_ext.h"
 
-/* The fields that events are spelt with. */
-#define OCR_FIELDS	(BIT(CORE_EXT_OCR_REQ) | BIT(CORE_EXT_OCR_RSP) | \
-			 BIT(CORE_EXT_OCR_OUTSTANDING))
-
 /* More than any model has */
 #define MAX_EVENTS	512
 
@@ -135,10 +131,10 @@ static int core_ext_add_event(char *name, u16 select, u64 config1)
 	int i, len;
 
 	len = scnprintf(text, sizeof(text), "event=%#x,umask=%#x", select & 0xff, select >> 8);
-	for (i = 0; i < ARRAY_SIZE(core_ext_fields); i++) {
+	for (i = CORE_EXT_OCR_REQ; i < ARRAY_SIZE(core_ext_fields); i++) {
 		u64 val = core_ext_field_get(i, config1);
 
-		if (!val || !(OCR_FIELDS & BIT(i)))
+		if (!val)
 			continue;
 		used |= BIT(i);
 		len += scnprintf(text + len, sizeof(text) - len, ",%s=%#llx",

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * DS buffer guard: Goldmont sets OvfDSBuffer also when the PEBS index is out of bounds. It then
- * writes no record, clears the overflow bit of the counter and does not reload it (SDM, section
- * 18.7.1.3). The kernel resets the index, or reads past the buffer first, and the counter of a
- * fixed period is silent until it wraps.
+ * clears the overflow bit of the counter and does not reload it (SDM, section 18.7.1.3); that it
+ * writes no record is assumed. The kernel resets the index, or reads past the buffer first, and
+ * the counter of a fixed period is silent until it wraps.
  *
  * So the guard looks at the index in the PMU's interrupt, before the kernel does. It puts the
  * index back and reloads the counter, as the hardware would have; one sample is lost. In every

@@ -403,11 +403,6 @@ int core_ext_pdir_check_group(struct perf_event *event)
 		"PDIR and another programmable counter in one group"));
 }
 
-static void pdir_resched_here(void *unused)
-{
-	pdir.resched(pdir.core);
-}
-
 /**
  * core_ext_pdir_start() - put our functions around add and del
  * @core: the core PMU
@@ -438,7 +433,7 @@ int core_ext_pdir_start(struct pmu *core, const struct core_ext_model *model)
 	core_ext_hook(&core->del, &pdir.del, pdir_del);
 	core_ext_hook(&core->add, &pdir.add, pdir_add);
 	/* Events that are already on a counter are added again, now through our function. */
-	on_each_cpu(pdir_resched_here, NULL, 1);
+	on_each_cpu(pdir_again, NULL, 1);
 	return 0;
 }
 

@@ -150,7 +150,7 @@ static const struct core_ext_bits sandybridge_x_selections[] = {
 /* The two models differ in responses, published events and suppliers. */
 #define SANDYBRIDGE(_name, _selections, _available, _rsp0, _rsp1) {	\
 	.name = _name,							\
-	.fields = BIT(CORE_EXT_LDLAT) | BIT(CORE_EXT_OCR_REQ) | BIT(CORE_EXT_OCR_RSP), \
+	.fields = BIT(CORE_EXT_OCR_REQ) | BIT(CORE_EXT_OCR_RSP),	\
 	.events = sandybridge_events,					\
 	.responses = sandybridge_responses,				\
 	.requests = sandybridge_requests,				\
