@@ -252,6 +252,15 @@ def skeleton():
         ktap.result(f'a skeleton is a topology file {name}', [] if done.returncode == 0 and
                     (name == 'as it is' or 'q0>IOH0' in done.stdout) else [done.returncode, done.stderr, done.stdout])
     world.end()
+    world = world_of()
+    write(f'{world.sys}/devices/system/cpu/online', '2-3\n')
+    for name in os.listdir(world.devices):
+        if name != 'cpu':
+            write(f'{world.devices}/{name}/cpumask', '2\n')
+    done = world.run('status', '--topology')
+    ktap.result('a skeleton where the first package is offline', [] if set(re.findall(r'^#(?:link|node \d) (S\d)', done.stdout, re.M)) == {'S1'}
+                and '#node 1 S1\n' in done.stdout else [done.stdout, done.stderr])
+    world.end()
     done = World(driver=False, model='06_9e').run('status', '--topology')
     ktap.result('a skeleton where there is no link', [] if done.returncode == 0 and 'No QPI link was found' in
                 done.stdout else [done.stdout, done.stderr])

@@ -644,8 +644,13 @@ WRONG = {
     'a word of the sentence that is none': (rule('says {b} is much'), 3, "'b' is no value of the rule"),
     'a brace that is open': (rule('says {a is much'), 3, "'a is much' is no value"),
     'an assignment': (rule('if a = 1'), 3, 'it sets a variable'),
-    'a mean of packages': (rule('value a memory_bandwidth', 'value b mean uncore_clock_mhz', 'if a > b'), 2,
-                           'uncore_clock_mhz has one value in a package, so it has no mean'),
+    **{f'a {of} of packages': (rule('value a memory_bandwidth', f'value b {of} uncore_clock_mhz', 'if a > b'), 2,
+                               f'uncore_clock_mhz has one value in a package, so it has no {of}') for of in ('mean', 'max', 'min')},
+    'a metric that is none before one that is': (rule('value a memory_bandwith', 'value b uncore_clock_mhz', 'if a > b'), 2,
+                                                 "rule 'r': there is no metric 'memory_bandwith'"),
+    'parts that are named as the place': (
+        'group g\nmetric p\nscope package x y\nevent e xeon7500_wbox/uncore_clock/\nformula e\n' + rule(
+            'value a uncore_clock_mhz', 'value b p', 'if a > b').split('\n', 1)[1], 6, 'p has its values elsewhere than uncore_clock_mhz'),
     'a peer of memory': (rule('value a memory_bandwidth', 'value b peer uncore_clock_mhz', 'if a > b'), 2,
                          'memory_bandwidth is not of ports'),
     'values of other places': (rule('value a memory_bandwidth', 'value b qpi_utilization', 'if a > b'), 2,
@@ -660,6 +665,14 @@ WRONG = {
     'one package': (rule('packages 1'), 3, 'packages is a number from 2 on'),
     'a value twice': (rule('value a memory_bandwidth', 'value a llc_miss_rate'), 4, "there is a value 'a' already"),
     'two conditions': (rule('if a > 1', 'if a > 2'), 4, "there is a line 'if' already"),
+    'too many values': (rule(*(f'value {name} memory_bandwidth' for name in 'abcdefghijklm')), 15, 'too many values'),
+    'a value whose name has a capital': (rule('value A memory_bandwidth', 'if A > 1', 'share A', 'says {A}'), 3, 'a value is NAME'),
+    'a mean before the place': (rule('value a mean memory_bandwidth'), 4, 'a rule begins with the value of the place'),
+    'two packages and a word': (rule('packages 2 or more'), 3, 'packages is a number from 2 on'),
+    'an empty sentence': (rule('says'), 3, 'there is no sentence'),
+    'a word of what else is said that is none': (rule('also a > 1 : {b}'), 3, "'b' is no value of the rule"),
+    'nothing else is said': (rule('also a > 1 :'), 3, 'there is no sentence'),
+    'five lines also': (rule(*5 * ['also a > 1 : x']), 7, "too many lines 'also'"),
     'a limit without a kind': (rule('value a memory_bandwidth', 'limit m'), 4, 'a limit is NAME KIND'),
     'a limit that is no word': (rule('value a memory_bandwidth', 'limit m mem"x', 'if a > m'), 4, "'mem\"x' is no name"),
     'also without a sentence': (rule('value a memory_bandwidth', 'also a > 1'), 4, 'also is CONDITION : SENTENCE'),
@@ -709,12 +722,20 @@ def own_rules():
         answer = json.loads(why(world, 'r', '--json', '--', 'true', **own).stdout)
         ktap.result(f'a limit of his own{place or " of all"}', [] if len(answer['verdicts']) == wanted and
                     len(answer['not_judged']) == 4 - wanted else [answer])
+    write(f'{world.dir}/topology', 'limit own 1e14 S1/mbox_0\nlimit own 1 S1\n')
+    answer = json.loads(why(world, 'r', '--json', '--', 'true', **own).stdout)
+    ktap.result('a limit of a box goes before that of its package', [] if [one['place'] for one in answer['verdicts']] == ['S1/mbox_1']
+                and len(answer['not_judged']) == 2 else [answer])
     write(path, rule('value a uncore_clock_mhz', 'limit m own', 'if a > m', 'says {a} of {m} on {package}'))
     for text in 'limit own 1\nlimit own 1e14 S1\n', 'limit own 1e14 S1\nlimit own 1\n':
         write(f'{world.dir}/topology', text)
         answer = json.loads(why(world, 'r', '--json', '--', 'true', **own).stdout)
         ktap.result('a limit of a package goes before that of all', [] if [one['place'] for one in answer['verdicts']] == ['S0']
                     and not answer['not_judged'] else [answer])
+    done = world.run('uncore_clock_mhz', '--per-machine', '--per-socket', '--openmetrics', '-', '--topology', f'{world.dir}/topology', '--', 'true',
+                     env=own.items())
+    ktap.result('limits of packages are written', [] if re.findall('perf_metrics_limit{.*', done.stdout) == [
+        'perf_metrics_limit{limit="own",socket="0"} 1', 'perf_metrics_limit{limit="own",socket="1"} 100000000000000'] else [done.stdout])
     write(f'{world.dir}/topology', f'limit memory {LIMIT}\n')
     write(path, rule('value a memory_bandwidth', 'value b max memory_bandwidth', 'value c min memory_bandwidth', 'if a < b',
                      'says {a} of {c} to {b}'))
@@ -744,8 +765,16 @@ def own_rules():
     plant(world, [(counts, None)])
     done = why(world, '--', 'true', **own)
     ktap.result('a rule defined anew', [] if done.stdout == 'nothing is near a limit\n' else [done.stdout, done.stderr])
-    for args, text in (['list', '--rules'], 'memory_full'), (['list', 'link_full'], 'qpi_utilization'):
-        ktap.result(' '.join(args), [] if text in world.run(*args).stdout else [text])
+    ktap.result('list --rules', fixture.ended(world.run('list', '--rules'), 0, 'memory_full', 'stdout'))
+    write(path, rule('help What it is', 'value a qpi_utilization', 'value b max qpi_utilization', 'value c peer uncore_clock_mhz',
+                     'limit m own', 'packages 3', 'share a / m', 'also b > 1 : , {c}', 'doubt x', 'doubt y', 'page p#q'))
+    done = world.run('list', 'r', env=own.items())
+    ktap.result('list of a rule has all its lines', [] if ' '.join(done.stdout.split()) ==
+                'r help What it is group g value a = qpi_utilization value b = max of qpi_utilization value c = peer of uncore_clock_mhz '
+                f'limit m = own packages 3 or more if a > 1 share a / m says {{a}} on {{box}} also b > 1 : , {{c}} doubt x y page p#q file {path}:2'
+                else [done.stdout, done.stderr])
+    values = json.loads(world.run('list', 'r', '--json', env=own.items()).stdout)[0]['values']
+    ktap.result('list of a rule has the units of its values', [] if [one['unit'] for one in values] == ['%', '%', 'MHz', None] else [values])
     world.end()
 
 
