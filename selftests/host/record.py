@@ -301,6 +301,34 @@ def together():
     world.end()
 
 
+def headers():
+    """A recording says when it began and what was asked for, and has no more counts than there are."""
+    world = World()
+    path = f'{world.dir}/r'
+    world.play('ready()\nsay(lines(interval=1000))\nos._exit(0)\n')
+    begin = time.time()
+    bad = record(world, path, 'memory', 'llc_miss_rate')
+    lines = [json.loads(line) for line in read(path).splitlines()]
+    bad += [] if 0 <= lines[0]['start'] + 1000 - begin <= time.time() - begin else [lines[0]['start'] - begin]
+    ktap.result('a recording has its start', bad)
+    ktap.result('it has a count for each package, and not for each CPU', [] if {len(one) for one in lines[1]['counts']} == {2} else lines[1:])
+    world.play(STREAM)
+    bad = record(world, path, 'memory', 'llc_miss_rate', '--', 'true', 'one', 'two')
+    for names in ['llc_miss_rate'], ['memory']:
+        got = {row['metric'] for row in csv.DictReader(io.StringIO(world.run('report', path, *names, '--csv').stdout))}
+        bad += [] if names[0] == 'memory' and len(got) == 4 and all(one.startswith('memory_') for one in got) or got == set(names) else [got]
+    for name, wanted in ('qpi', 'r has no qpi\n'), ('llc_misses', "no metric or group 'llc_misses'"):
+        bad += ended(world.run('report', path, name), 2, wanted)
+    ktap.result('report of some of what was recorded', bad)
+    said = world.run('diff', path, path).stdout.split('\n')[0]
+    ktap.result('its command', [] if said == f'A  {path}, 5 intervals, 1.250 s: true one two' else [said])
+    ktap.result('a matrix of metrics that are named', ended(
+        world.run('record', '-o', path, 'memory', '--matrix', '--', 'true'), 2, '--matrix is of the map'))
+    world.play('ready()\nuntil_told()\nsay(lines(lambda *a: "<not counted>"))\n')
+    ktap.result('status 1 of a recording without a count', record(world, path, 'memory', '--', 'true', status=1))
+    world.end()
+
+
 # ---- a recording that ends ----
 
 def cut():
@@ -321,7 +349,7 @@ def cut():
         if lines < 1:
             bad += list(ended(said, 2, 'this is no recording|nothing was recorded'))
         elif at < len(data):
-            bad += list(ended(said, 0, f'ends (in a line|without its last line) after {min(lines, 5)} whole interval'))
+            bad += list(ended(said, 0, f'ends (in a line|without its last line) after {min(lines, 5)} whole interval{"s" * (lines > 1)},'))
             bad += [] if said.stdout.splitlines() == whole[:1 + min(lines, 5)] else [said.stdout]
     ktap.result('cut at any byte', bad)
     for name, more in ('zeros', b'\0' * 500), ('half a line', b'{"time":'):
@@ -330,6 +358,11 @@ def cut():
         said = world.run('report', short, '-I', '250', '--csv')
         ktap.result(f'cut, and then {name}', list(ended(said, 0, 'in a line after 3 whole')) +
                     ([] if said.stdout.splitlines() == whole[:4] else [said.stdout]))
+        with open(short, 'wb') as f:
+            f.write(data + more)
+        said = world.run('report', short, '-I', '250', '--csv')
+        ktap.result(f'whole, and then {name}', list(ended(said, 0, 'in a line after 5 whole')) +
+                    ([] if said.stdout.splitlines() == whole else [said.stdout]))
     world.end()
 
 
@@ -428,12 +461,21 @@ def damaged():
         'another file': (ODD, 'this is no recording'),
         'nothing': ('', 'this is no recording'),
         'a header alone': (json.dumps(lines[0]) + '\n', 'nothing was recorded'),
-        'too many CPUs': (changed(0, to('machine', 'package', value=[0] * 10000)), 'r:1: .* its CPUs'),
-        'a package that is none': (changed(0, to('machine', 'package', value=[0, 999])), 'r:1: .* its packages'),
+        'too many CPUs': (changed(0, to('machine', 'package', value=[0] * 8193)), 'r:1: .* its CPUs'),
+        'counters of too many CPUs': (changed(0, lambda one: (to('machine', 'package', value=[0] * 8192)(one), one['counters'].extend(
+            one['counters'][:1] * 1024))), 'r:1: .* its counters'),
+        'a package that is none': (changed(0, to('machine', 'package', value=[0, 256])), 'r:1: .* its packages'),
+        'a package that is no number': (changed(0, to('machine', 'package', value=[0, 'x'])), 'r:1: .* its packages'),
         'no machine': (changed(0, to('machine', value=7)), 'r:1: .* its machine'),
+        'a PMU without a name': (changed(0, to('machine', 'pmus', 0, value={})), 'r:1: .* its PMUs'),
+        'a topology that is no file': (changed(0, to('topology', value=7)), 'r:1: .* its topology file'),
+        'a counter without events': (changed(0, to(*first, value={})), 'r:1: .* its counters'),
         'a counter of no PMU': (changed(0, to(*first, 'pmu', value='x')), 'r:1: .* PMU of a counter'),
         'a metric of no counter': (changed(0, to('metrics', 0, 'cells', 0, 'events', 0, 0, 0, value=999)),
                                    'r:1: .* counters of a metric'),
+        'an event of no counter': (changed(0, to('metrics', 0, 'cells', 0, 'events', 0, 0, value=[])), 'r:1: .* counters of a metric'),
+        'a place without events': (changed(0, to('metrics', 0, 'cells', 0, 'events', value=[])), 'r:1: .* the events of a metric'),
+        'a metric without a name': (changed(0, to('metrics', 0, value={})), 'r:1: .* its metrics'),
         'a metric that is not there': (changed(0, to('metrics', 0, 'name', value='x')), 'r:1: .* no file of it has'),
         'a metric without places': (changed(0, to('metrics', 0, 'cells', value=[])), 'r:1: .* places of a metric'),
         'no interval': (changed(0, to('interval', value=0)), 'r:1: .* first line'),
@@ -447,12 +489,19 @@ def damaged():
         'a start in no year': (changed(0, to('start', value=1e300)), 'r:1: .* first line'),
         'a start before 1970': (changed(0, to('start', value=-1e18)), 'r:1: .* first line'),
         'a colour for the terminal': (changed(0, to('machine', 'name', value='\033[31m')), 'this is no recording'),
+        'a colour in the command': (changed(0, to('command', 0, value='\033[31m')), 'this is no recording'),
         'a negative count': (changed(2, to('counts', 1, 0, value=[-1.0, 1.0, 1.0])), 'r:3: .*this line'),
-        'a share above 1': (changed(2, to('counts', 1, 0, value=[1.0, 1.0, 7.0])), 'r:3: .*this line'),
+        'a share above 1': (changed(2, to('counts', 1, 0, value=[1.0, 1.0, 1.02])), 'r:3: .*this line'),
+        'a share of 0': (changed(2, to('counts', 1, 0, value=[1.0, 1.0, 0.0])), 'r:3: .*this line'),
+        'a count of no time': (changed(2, to('counts', 1, 0, value=[1.0, 0.0, 1.0])), 'r:3: .*this line'),
+        'a count of four numbers': (changed(2, to('counts', 1, 0, value=[1.0, 1.0, 1.0, 1.0])), 'r:3: .*this line'),
         'too few counters': (changed(3, to('counts', value=[])), 'r:4: .*this line'),
         'too many counters': (changed(3, lambda one: one['counts'].append([])), 'r:4: .*this line'),
         'too many readings': (changed(3, to('counts', 0, value=[None] * 50)), 'r:4: .*this line'),
         'time that goes back': (changed(4, to('time', value=0.1)), 'r:5: .*this line'),
+        'an interval of no time': (changed(1, to('time', value=1e-300)), 'r:2: .*this line'),
+        'a time in no year': (changed(5, to('time', value=1e300)), 'r:6: .*this line'),
+        'two times': (read(path).replace('{"time":0.75', '{"time":0.7,"time":0.75'), 'r:4: .*this line'),
         'two bad lines': (read(path).replace('{"time":0.75', '{"time":-1.0').replace('{"time":1.0', '{"time":,'), 'r:4: .*this line'),
         'no JSON in the middle': (read(path).replace('{"time":0.75', '{"time":,0.75'), 'r:4: .*this line'),
         'more after the end': (read(path) + read(path).splitlines()[-1] + '\n', 'r:8: .*this line'),
@@ -462,6 +511,10 @@ def damaged():
         said = world.run('report', path)
         ktap.result(f'refused: {name}', bad + list(ended(said, 2, wanted)) + ([said.stdout] if said.stdout else []))
         bad = []
+    for name, more, wanted in (('rules', '\nrule r\nvalue a x\nif a\nshare a\nsays x\n', "there is no metric 'x'\n"),
+                               ('metric files', '\nrule r\nx\n', "'x' is nothing a rule has\n")):
+        write(path, changed(0, lambda one: one['files'][0].update(text=one['files'][0]['text'] + more)))
+        ktap.result(f'refused: wrong {name}', list(ended(world.run('report', path), 2, f'{wanted}.*r:1: .* its {name} is wrong', lines=2)))
     write(path, changed(0, to(*first, 'pass', value=2 ** 31 - 1)))
     write(other, read(path).replace(f', "pass": {2 ** 31 - 1}, "gate": {lines[0]["counters"][0]["gate"]}', '', 1))
     said = world.run('report', path), world.run('report', other)
@@ -471,6 +524,8 @@ def damaged():
     whole = world.run('report', path, *ask)
     ktap.result('a time may be a whole number', [] if read(path) != read(other) and '\n2.000000000,' in whole.stdout and
                 world.run('report', other, *ask).stdout == whole.stdout else [whole, world.run('report', other, *ask)])
+    write(other, changed(0, to('machine', 'package', value=[0, 0, 1, 1] + [-1] * 8188)))
+    ktap.result('8,192 CPUs are not too many', [] if world.run('report', other).stdout == said[0].stdout else [world.run('report', other)])
     ktap.result('the pass of a counter does not matter', list(ended(said[0], 0)) + list(ended(said[1], 0)) + (
         [] if said[0].stdout == said[1].stdout and read(path) != read(other) else said))
     write(path, changed(0, lambda one: one['files'].extend([{'path': name, 'text': PLAIN} for name in ('d/m', 'd')])))
@@ -543,6 +598,13 @@ class Values:
         return json.loads(self.diff(self.put('a', a), self.put('b', b), '--json').stdout)['changes']
 
 
+def student(t, df):
+    """The p of Student's distribution, both sides, by the midpoint rule."""
+    steps = [t * (i + 0.5) / 10000 for i in range(10000)]
+    return 1 - sum((1 + x * x / df) ** (-(df + 1) / 2) for x in steps) * t / 10000 * 2 * math.exp(
+        math.lgamma((df + 1) / 2) - math.lgamma(df / 2)) / math.sqrt(df * math.pi)
+
+
 def diffs():
     """What was planted is found, and nothing else."""
     values = Values()
@@ -609,10 +671,10 @@ def diffs():
     samples = 88 / 21
     df = 2 * (samples - 1)
     t = 2 / math.sqrt(2 * 8 / 7 / samples * (1 - 1 / 8) / (1 - 1 / samples))
-    steps = [t * (i + 0.5) / 10000 for i in range(10000)]
-    inside = sum((1 + x * x / df) ** (-(df + 1) / 2) for x in steps) * t / 10000 * 2 * math.gamma((df + 1) / 2) / (
-        math.gamma(df / 2) * math.sqrt(df * math.pi))
-    ktap.result('p with correlation', [] if abs(got['p'] / (1 - inside) - 1) < 1e-5 else [got, 1 - inside])
+    ktap.result('p with correlation', [] if abs(got['p'] / student(t, df) - 1) < 1e-5 else [got, student(t, df)])
+    got = values.judge([1000 + 20 * (-1) ** i for i in range(60)], [1008 + 20 * (-1) ** i for i in range(60)])
+    wanted = student(8 / math.sqrt(2 * 400 / 59), 118)
+    ktap.result('p of 118 degrees of freedom', [] if abs(got['p'] / wanted - 1) < 1e-5 else [got, wanted])
     draw, false = random.Random(3), 0
     for _ in range(100):
         false += values.judge(*[[draw.gauss(1000, 50) for _ in range(draw.randrange(2, 30))] for _ in range(2)]
@@ -641,8 +703,29 @@ def diffs():
     got = values.judge([50] * 5, [60] * 5)
     ktap.result('two intervals that are equal have no spread, five have', bad + (
         [] if got['verdict'] == 'changed' and got['p'] == 0 else [got]))
-    got = values.judge([1000], [1500])
-    ktap.result('one interval has no spread', [] if got['verdict'] == 'no spread is known' else [got])
+    bad = []
+    for pair in ([50] * 4, [60] * 5), ([50] * 5, [60] * 4), ([98765.4321] * 3, [98765.4321 * 1.3] * 3):
+        got = values.judge(*pair)
+        bad += [] if got['verdict'] == 'no spread is known' and got['p'] is None else [pair, got]
+    ktap.result('four intervals that are equal have no spread, nor have those that rounding makes differ', bad)
+    got = [values.judge(*pair)['verdict'] for pair in (([1000], [1500]), ([1000, 1001], [1500]), ([1000], [1500, 1501]))]
+    said = values.diff(values.put('a', [1000]), values.put('b', [1500])).stdout
+    ktap.result('one interval has no spread', [] if got == ['no spread is known'] * 3 and
+                re.search(r'(?m)^machine +m +1000\.00 +1500\.00 +\+50\.0 %$', said) and
+                '\n0 changed, 1 of unknown spread, 0 within the spread, 0 equal, 0 n/a\n' in said else [got, said])
+    got = values.judge([0] * 3, [0] * 3)
+    said = values.diff(values.put('a', [0] * 5), values.put('b', [5] * 5)).stdout
+    ktap.result('diff of what was 0', [] if (got['verdict'], got['change']) == ('equal', 0) and re.search(
+        r'(?m)^machine +m +0\.0000 ±0 +5\.0000 ±0 +from 0$', said) else [got, said])
+    # Equal, of a small p, of a smaller one, of a large one, of one interval, n/a in one.
+    rows = [[[1000, 1000 + by + one, 1000 + by / 2 + one, 1000 + by / 100 + one, 1000 + by if i == 3 else -1, -1 if by else 1000]
+             for i in range(40) for one in [20 * (-1) ** i]] for by in (0, 100)]
+    got = values.judge_all(*rows)
+    said = values.diff(f'{values.world.dir}/a', f'{values.world.dir}/b')
+    heads = [said.stdout.find(head) for head in ('\nChanged,', '\nWithin the spread:', '\nNo spread is known', '\n2 changed, '
+                                                 '1 of unknown spread, 1 within the spread, 1 equal, 1 n/a\n')]
+    ktap.result('the most certain comes first', [] if [one['metric'] for one in got] == ['m1', 'm2', 'm3', 'm4', 'm', 'm5'] and
+                -1 not in heads and heads == sorted(heads) and not said.returncode and got[-1]['change'] is None else [got, said])
     got = values.judge_all([[1000] * 4], [[1500, 2250, 1875, 800]])
     ktap.result('without a spread the largest change comes first', [] if [one['metric'] for one in got] == ['m1', 'm2', 'm', 'm3'] else [got])
     got = values.judge([-1, -1], [1000, 1001])
@@ -671,13 +754,33 @@ def diffs():
         bad = [] if got['verdict'] == verdict and got['change'] < -0.1 else [got]
         ktap.result(f'diff says what report says: a ratio {name}', bad + ([] if [got['a'], got['b']] == said else [got, said]))
     for name, change, wanted, status in (
-            ('another formula', lambda h: h['files'][0].update(text=PLAIN.replace('formula a', 'formula 1 + a')),
-             'm is defined otherwise in .*/b: it is left out', 1),
+            *((f'another {name}', lambda h, old=old, new=new: h['files'][0].update(text=PLAIN.replace(old, new)),
+               'm is defined otherwise in .*/b: it is left out', 1) for name, old, new in (
+                   ('formula', 'formula a', 'formula 1 + a'), ('unit', 'metric m\n', 'metric m\n\tunit x\n'),
+                   ('condition', 'metric m\n', 'metric m\n\tvalid a > 1 : few\n'), ('scope', 'metric m\n', 'metric m\n\tscope cpu\n'),
+                   ('event', 'uncore_clock', 'prochot'), ('reduction', 'event a', 'event a max'))),
+            ('another host', lambda h: h['machine'].update(host='x'), 'they differ in host: .* and x', 0),
+            ('another CPU', lambda h: h['machine']['package'].append(-1), 'they differ in package\n', 0),
+            ('another PMU', lambda h: h['machine']['pmus'].append({'name': 'x', 'core': False, 'cpus': [0]}), 'they differ in pmus\n', 0),
+            ('another module', lambda h: h['machine'].update(module='1'), 'they differ in module: .* and 1', 0),
+            ('the command alone', lambda h: h.update(command_only=True), 'they differ in command_only\n', 1),
+            ('another counter', lambda h: h['counters'][0].update(terms='x'), 'they differ in counters\n', 0),
             ('another machine', lambda h: h['machine'].update(name='Xeon E7'), 'they differ in name: Xeon 7500 and Xeon E7', 0),
             ('another kernel', lambda h: h['machine'].update(kernel='1.0'), 'they differ in kernel: .* and 1.0', 0),
             ('another interval', lambda h: h.update(interval=900), 'they differ in interval: 1000 and 900', 0)):
         said = values.diff(values.put('a', base), values.put('b', [1.2 * one for one in base], change))
-        ktap.result(f'diff: {name}', list(ended(said, status, wanted, lines=2)))
+        ktap.result(f'diff: {name}', list(ended(said, status, wanted, lines=2 + ('alone' in name))))
+    rows = [[9e6, 1e6], [8e6, 2e6]]
+
+    def exchanged(header):
+        share(header)
+        header['files'][0]['text'] = SHARE.replace('event a', 'event c').replace('event b', 'event a').replace('event c', 'event b')
+    said = values.diff(values.put('a', rows, share), values.put('b', rows, exchanged))
+    ktap.result('diff: exchanged events', list(ended(said, 1, 'share is defined otherwise', lines=2)))
+    said = values.diff(values.put('a', base), values.put('b', base, lambda h: h['files'][0].update(
+        text=PLAIN.replace('formula a', 'formula 1 + a'))), '--per-machine', '--per-socket')
+    ktap.result('what is left out is said once', list(ended(said, 1, 'left out', lines=2)))
+    values.put('b', [1.2 * one for one in base], lambda h: h.update(interval=900))
     said = values.diff(values.put('a', base), f'{values.world.dir}/b', '--per-socket')
     ktap.result('diff of a package', list(ended(said, 0, 'interval')) + ([] if re.search(r'(?m)^S0 +m ', said.stdout) else [said.stdout]))
     said = values.diff(values.put('a', base), values.put('b', base, lambda h: h['metrics'].pop()))
@@ -897,6 +1000,6 @@ def usage():
 
 ktap.result('it is built', fixture.build())
 if not ktap.bad:
-    for test in equal, changed_meanwhile, small, maps, odd_maps, together, cut, killed, damaged, diffs, like_report, pages, usage:
+    for test in equal, changed_meanwhile, small, maps, odd_maps, together, headers, cut, killed, damaged, diffs, like_report, pages, usage:
         test()
 sys.exit(ktap.end())
