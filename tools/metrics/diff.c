@@ -173,8 +173,8 @@ static int add_interval(struct session *session, double time, void *data)
 	int num, i;
 
 	side->last = time;
-	/* What is left at the end is no sample of the same kind, and one is none. */
-	if (share * record->end < record->interval / 2e3 || record->intervals < 2)
+	/* What is left at the end is no sample of the same kind. */
+	if (share * record->end < record->interval / 2e3)
 		return 0;
 	values = values_make(session, &session->options, &num);
 	leave_out(session, side, share);
@@ -222,8 +222,7 @@ static bool same(const char *a, const char *b)
 static bool same_metric(const struct metric *a, const struct metric *b)
 {
 	bool is = same(a->formula.text, b->formula.text) && same(a->valid.text, b->valid.text) &&
-		  same(a->unit, b->unit) && same(a->kind, b->kind) &&
-		  a->num_events == b->num_events;
+		  same(a->unit, b->unit) && same(a->kind, b->kind);
 	int i;
 
 	for (i = 0; is && i < a->num_events; i++)

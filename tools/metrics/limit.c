@@ -87,7 +87,7 @@ int topology_skeleton(struct session *session)
 	       "# Where each QPI link leads: the board's manual says it. Take the # away and put the\n"
 	       "# other end, or a name such as IOH0, in the place of '?'; a link is written once.\n");
 	for (p = 0; p < session->packages && p < MAP_PACKAGES; p++) {
-		for (q = 0; session->online[p] && q < MAP_PORTS; q++) {
+		for (q = 0; q < MAP_PORTS; q++) {
 			pmu = pmu_of(session, "xeon7500_rbox", q / 2);
 			if (!pmu || pmu->cpu[p] < 0)
 				continue;

@@ -69,7 +69,7 @@ static const char *set_value(struct rule *rule, char *text)
 		;
 	if (of && word)
 		word = next_word(&text);
-	return add_value(rule, name, word ? of : OF_HERE, word, text);
+	return add_value(rule, name, of, word, text);
 }
 
 static const char *set_limit(struct rule *rule, char *text)
@@ -201,7 +201,7 @@ static const char *set_line(struct rule *rule, const struct line *lines, int i, 
 	int j;
 
 	if (!word)
-		return late ? NULL : format("'%s' is nothing a rule has", lines[i].word);
+		return format("'%s' is nothing a rule has", lines[i].word);
 	if (word->late != late)
 		return NULL;
 	for (j = 1; j < i && !word->repeats; j++) {
