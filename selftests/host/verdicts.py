@@ -759,6 +759,10 @@ def own_rules():
           '\tvalid sqrt(0 - a) : nobody knows\n\tsource own\n')
     ktap.result('a condition without a value does not hold', fixture.ended(
         world.run('odd', '--', 'true', env=own.items()), 1, 'n/a.*nobody knows|nobody knows', 'stdout'))
+    write(path, rule('value a memory_bandwidth', 'value b llc_miss_rate', 'if a > b'))
+    done = why(world, 'r', '--', 'true', **own)
+    ktap.result('a value of boxes of another kind', [] if 'S1/mbox_1: llc_miss_rate has no value there' in ' '.join(done.stdout.split())
+                else [done.stdout, done.stderr])
     write(path, rule().replace('rule r', 'rule memory_full').replace('if a > 1', 'if a > 1e12'))
     counts = [calm(), calm()]
     memory(counts[0])

@@ -223,6 +223,7 @@ static char *fetch(const struct result *result, const struct rule_value *from,
 	bool cells = from->of == OF_HERE && metric_has_cells(metric);
 	int package = from->of == OF_PEER ? peer_of(result, at) : at->package;
 	const char *path = result->session->topology_file.path;
+	const struct value *value;
 
 	if (from->of == OF_LIMIT) {
 		*number = limit_of(result->session, from->text, at->package, at->cell) ?: NAN;
@@ -236,7 +237,8 @@ static char *fetch(const struct result *result, const struct rule_value *from,
 		return "no topology file says where the link leads";
 	if (from->of >= OF_MEAN && from->of <= OF_MIN)
 		return reduced(result, from, package, number);
-	return doubt_of(value_of(result, metric, package, cells ? at->cell : NULL), number);
+	value = value_of(result, metric, package, cells ? at->cell : NULL);
+	return value ? doubt_of(value, number) : format("%s has no value there", metric->name);
 }
 
 /* ---- sentences ---- */
