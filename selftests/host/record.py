@@ -514,7 +514,7 @@ def damaged():
     for name, more, wanted in (('rules', '\nrule r\nvalue a x\nif a\nshare a\nsays x\n', "there is no metric 'x'\n"),
                                ('metric files', '\nrule r\nx\n', "'x' is nothing a rule has\n")):
         write(path, changed(0, lambda one: one['files'][0].update(text=one['files'][0]['text'] + more)))
-        ktap.result(f'refused: wrong {name}', list(ended(world.run('report', path), 2, f'{wanted}.*r:1: .* its {name} is wrong', lines=2)))
+        ktap.result(f'refused: wrong {name}', list(ended(world.run('report', path), 2, f'{wanted}.*r:1: .* in its {name}\n', lines=2)))
     write(path, changed(0, to(*first, 'pass', value=2 ** 31 - 1)))
     write(other, read(path).replace(f', "pass": {2 ** 31 - 1}, "gate": {lines[0]["counters"][0]["gate"]}', '', 1))
     said = world.run('report', path), world.run('report', other)

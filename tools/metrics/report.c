@@ -296,8 +296,7 @@ static void forget(struct session *session)
 
 static int damaged(const struct record *record, int line, const char *what)
 {
-	return fail(STATUS_USAGE, "%s:%d: the recording is damaged: %s is wrong", record->path,
-		    line, what);
+	return fail(STATUS_USAGE, "%s:%d: the recording is damaged in %s", record->path, line, what);
 }
 
 /* All of them are looked at first, so that nothing is said of a file that is damaged. */
