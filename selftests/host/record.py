@@ -732,6 +732,10 @@ def diffs():
     said = values.diff(values.put('a', [-1, -1]), values.put('b', [1000, 1001]))
     ktap.result('n/a on one side', [] if got['verdict'] == 'n/a' and said.returncode == 1 and
                 'n/a in A, because not now' in said.stdout else [got, said.stdout])
+    long = ' '.join(f'word{i}' for i in range(30))
+    said = values.diff(*(values.put(name, [one, one], lambda h: h['files'][0].update(text=f'{PLAIN}\tvalid a < 10 : {long}\n'))
+                         for name, one in (('a', 1), ('b', 1000)))).stdout
+    ktap.result('a long reason is said whole', [] if f'n/a in B, because S0: {long} ' in ' '.join(said.split()) else [said])
     nothing = values.put('a', [-1, -1]), values.put('b', [-1, -1])
     said = values.diff(*nothing)
     ktap.result('nothing to compare', list(ended(said, 1)) + (

@@ -24,7 +24,7 @@
 struct row {
 	const struct value *value;	/* which one it is */
 	double whole;			/* its value */
-	char why[100];			/* there is none */
+	char why[300];			/* there is none */
 	double sum;			/* that of all intervals */
 	double *at;			/* what each interval contributes */
 	int num;			/* less those without value */
