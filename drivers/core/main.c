@@ -127,15 +127,14 @@ static noinline int core_ext_concerned_init(struct perf_event *event)
 	err = core_ext_check_offcore(core_ext_model, event);
 	if (!err)
 		err = core_ext_orig_init(event);
-	if (!err && event->attr.precise_ip)
+	if (!err)
 		err = core_ext_check_precise(core_ext_model, event);
 	/* for_each_sibling_event() reads ctx, which a new leader has not yet. */
 	if (err || event->group_leader == event)
 		return err;
-	err = core_ext_check_latency(core_ext_model, event);
-	if (!err && core_ext_model->pdir)
-		err = core_ext_pdir_check_group(event);
-	return err;
+	/* No model has both PDIR and requests in flight. */
+	return core_ext_model->pdir ? core_ext_pdir_check_group(event) :
+				      core_ext_check_latency(core_ext_model, event);
 }
 
 /* Most events do not concern the module: they only cost this check and two counts. */

@@ -112,8 +112,7 @@ int core_ext_check_latency(const struct core_ext_model *model, struct perf_event
 	u64 val = core_ext_offcore_val(model, event, event->pmu);
 	bool wrong;
 
-	if (!val)
-		return 0;
+	/* An event that uses no offcore register has 0, which is no half of a latency. */
 	wrong = core_ext_no_quotient(model, val, core_ext_offcore_val(model, leader, event->pmu));
 	for_each_sibling_event(other, leader)
 		wrong |= core_ext_no_quotient(model, val,
@@ -130,7 +129,7 @@ int core_ext_check_latency(const struct core_ext_model *model, struct perf_event
 /**
  * core_ext_check_precise() - does the CPU keep what precise_ip promises for this event?
  * @model: the CPU
- * @event: an event with precise_ip that the core PMU has just accepted
+ * @event: an event that the core PMU has just accepted
  *
  * The errno is that of a kernel that does not offer this precise_ip at all: perf's :P takes
  * less then.
