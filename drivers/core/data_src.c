@@ -66,7 +66,8 @@ static u64 data_src_of(const struct perf_event *event)
 	u64 config = event->attr.config;
 	u64 source;
 
-	if (event->attr.type != event->pmu->type || config & NOT_PER_ACCESS)
+	/* No generic event that the kernel accepts has a config like those with a source. */
+	if (config & NOT_PER_ACCESS)
 		return 0;
 	source = core_ext_find_event(data_src_model, config & CORE_EXT_SELECT_MASK)->source;
 	return source ? data_src_complete(source) : 0;
@@ -78,10 +79,9 @@ static void data_src_overflow(struct perf_event *event, struct perf_sample_data 
 	/* An inherited event has its parent's handler, and nothing else of it. */
 	const struct data_src_event *own = (event->parent ?: event)->pmu_private;
 
-	if (own->source) {
+	/* In a precise sample the kernel has set its own source, if it was asked for. */
+	if (own->source)
 		data->data_src.val = own->source;
-		data->sample_flags |= PERF_SAMPLE_DATA_SRC;
-	}
 	data->weight.full = 0;
 	data->txn = 0;
 	/* Where a BPF program has seen the sample, the rest was made from the address before. */
@@ -97,7 +97,6 @@ static void data_src_destroy(struct perf_event *event)
 {
 	struct data_src_event *own = event->pmu_private;
 
-	event->pmu_private = NULL;
 	own->destroy(event);
 	kfree(own);
 	module_put(THIS_MODULE);
@@ -188,7 +187,6 @@ int core_ext_data_src_start(const struct core_ext_model *model)
 			.type = PERF_TYPE_SOFTWARE,
 			.config = PERF_COUNT_SW_DUMMY,
 			.size = sizeof(attr),
-			.disabled = 1,
 			.write_backward = i,
 		};
 		struct perf_event *event;
