@@ -232,9 +232,8 @@ static bool pdir_left(const struct pdir_cpu *c, enum pdir_kind kind, u64 now)
 /* The order of what a CPU asks for, if an event of this kind cannot run beside it; -1: none */
 static int pdir_asked(u64 ask, enum pdir_kind kind, u64 now)
 {
-	if (!ask || time_after64(now, ask + pdir_interval()))
-		return -1;
-	if (kind != PDIR_EVENT && !(ask & PDIR_ASK_KIND))
+	if (!ask || time_after64(now, ask + pdir_interval()) ||
+	    (kind != PDIR_EVENT && !(ask & PDIR_ASK_KIND)))
 		return -1;
 	return FIELD_GET(PDIR_ASK_ORDER, ask);
 }
@@ -360,8 +359,6 @@ static int pdir_add(struct perf_event *event, int flags)
 		return -EAGAIN;
 	/* Do not note an event that has to wait anyway: the other thread would wait for it. */
 	if (may_wait && (pdir_conflict(c, kind) >= 0 || pdir_waits(c, order, kind)))
-		return -EAGAIN;
-	if (WARN_ON_ONCE(c->num == ARRAY_SIZE(c->event)))
 		return -EAGAIN;
 	c->event[c->num] = event;
 	c->noted[c->num++] = noted;
