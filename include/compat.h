@@ -21,10 +21,6 @@
 #include <linux/version.h>
 #include <asm/msr.h>
 #include <asm/processor.h>
-/* cpuid_eax() has a header of its own since 6.16. */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
-#include <asm/cpuid/api.h>
-#endif
 
 /* A fix may bring a new function to an old kernel: where we define it, ours hides that one. */
 

@@ -125,8 +125,7 @@ struct core_ext_offcore {
  * @no_address: a record has no address of the access
  * @pdir: event select of the event whose precise use tolerates no other
  *	programmable counter in the core, 0 if there is none
- * @guarded: counters whose PEBS records the DS buffer guard looks after: those
- *	of CPUs that report an index out of bounds
+ * @guarded: the CPU reports a PEBS index out of bounds, and the DS buffer guard can repair it
  */
 struct core_ext_model {
 	const char *name;
@@ -142,7 +141,7 @@ struct core_ext_model {
 	u8 precise_from;
 	bool no_address;
 	u16 pdir;
-	unsigned long guarded;
+	bool guarded;
 };
 
 extern const struct core_ext_model core_ext_goldmont;
@@ -231,7 +230,7 @@ int core_ext_data_src_start(const struct core_ext_model *model);
 int core_ext_data_src_init(struct perf_event *event, int (*event_init)(struct perf_event *event));
 
 /* ds_guard.c: PEBS index out of bounds */
-int core_ext_ds_guard_start(const struct core_ext_model *model);
+int core_ext_ds_guard_start(void);
 void core_ext_ds_guard_stop(void);
 
 /* How often the guard had to act */

@@ -20,6 +20,7 @@
 #include <asm/perf_event.h>
 
 #include "compat.h"
+#include "core/goldmont.h"
 #include "core_ext.h"
 
 /*
@@ -28,16 +29,6 @@
  * counter behind that looks like 2^48 events.
  */
 #define DS_GUARD_SHORT_PERIOD	2
-
-/* IA32_PERF_CAPABILITIES: all bits of a counter can be written, at MSR_IA32_PMC0. */
-#define PERF_CAP_FULL_WIDTH_WRITE	BIT_ULL(13)
-
-static struct {
-	unsigned long counters;	/* which may make PEBS records */
-	u64 sign;		/* of a counter: set until it overflows */
-	u64 mask;		/* of its bits */
-	u32 counter_msr;	/* that takes all of them */
-} ds_guard;
 
 static DEFINE_PER_CPU(struct debug_store *, ds_guard_ds);
 
@@ -52,28 +43,26 @@ static void ds_guard_say(struct irq_work *work)
 
 static DEFINE_IRQ_WORK(ds_guard_report, ds_guard_say);
 
-/* A PEBS counter that has overflowed and was not reloaded; @val: its value. */
-static bool ds_guard_stuck(int idx, u64 enabled, u64 *val)
+/* Has the PEBS counter overflowed, and was not reloaded? @val: its value */
+static bool ds_guard_stuck(u64 enabled, u64 *val)
 {
 	u64 select;
 
-	rdmsrq(MSR_ARCH_PERFMON_EVENTSEL0 + idx, select);
-	if (!(select & ARCH_PERFMON_EVENTSEL_ENABLE))
-		return false;
 	/*
 	 * The kernel may have turned PEBS off just before. PEBS events have no interrupt of
 	 * their own enabled, which still identifies them.
 	 */
-	if (!(enabled & BIT_ULL(idx)) && select & ARCH_PERFMON_EVENTSEL_INT)
+	rdmsrq(MSR_ARCH_PERFMON_EVENTSEL0, select);
+	if (!(enabled & GLM_PEBS_ENABLE) && select & ARCH_PERFMON_EVENTSEL_INT)
 		return false;
-	rdmsrq(MSR_ARCH_PERFMON_PERFCTR0 + idx, *val);
-	return !(*val & ds_guard.sign);
+	rdmsrq(MSR_ARCH_PERFMON_PERFCTR0, *val);
+	return !(*val & GLM_COUNTER_SIGN);
 }
 
 /* Where a counter would be if the hardware had reloaded it, short of the next overflow. */
 static u64 ds_guard_reload(u64 reset, u64 val)
 {
-	u64 last = -(u64)DS_GUARD_SHORT_PERIOD & ds_guard.mask;
+	u64 last = 2 * GLM_COUNTER_SIGN - DS_GUARD_SHORT_PERIOD;
 
 	return reset ? min(reset + val, last) : last;
 }
@@ -90,16 +79,11 @@ static bool ds_guard_out_of_bounds(const struct debug_store *ds)
 /* With all counters off */
 static void ds_guard_put_right(struct debug_store *ds, u64 enabled)
 {
-	int idx;
+	u64 val;
 
 	WRITE_ONCE(ds->pebs_index, ds->pebs_buffer_base);
-	for_each_set_bit(idx, &ds_guard.counters, BITS_PER_LONG) {
-		u64 val;
-
-		if (ds_guard_stuck(idx, enabled, &val))
-			wrmsrq(ds_guard.counter_msr + idx,
-			       ds_guard_reload(ds->pebs_event_reset[idx], val));
-	}
+	if (ds_guard_stuck(enabled, &val))
+		wrmsrq(MSR_IA32_PMC0, ds_guard_reload(ds->pebs_event_reset[0], val));
 	/* Log it once; ds_repairs has the count. */
 	if (atomic_long_inc_return(&core_ext_ds_repairs) == 1)
 		irq_work_queue(&ds_guard_report);
@@ -138,27 +122,15 @@ static int ds_guard_nmi(unsigned int type, struct pt_regs *regs)
 
 /**
  * core_ext_ds_guard_start() - watch over the PEBS index
- * @model: the CPU
  *
  * Return: 0 or an errno.
  */
-int core_ext_ds_guard_start(const struct core_ext_model *model)
+int core_ext_ds_guard_start(void)
 {
-	union cpuid10_eax eax = { .full = cpuid_eax(10) };
-	unsigned int width = eax.split.bit_width;
-	u64 caps = 0;
 	int cpu;
 
 	for_each_possible_cpu(cpu)
 		per_cpu(ds_guard_ds, cpu) = &get_cpu_entry_area(cpu)->cpu_debug_store;
-	if (boot_cpu_has(X86_FEATURE_PDCM))
-		rdmsrq(MSR_IA32_PERF_CAPABILITIES, caps);
-	ds_guard.counters = model->guarded;
-	ds_guard.sign = BIT_ULL(width - 1);
-	ds_guard.mask = GENMASK_ULL(width - 1, 0);
-	ds_guard.counter_msr = MSR_ARCH_PERFMON_PERFCTR0;
-	if (caps & PERF_CAP_FULL_WIDTH_WRITE)
-		ds_guard.counter_msr = MSR_IA32_PMC0;
 	return register_nmi_handler(NMI_LOCAL, ds_guard_nmi, NMI_FLAG_FIRST, KBUILD_MODNAME);
 }
 

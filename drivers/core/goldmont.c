@@ -143,9 +143,9 @@ static const struct core_ext_request goldmont_requests[] = {
 }
 
 const struct core_ext_model core_ext_goldmont =
-	GOLDMONT("Goldmont", 0, GLM_REQUESTS & ~GLM_COREWB, GLM_PEBS_COUNTERS);
+	GOLDMONT("Goldmont", 0, GLM_REQUESTS & ~GLM_COREWB, true);
 
 /* Intel's list has more names here. No source says what an index out of bounds does. */
 const struct core_ext_model core_ext_goldmont_plus =
 	GOLDMONT("Goldmont Plus", HIT_OR_SNOOP | BIT(ANY_RESPONSE) | BIT(OUTSTANDING),
-		 GLM_REQUESTS, 0);
+		 GLM_REQUESTS, false);

@@ -267,7 +267,7 @@ static int __init core_ext_init(void)
 	if (err)
 		goto remove;
 	if (ds_guard) {
-		err = core_ext_ds_guard_start(core_ext_model);
+		err = core_ext_ds_guard_start();
 		if (err)
 			goto undiscover;
 	}

@@ -49,7 +49,10 @@
 /* Cycles times requests in flight, instead of a count. Only in RSP0. */
 #define GLM_OUTSTANDING			BIT_ULL(38)
 
-/* The counters that can make PEBS records: Table 18-18. */
-#define GLM_PEBS_COUNTERS		BIT(0)
+/* Counter 0 alone can make PEBS records: Table 18-18. */
+#define GLM_PEBS_ENABLE			BIT_ULL(0)
+
+/* The upper one of the 48 bits of a counter, all of which can be written at MSR_IA32_PMC0 */
+#define GLM_COUNTER_SIGN		BIT_ULL(47)
 
 #endif /* CORE_GOLDMONT_H */
