@@ -40,6 +40,35 @@ on_top() {
 	! loaded intel_core_ext && counts instructions && ! refused
 }
 
+# Unloading waits for a call of what it has hooked.
+inside() {
+	rest && insmod "$here/neighbour.ko" hook=1 && modprobe intel_core_ext enforce=1 || return 1
+	calls=$(cat /sys/module/neighbour/parameters/calls)
+	echo 5000 >/sys/module/neighbour/parameters/sleep
+	counts instructions &
+	while [ "$(cat /sys/module/neighbour/parameters/calls)" = "$calls" ]; do sleep 1; done
+	echo 0 >/sys/module/neighbour/parameters/sleep
+	rmmod intel_core_ext &
+	sleep 1
+	loaded intel_core_ext || { echo "went while a call was in it"; wait; return 1; }
+	wait
+	! loaded intel_core_ext && counts instructions && rmmod neighbour
+}
+
+# Names alone hook nothing: unloading waits for no one.
+unhooked() {
+	rest && modprobe intel_core_ext && insmod "$here/neighbour.ko" hook=1 || return 1
+	rmmod intel_core_ext &
+	n=0
+	while loaded intel_core_ext && [ $n -lt 10 ]; do
+		sleep 1
+		n=$((n + 1))
+	done
+	rmmod neighbour
+	wait
+	[ $n -lt 10 ]
+}
+
 names() {
 	rest && insmod "$here/neighbour.ko" names=1 && modprobe intel_core_ext || return 1
 	grep config1:8-15 $cpu/format/ocr_req && grep umask=0x01 $cpu/events/mem-loads || return 1
@@ -71,6 +100,8 @@ quiet() { ! dmesg | grep -e 'Call Trace' -e 'BUG:' -e 'sysfs: cannot'; }
 ktap "another hook below" below
 ktap "unloading waits for a hook on top" on_top hook=1
 ktap "unloading waits for a late hook on top" on_top late=0
+ktap "unloading waits for a call" inside
+ktap "names alone hook nothing" unhooked
 ktap "names that are there already" names
 ktap "the same module under another name" twin
 ktap "the entry of a function that is not exported" entry

@@ -5,11 +5,13 @@
  *
  *	hook=1		hook while loading
  *	late=Y or N	hook or unhook now, through /sys/module
+ *	sleep=MS	stay so long in each call of the hook
  *	names=1		bring ocr_req, with another meaning, and mem-loads
  *	resched		where kernel_function() finds perf_pmu_resched()
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/delay.h>
 #include <linux/device.h>
 #include <linux/err.h>
 #include <linux/module.h>
@@ -31,9 +33,14 @@ static int (*found)(struct perf_event *event);
 static unsigned int calls;
 module_param(calls, uint, 0444);
 
+static unsigned int sleep;
+module_param(sleep, uint, 0644);
+
 static int neighbour_event_init(struct perf_event *event)
 {
 	calls++;
+	if (sleep)
+		msleep(sleep);
 	return found(event);
 }
 
