@@ -503,6 +503,22 @@ static void pinned(void)
 	ktap_check(clashes() == num && disturbed() == that, "alone: disturbed %ld",
 		   disturbed() - that);
 	pinned_beside(fd, open_on(BRANCHES, 0, 1), num, that);
+	/* Nor one pinned event another of the same CPU, or that of a task. */
+	fd = open_pinned(BRANCHES, 0, 0);
+	busy(0.01);
+	num = clashes();
+	that = disturbed();
+	pinned_beside(open_pinned(PDIR, 2, 0), fd, num, that);
+	fd = open_here(PDIR, 2, -1);
+	real_time(true);
+	busy(0.01);
+	num = clashes();
+	that = disturbed();
+	pass = open_pinned(BRANCHES, 0, 1);
+	ktap_check(disturbed() > that || ext_needless(), "a task's: disturbed %ld",
+		   disturbed() - that);
+	real_time(false);
+	pinned_beside(fd, pass, num, that);
 	/* A module that comes schedules all events anew. */
 	if (ext_needless())
 		return;
@@ -626,11 +642,22 @@ static void watchdog(bool on)
 			    "echo 0 >/proc/sys/kernel/nmi_watchdog"), "cannot set the watchdog");
 }
 
+#define DUMMY	(~0ull)	/* An event of no counter */
+
+static int open_dummy(int group)
+{
+	struct perf_event_attr attr = core_attr(PERF_COUNT_SW_DUMMY, 0, 0);
+
+	attr.type = PERF_TYPE_SOFTWARE;
+	attr.disabled = 0;
+	return open_task(&attr, group);
+}
+
 static void groups(void)
 {
 	u64 before = clashes();
 	struct perf_count count;
-	int leader, fd, third, i;
+	int leader, fd, third, cycles, i;
 
 	ext_load("enforce=1");
 	leader = open_here(PDIR, 2, -1);
@@ -645,6 +672,10 @@ static void groups(void)
 	count = perf_count(fd);
 	ktap_check(count.running && count.running == count.enabled, "%llu of %llu ns",
 		   count.running, count.enabled);
+	cycles = open_here(0x003c, 0, leader);
+	ktap_check(cycles >= 0);
+	ktap_check(open_here(0x003c, 0, leader) == -EINVAL);
+	close(cycles);
 	close(third);
 	close(fd);
 	close(leader);
@@ -666,6 +697,17 @@ static void groups(void)
 	close(fd);
 	close(leader);
 	watchdog(true);
+	/* Events of no counter are not beside it. */
+	leader = open_dummy(-1);
+	fd = open_here(PDIR, 2, leader);
+	third = open_dummy(leader);
+	ktap_check(leader >= 0 && fd >= 0 && third >= 0, "%d, %d, %d", leader, fd, third);
+	busy(0.1);
+	count = perf_count(fd);
+	ktap_check(always(&count), "behind a dummy %llu of %llu ns", count.running, count.enabled);
+	close(third);
+	close(fd);
+	close(leader);
 	/* Without precision it is an event like others. */
 	leader = open_here(PDIR, 0, -1);
 	fd = open_here(BRANCHES, 0, leader);
@@ -675,11 +717,12 @@ static void groups(void)
 	ktap_check(clashes() == before);
 }
 
-#define DUMMY	(~0ull)	/* An event of no counter */
-
-/* How a task's event runs on the other thread beside a group of CPU 0 that never runs. */
+/*
+ * How a task's event runs on the other thread beside a group of CPU 0 that never runs. @off: the
+ * one of it that is not enabled, 0: none
+ */
 static struct perf_count beside_group(const u64 *config, const int *precise, int num, u64 task,
-				      int task_precise)
+				      int task_precise, int off)
 {
 	struct perf_count count;
 	struct progress p;
@@ -697,6 +740,8 @@ static struct perf_count beside_group(const u64 *config, const int *precise, int
 		fd[i] = syscall(SYS_perf_event_open, &attr, -1, 0, i ? fd[0] : -1, 0);
 		ktap_require(fd[i] >= 0, "%#llx: %s", config[i], strerror(errno));
 	}
+	if (off)
+		perf_disable(fd[off]);
 	i = open_here(task, task_precise, -1);
 	perf_enable(fd[0]);
 	busy(0.02);
@@ -719,25 +764,52 @@ static void group_in_vain(void)
 {
 	static const u64 pdir_first[] = { PDIR, 0x003c }, pdir_last[] = { 0x003c, PDIR };
 	static const u64 dummy_first[] = { DUMMY, PDIR, 0x003c };
+	static const u64 dummies_first[] = { DUMMY, DUMMY, PDIR, 0x003c };
+	static const u64 off_first[] = { DUMMY, 0x00c0, PDIR, 0x003c };
 	static const u64 four[] = { BRANCHES, BRANCHES, BRANCHES, BRANCHES };
-	static const int first[] = { 2, 0 }, last[] = { 0, 2, 0 }, none[4];
+	static const int first[] = { 2, 0 }, last[] = { 0, 2, 0 }, third[] = { 0, 0, 2, 0 }, none[4];
 	struct perf_count count;
 	int fd;
 
 	ext_load("enforce=1");
 	run_on(1);
 	/* The watchdog has the fixed counter of the cycles, so these exclude each other. */
-	count = beside_group(pdir_first, first, 2, BRANCHES, 0);
+	count = beside_group(pdir_first, first, 2, BRANCHES, 0, 0);
 	ktap_check(always(&count));
-	count = beside_group(pdir_last, last, 2, PDIR, 2);
+	count = beside_group(pdir_last, last, 2, PDIR, 2, 0);
 	ktap_check(always(&count));
-	count = beside_group(dummy_first, last, 3, BRANCHES, 0);
+	count = beside_group(dummy_first, last, 3, BRANCHES, 0, 0);
+	ktap_check(always(&count));
+	count = beside_group(dummies_first, third, 4, BRANCHES, 0, 0);
+	ktap_check(always(&count));
+	count = beside_group(off_first, third, 4, BRANCHES, 0, 1);
 	ktap_check(always(&count));
 	/* Too many for another reason, which only the kernel knows: the task has its turns. */
 	fd = open_pinned(BRANCHES, 0, 0);
-	count = beside_group(four, none, 4, PDIR, 2);
+	count = beside_group(four, none, 4, PDIR, 2, 0);
 	ktap_check(count.running);
 	close(fd);
+}
+
+#define MUX	"/sys/bus/event_source/devices/cpu/perf_event_mux_interval_ms"
+
+/* Nothing has left or been asked for yet, also not within an interval of 1,000 s. */
+static void long_interval(void)
+{
+	struct progress p;
+	int cpu, fd;
+
+	ext_needed();
+	ext_load("enforce=1");
+	ktap_require(!shell("cat " MUX " >/tmp/mux && echo 1000000 >" MUX), MUX);
+	for (cpu = 0; cpu < 2; cpu++) {
+		run_on(cpu);
+		fd = open_here(PDIR, 2, -1);
+		p = progress(fd, fd, LONG);
+		ktap_check(always(&p.a), "CPU %d: %llu of %llu ns", cpu, p.a.running, p.a.enabled);
+		close(fd);
+	}
+	ktap_require(!shell("cat /tmp/mux >" MUX), MUX);
 }
 
 /* Events that are on when the module comes count, too. */
@@ -860,6 +932,9 @@ static void in_effect(void)
 	ktap_check(ext_effect("enforce") && !ext_effect("data_src") && !ext_effect("ds_guard") &&
 		   ext_number("ds_repairs") == -1);
 	ktap_check(kmsg_count("=1 has no effect on Sandy Bridge") == 2);
+	ktap_check(!ext_number("pdir_disturbed"));
+	ext_load("");
+	ktap_check(ext_number("pdir_disturbed") == -1);
 }
 
 /* Each case begins so. */
@@ -887,6 +962,7 @@ CORE_MAIN("2a 2d",
 	{ "a group that can never run is refused", groups },
 	{ "a group that never runs keeps no task waiting", group_in_vain },
 	{ "events older than the module", came_first },
+	{ "a long interval keeps nobody waiting", long_interval },
 	{ "a group older than the module is inherited", group_inherited },
 	{ "many events come and go with the module, and none clashes", crowd },
 	{ "PDIR shares its core after a CPU went offline and came back", hotplug })
