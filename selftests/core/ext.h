@@ -148,7 +148,7 @@ static inline int try_open(u64 config, u64 config1, int precise)
 	return 0;
 }
 
-/* A number among the module's files, -1 if there is no such file. */
+/* A number among the module's files, -1 if there is no such file: none that cannot be read. */
 static inline long ext_number(const char *name)
 {
 	char path[96];
@@ -160,6 +160,8 @@ static inline long ext_number(const char *name)
 	if (f) {
 		ktap_require(fscanf(f, "%ld", &n) == 1 && n >= 0, "%s", path);
 		fclose(f);
+	} else {
+		ktap_require(access(path, F_OK), "%s is there: %s", path, strerror(errno));
 	}
 	return n;
 }

@@ -14,6 +14,7 @@
 #include <sys/utsname.h>
 #include <time.h>
 
+#include "kmsg.h"
 #include "sample.h"
 
 static void *image;
@@ -342,6 +343,7 @@ static int names_with(const char *dir, const char *what)
 	char path[128];
 	struct dirent *d;
 	int num = 0, all = 0;
+	struct stat st;
 	DIR *list;
 
 	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/cpu/%s", dir);
@@ -349,7 +351,11 @@ static int names_with(const char *dir, const char *what)
 	ktap_require(list, "%s: %s", path, strerror(errno));
 	while ((d = readdir(list))) {
 		all++;
-		num += !!strstr(d->d_name, what);
+		if (!strstr(d->d_name, what))
+			continue;
+		num++;
+		ktap_check(!fstatat(dirfd(list), d->d_name, &st, 0) && (st.st_mode & 07777) == 0444,
+			   "%s: mode %o", d->d_name, st.st_mode);
 	}
 	closedir(list);
 	ktap_check(all > 4, "%s: %d names", path, all);
@@ -366,18 +372,106 @@ static void nothing_left_behind(void)
 		   !names_with("events", "mem"));
 }
 
+/* PDIR is Sandy Bridge's. */
 static void in_effect(void)
 {
+	kmsg_mark();
 	ext_load("");
 	ktap_check(!ext_effect("enforce") && !ext_effect("data_src") && !ext_effect("ds_guard") &&
-		   ext_number("ds_repairs") == -1);
+		   ext_number("ds_repairs") == -1 && ext_number("pdir_disturbed") == -1);
 	ext_load("enforce=1 data_src=1 ds_guard=1");
 	ktap_check(ext_effect("enforce") && ext_effect("data_src") && ext_effect("ds_guard") &&
-		   !ext_number("ds_repairs"));
+		   !ext_number("ds_repairs") && ext_number("pdir_disturbed") == -1);
+	ktap_check(!kmsg_count("has no effect"));
+}
+
+/* An event whose samples have nothing to be added or cleared goes without the module. */
+static void no_source_no_module(void)
+{
+	static const struct { u64 config, type; } events[] = {
+		{ 0x81d0, PERF_SAMPLE_IP | PERF_SAMPLE_ADDR },
+		{ 0x00c4, PERF_SAMPLE_IP | PERF_SAMPLE_DATA_SRC },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(events); i++) {
+		struct perf_event_attr attr = core_attr(events[i].config, 0, 2);
+		int fd;
+
+		ext_load("data_src=1");
+		attr.sample_type = events[i].type;
+		fd = open_task(&attr, -1);
+		ktap_require(fd >= 0, "%s", strerror(-fd));
+		ktap_check(!unload(), "%#llx, %#llx keeps the module", events[i].config,
+			   events[i].type);
+		close(fd);
+	}
+}
+
+/* How many objects a cache of the kernel has: all that are free in a CPU's hands are given back. */
+static long objects(const char *cache)
+{
+	char path[80];
+	long n = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "echo 1 >/sys/kernel/slab/%s/shrink", cache);
+	if (shell(path))
+		ktap_skip("this kernel does not tell how many objects it has");
+	snprintf(path, sizeof(path), "/sys/kernel/slab/%s/objects", cache);
+	f = fopen(path, "r");
+	ktap_require(f && fscanf(f, "%ld", &n) == 1, "%s", path);
+	fclose(f);
+	return n;
+}
+
+#define LEAKS	50
+
+/* The events by which the module finds the core PMU and perf's handlers go at once. */
+static void no_event_left(void)
+{
+	long before, now;
+	int i, tries;
+
+	ext_unload();
+	read_image();
+	before = objects("perf_event");
+	for (i = 0; i < LEAKS; i++)
+		ktap_require(!load("data_src=1") && !unload(), "load and unload");
+	/* RCU frees them. */
+	for (tries = 0; (now = objects("perf_event")) >= before + LEAKS && tries < 50; tries++)
+		usleep(100000);
+	ktap_check(now < before + LEAKS, "from %ld to %ld events", before, now);
+	free(image);
+}
+
+#define OPENS	5000
+
+/* What the module has for an event with a source has 16 bytes. */
+static void no_source_left(void)
+{
+	struct perf_event_attr attr = core_attr(0x81d0, 0, 2);
+	long before, now;
+	int i, fd, tries;
+
+	ext_load("data_src=1");
+	attr.sample_type |= PERF_SAMPLE_DATA_SRC;
+	before = objects("kmalloc-16");
+	for (i = 0; i < OPENS; i++) {
+		fd = open_task(&attr, -1);
+		ktap_require(fd >= 0, "%s", strerror(-fd));
+		close(fd);
+	}
+	for (tries = 0; (now = objects("kmalloc-16")) >= before + OPENS / 2 && tries < 50; tries++)
+		usleep(100000);
+	ktap_check(now < before + OPENS / 2, "from %ld to %ld", before, now);
 }
 
 CORE_MAIN("5c 5f",
 	{ "parameters say what is in effect", in_effect },
+	{ "an event that needs no data source does not keep the module", no_source_no_module },
+	{ "no event of perf is left of a load", no_event_left },
+	{ "nothing is left of events with a data source", no_source_left },
 	{ "unload with an event open", unload_with_event_open },
 	{ "an event with a data source keeps the module", data_src_keeps_module },
 	{ "load and unload beside perf", load_plain },
