@@ -196,6 +196,34 @@ static void fixed_period(void)
 	sources_right(NULL);
 }
 
+/* An event that says nothing, also where the module has to clear something else */
+static void says_nothing(void)
+{
+	static const u64 types[] = { 0, PERF_SAMPLE_TRANSACTION };
+	unsigned int i;
+
+	ext_load("data_src=1");
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
+		struct perf_event_attr attr = sample_attr(0x00c4, 2, PERIOD);
+		int num = 0, wrong = 0;
+		struct sample s;
+
+		/* It comes behind the source. */
+		attr.sample_type |= types[i];
+		ring_open(&ring, &attr);
+		perf_enable(ring.fd);
+		walk(to, from, WORDS, 1, ROUNDS);
+		perf_disable(ring.fd);
+		while (ring_next(&ring, &s)) {
+			num++;
+			wrong += !source_na(s.src);
+		}
+		ktap_check(num && !wrong, "%#llx: %d samples, %d with a source", types[i], num,
+			   wrong);
+		ring_close(&ring);
+	}
+}
+
 static void frequency_set(struct perf_event_attr *attr)
 {
 	attr->freq = 1;
@@ -354,6 +382,7 @@ CORE_MAIN("5c 5f 7a",
 	{ "N/A without data_src", not_asked_for },
 	{ "by the event, fixed period", fixed_period },
 	{ "by the event, frequency", frequency },
+	{ "N/A of an event that says nothing", says_nothing },
 	{ "by the event, ring written backward", backward },
 	{ "by the event, the reader woken late", woken_late },
 	{ "by the event, inherited", inherited },

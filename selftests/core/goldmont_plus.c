@@ -141,7 +141,7 @@ static void counter_mask(void)
 	perf_disable(r.fd);
 	while (ring_next(&r, &s)) {
 		num++;
-		wrong += s.src.mem_op != PERF_MEM_OP_NA;
+		wrong += s.src.mem_op != PERF_MEM_OP_NA || s.src.mem_lvl != PERF_MEM_LVL_NA;
 	}
 	ktap_check(num && !wrong, "%u samples, %u with a source", num, wrong);
 	ring_close(&r);

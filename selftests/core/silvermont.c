@@ -190,6 +190,21 @@ static void kernel_alone(void)
 	ring_close(&ring);
 }
 
+/* An event whose samples have nothing to be added or cleared goes without the module. */
+static void no_source_no_module(void)
+{
+	struct perf_event_attr attr = core_attr(L2_HITS, 0, 2);
+	int fd;
+
+	ext_needed();
+	ext_load("data_src=1");
+	attr.sample_type = PERF_SAMPLE_IP;
+	fd = open_task(&attr, -1);
+	ktap_require(fd >= 0, "%s", strerror(-fd));
+	ext_unload();
+	close(fd);
+}
+
 static void in_effect(void)
 {
 	ext_load("");
@@ -197,6 +212,9 @@ static void in_effect(void)
 		   !ext_effect("ds_guard") && ext_number("ds_repairs") == -1);
 	ktap_check(!try_open(0x00c0, 0, 1) && !try_open(LD_SPLITS, 0, 2) &&
 		   try_open(LD_SPLITS, 0, 3) == -EOPNOTSUPP);
+	/* The data source alone refuses nothing. */
+	ext_load("data_src=1");
+	ktap_check(!try_open(0x00c0, 0, 1));
 	ext_load("enforce=1 data_src=1 ds_guard=1");
 	ktap_check(ext_effect("enforce") && ext_effect("data_src") &&
 		   !ext_effect("ds_guard") && ext_number("ds_repairs") == -1);
@@ -209,4 +227,5 @@ CORE_MAIN("37 4a 4c 4d 5a",
 	{ "no address, no weight, no transaction", addresses },
 	{ "nor beside a BPF program", addresses_bpf },
 	{ "the kernel alone", kernel_alone },
+	{ "an event that needs nothing does not keep the module", no_source_no_module },
 	{ "caps and precision", in_effect })
