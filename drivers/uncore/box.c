@@ -48,19 +48,15 @@ u32 uncore_box_counters(const struct uncore_box *box, u64 bits)
 	return counters;
 }
 
-/** uncore_box_status() - overflow bits of the box */
+/** uncore_box_status() - overflow bits of the box, which is not the U-Box */
 u64 uncore_box_status(const struct uncore_box *box)
 {
 	u64 status;
 
-	if (box->type->enabled_by_package) {
-		rdmsrq(U_MSR_PMON_GLOBAL_STATUS, status);
-		return status & U_GLOBAL_OV_U;
-	}
 	return rdmsrq_safe(uncore_box_ctl_msr(box) + UNCORE_STATUS, &status) ? 0 : status;
 }
 
-/** uncore_box_clear_status() - clear overflow bits, as in uncore_box_status() */
+/** uncore_box_clear_status() - clear overflow bits of the box */
 void uncore_box_clear_status(const struct uncore_box *box, u64 bits)
 {
 	if (box->type->enabled_by_package)
@@ -346,7 +342,7 @@ static bool uncore_box_clean(struct uncore_box *box)
 	u64 status;
 
 	if (box->type->enabled_by_package) {
-		uncore_box_clear_status(box, uncore_box_status(box));
+		uncore_box_clear_status(box, U_GLOBAL_OV_U);
 		return true;
 	}
 	return !wrmsrq_safe(msr, 0) && !rdmsrq_safe(msr + UNCORE_STATUS, &status) &&
