@@ -139,7 +139,6 @@ void uncore_box_program(struct uncore_box *box, struct uncore_counter *c)
 {
 	struct perf_event *event = c->event;
 
-	to_uncore_event(event)->wrapped = false;
 	/* An overflow bit that is set already would hide the next overflow. */
 	if (uncore_event_interrupts(event))
 		uncore_box_clear_status(box, uncore_counter_row(box, c)->bit);
@@ -327,7 +326,7 @@ void uncore_box_finish(struct uncore_box *box, u32 left, bool check)
 		if (check)
 			uncore_counter_check(box, c);
 		wrmsrq(uncore_ctl_msr(box, c), 0);
-		if (uncore_event_interrupts(c->event) || to_uncore_event(c->event)->wrapped)
+		if (to_uncore_event(c->event)->wrapped)
 			uncore_box_clear_status(box, uncore_counter_row(box, c)->bit);
 	}
 }

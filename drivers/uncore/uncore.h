@@ -106,7 +106,7 @@ enum uncore_counter_state {
  * @waits: how long its counter has waited for the watch; a stopwatch, stopped while the package
  *	   is held
  * @held: how long it had been held back when its running time was last corrected, ns
- * @wrapped: its counter has passed 2^48 since it was programmed
+ * @wrapped: its counter has passed 2^48 since the event was opened
  */
 struct uncore_event {
 	struct uncore_box *box;
