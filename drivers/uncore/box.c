@@ -142,12 +142,10 @@ void uncore_box_program(struct uncore_box *box, struct uncore_counter *c)
 	/* An overflow bit that is set already would hide the next overflow. */
 	if (uncore_event_interrupts(event))
 		uncore_box_clear_status(box, uncore_counter_row(box, c)->bit);
-	if (is_sampling_event(event)) {
-		uncore_event_commit_period(event);
+	if (is_sampling_event(event))
 		uncore_event_set_period(event);
-	} else {
+	else
 		uncore_event_set_start(event, 0);
-	}
 	wrmsrq(uncore_ctl_msr(box, c), uncore_counter_ctl(box, c));
 }
 
