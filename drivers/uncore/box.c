@@ -360,8 +360,7 @@ void uncore_box_rewrite(struct uncore_box *box)
 		struct uncore_counter *c = &box->counter[idx];
 
 		uncore_subregs_write(box, &to_uncore_event(c->event)->config);
-		if (c->state != UNCORE_NEW)
-			uncore_box_program(box, c);
+		uncore_box_program(box, c);
 	}
 }
 
