@@ -191,7 +191,6 @@ int uncore_box_add(struct uncore_box *box, struct perf_event *event)
 	}
 	c = uncore_event_counter(event);
 	c->event = event;
-	event->hw.idx = config->claim.idx;
 	event->hw.event_base = uncore_ctr_msr(box, c);
 	uncore_counter_set(c, UNCORE_NEW);
 	return 0;

@@ -276,17 +276,17 @@ static void uncore_event_del(struct perf_event *event, int flags)
 static void uncore_event_start(struct perf_event *event, int flags)
 {
 	struct uncore_package *pkg = uncore_event_package(event);
+	struct uncore_box *box = to_uncore_event(event)->box;
 	struct uncore_counter *c;
 
 	uncore_lock(pkg);
 	c = uncore_event_counter(event);
-	if (c && c->state == UNCORE_STOPPED && !to_uncore_event(event)->box->gone) {
+	if (c && c->state == UNCORE_STOPPED && !box->gone) {
 		/* A sample that waits is of the old period. */
-		if (is_sampling_event(event) &&
-		    !(to_uncore_event(event)->box->due & BIT(event->hw.idx)))
+		if (is_sampling_event(event) && !(box->due & BIT(c - box->counter)))
 			uncore_event_set_period(event);
 		uncore_counter_set(c, UNCORE_RUNNING);
-		uncore_package_apply(pkg, BIT(uncore_box_id(to_uncore_event(event)->box)));
+		uncore_package_apply(pkg, BIT(uncore_box_id(box)));
 	}
 	uncore_unlock(pkg);
 }
