@@ -72,7 +72,7 @@ static u32 uncore_package_wanted_ctl(struct uncore_package *pkg)
 	if (!uncore_package_runs(pkg))
 		return 0;
 	ctl = U_GLOBAL_CTL_EN_ALL;
-	if (test_bit(UNCORE_UBOX, &pkg->active) && uncore_box_wanted(&pkg->box[UNCORE_UBOX]))
+	if (uncore_box_wanted(&pkg->box[UNCORE_UBOX]))
 		ctl |= U_GLOBAL_CTL_EN;
 	if (pkg->pmi.events)
 		ctl |= U_GLOBAL_CTL_PMI_CORE_SEL;
