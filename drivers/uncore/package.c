@@ -83,14 +83,10 @@ static u32 uncore_package_wanted_ctl(struct uncore_package *pkg)
 
 static void uncore_package_set_ctl(struct uncore_package *pkg, u32 ctl)
 {
-	u64 now;
-
 	pkg->global_ctl = ctl;
 	wrmsrq(U_MSR_PMON_GLOBAL_CTL, ctl);
-	now = local_clock();
-	if (ctl & U_GLOBAL_CTL_EN_ALL)
-		pkg->go_ns = now;
-	uncore_stopwatch_run(&pkg->held, uncore_package_is_held(pkg), now, NULL);
+	pkg->ctl_ns = local_clock();
+	uncore_stopwatch_run(&pkg->held, uncore_package_is_held(pkg), pkg->ctl_ns, NULL);
 }
 
 /** uncore_package_write_ctl() - write U_GLOBAL_CTL, also if it has not changed */

@@ -500,11 +500,11 @@ static bool uncore_is_frozen(const struct uncore_package *pkg)
 
 /*
  * @frozen: the hardware has frozen the package, some time before the NMI arrived, but not before
- * en_all was last written. It may have frozen it within that write.
+ * U_GLOBAL_CTL was last written. It may have frozen it within that write.
  */
 static void uncore_freeze(struct uncore_package *pkg, bool frozen)
 {
-	u64 since = max(local_clock() - pkg->pmi.latency_ns, pkg->go_ns);
+	u64 since = max(local_clock() - pkg->pmi.latency_ns, pkg->ctl_ns);
 
 	pkg->hold.frozen = true;
 	if (frozen)

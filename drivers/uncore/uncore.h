@@ -258,8 +258,8 @@ struct uncore_pmi {
  * @used: boxes that have had an event since the package was last idle
  * @due: boxes that the handler has to look at again
  * @global_ctl: what was last written to U_GLOBAL_CTL
+ * @ctl_ns: when that was; a freeze is not dated before it
  * @ticks: of the timer, since the package was last idle
- * @go_ns: when en_all was last written; a freeze is not dated before it
  * @hold: what keeps it from counting
  * @held: how long it was kept from counting, a stopwatch
  * @timer: the watch, see pmi.c
@@ -276,8 +276,8 @@ struct uncore_package {
 	unsigned long used;
 	unsigned long due;
 	u32 global_ctl;
+	u64 ctl_ns;
 	unsigned int ticks;
-	u64 go_ns;
 	struct uncore_hold hold;
 	u64 held;
 	struct hrtimer timer;
