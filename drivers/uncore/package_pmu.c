@@ -154,25 +154,22 @@ void uncore_gates_forget(struct uncore_package *pkg)
 	raw_spin_unlock_irqrestore(&pkg->lock, irq);
 }
 
-static void uncore_package_event_start(struct perf_event *event, int flags)
+static int uncore_package_event_add(struct perf_event *event, int flags)
 {
 	struct uncore_package_event *pe = to_package_event(event);
 
-	if (pe->counts)
-		return;
 	local64_set(&event->hw.prev_count, uncore_package_value(event));
 	pe->counts = true;
 	/* Written when the batch ends: perf removes all events whenever one comes. */
 	if (event->attr.config == UNCORE_GATE)
 		uncore_gate_opens(pe, 1);
+	return 0;
 }
 
-static void uncore_package_event_stop(struct perf_event *event, int flags)
+static void uncore_package_event_del(struct perf_event *event, int flags)
 {
 	struct uncore_package_event *pe = to_package_event(event);
 
-	if (!pe->counts)
-		return;
 	if (event->attr.config == UNCORE_GATE)
 		uncore_gate_opens(pe, -1);
 	uncore_package_event_read(event);
@@ -182,13 +179,6 @@ static void uncore_package_event_stop(struct perf_event *event, int flags)
 /* perf stops an event, other than at del, only if it throttles another one of the group. */
 static void uncore_package_event_go_on(struct perf_event *event, int flags)
 {
-}
-
-static int uncore_package_event_add(struct perf_event *event, int flags)
-{
-	if (flags & PERF_EF_START)
-		uncore_package_event_start(event, flags);
-	return 0;
 }
 
 static void uncore_package_pmu_disable(struct pmu *pmu)
@@ -315,7 +305,7 @@ struct pmu uncore_package_pmu = {
 	.task_ctx_nr	= perf_invalid_context,
 	.event_init	= uncore_package_event_init,
 	.add		= uncore_package_event_add,
-	.del		= uncore_package_event_stop,
+	.del		= uncore_package_event_del,
 	.start		= uncore_package_event_go_on,
 	.stop		= uncore_package_event_go_on,
 	.read		= uncore_package_event_read,
