@@ -52,7 +52,6 @@ static int uncore_subreg_set(struct uncore_box *box, unsigned int reg, u64 val)
 
 	if (uncore_subreg_is(box, reg, val))
 		return 0;
-	__clear_bit(reg, s->known);
 	if (wrmsrq_safe(uncore_subreg_msr(box, reg), val)) {
 		pr_warn_once("%s %u: register %#x does not take %#llx\n", box->type->name,
 			     box->instance, uncore_subreg_msr(box, reg), val);
