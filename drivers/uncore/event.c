@@ -46,47 +46,43 @@ static __always_inline u64 uncore_read_counter(const struct perf_event *event, u
 	return count & UNCORE_COUNTER_MASK;
 }
 
-/* Returns false if another update or a restart came in between. */
-static bool uncore_event_try_update(struct perf_event *event)
+/**
+ * uncore_event_update() - add the gain of its counter to an event
+ * @event: the event
+ *
+ * One RDMSR, and again if another update or a restart came in between. Safe against itself in any
+ * context on any CPU of the package. RDMSR is also a tracepoint, and a sample of it may read this
+ * event: then each try fails, but the sample has updated the event just now.
+ */
+void uncore_event_update(struct perf_event *event)
 {
 	struct uncore_event *ue = to_uncore_event(event);
-	s64 prev = atomic64_read(&ue->prev);
 	u64 now, gained;
+	s64 prev;
+	int tries;
 
-	/* It does not count, and was updated when it stopped. */
-	if (prev & UNCORE_NO_START)
-		return true;
-	rmb(); /* RDMSR does not wait for the load of prev. */
-	now = uncore_read_counter(event, prev & UNCORE_COUNTER_MASK);
-	gained = (now - prev) & UNCORE_COUNTER_MASK;
-	now |= prev & ~UNCORE_COUNTER_MASK;
-	if (!atomic64_try_cmpxchg(&ue->prev, &prev, now))
-		return false;
+	for (tries = UNCORE_UPDATE_TRIES; tries; tries--) {
+		prev = atomic64_read(&ue->prev);
+		/* It does not count, and was updated when it stopped. */
+		if (prev & UNCORE_NO_START)
+			return;
+		rmb(); /* RDMSR does not wait for the load of prev. */
+		now = uncore_read_counter(event, prev & UNCORE_COUNTER_MASK);
+		gained = (now - prev) & UNCORE_COUNTER_MASK;
+		now |= prev & ~UNCORE_COUNTER_MASK;
+		if (atomic64_try_cmpxchg(&ue->prev, &prev, now))
+			break;
+	}
+	if (!tries)
+		return;
 	if (gained > UNCORE_COUNTER_MASK / 2) {
 		uncore_conflict(ue->box, event->hw.event_base);
-		return true;
+		return;
 	}
 	if (now < (u64)prev)
 		ue->wrapped = true;
 	/* Another CPU may add at the same time; perf's local64_t is for one CPU only. */
 	atomic_long_add(gained, &event->count.a.a);
-	return true;
-}
-
-/**
- * uncore_event_update() - add the gain of its counter to an event
- * @event: the event
- *
- * One RDMSR. Safe against itself in any context on any CPU of the package. RDMSR is also a
- * tracepoint, and a sample of it may read this event: then each try fails, but the sample has
- * updated the event just now.
- */
-void uncore_event_update(struct perf_event *event)
-{
-	int tries = 0;
-
-	while (tries < UNCORE_UPDATE_TRIES && !uncore_event_try_update(event))
-		tries++;
 }
 
 /**
