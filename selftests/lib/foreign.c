@@ -92,16 +92,21 @@ void foreign_clean(int cpu)
 
 void foreign_overflow(int cpu, const char *pmu, unsigned int ctr, u64 event)
 {
+	/* The U-Box has its enable and overflow bit in the registers of the package. */
+	unsigned int ctl = box_ctl(pmu), status = ctl ? ctl + 1 : U_GLOBAL_STATUS;
+
 	msr_write(cpu, ctr, (1ull << 48) - 100);
 	msr_write(cpu, counter_ctl(ctr), event);
-	msr_write(cpu, box_ctl(pmu), counter_bit(pmu, ctr));
-	msr_write(cpu, U_GLOBAL_CTL, U_EN_ALL);
+	if (ctl)
+		msr_write(cpu, ctl, counter_bit(pmu, ctr));
+	msr_write(cpu, U_GLOBAL_CTL, ctl ? U_EN_ALL : U_EN_ALL | U_EN);
 	sleep_us(2000);
 	msr_write(cpu, U_GLOBAL_CTL, 0);
-	msr_write(cpu, box_ctl(pmu), 0);
+	if (ctl)
+		msr_write(cpu, ctl, 0);
 	msr_write(cpu, counter_ctl(ctr), 0);
-	ktap_require(msr_read(cpu, box_ctl(pmu) + 1) & counter_bit(pmu, ctr), "%s: STATUS %#llx",
-		     pmu, msr_read(cpu, box_ctl(pmu) + 1));
+	ktap_require(msr_read(cpu, status) & counter_bit(pmu, ctr), "%s: STATUS %#llx", pmu,
+		     msr_read(cpu, status));
 }
 
 long long package_caps(const char *name)

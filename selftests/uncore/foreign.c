@@ -14,6 +14,7 @@
 #include "sampling.h"
 
 #define MISSES		0x400714	/* llc_misses.all of a C-Box, enabled */
+#define WOKEN		0x4000f8	/* woken of the U-Box, enabled */
 
 static void start(void)
 {
@@ -342,15 +343,42 @@ static void counter_goes_back(void)
 	ktap_check(kmsg_count(OURS ": ") == 1, "not one line in the log");
 }
 
+/* Less than half of 2^48 since the last read may be a gain, half of it is not. */
+static void counter_goes_ahead(void)
+{
+	const u64 half = 1ull << 47;
+	long long before;
+	u64 count;
+	int fd;
+
+	start();
+	event_open(PACKAGE, "gate", 0, -1);
+	fd = event_open("xeon7500_cbox_0", "llc_hits.all", 0, -1);
+	perf_enable(fd);
+	before = foreign_writes();
+	msr_write(0, C0_CTR_0, half - 1);
+	count = perf_value(fd);
+	ktap_check(count == half - 1 && foreign_writes() == before,
+		   "%#llx, foreign_writes %lld, then %lld", count, before, foreign_writes());
+	msr_write(0, C0_CTR_0, half - 1 + half);
+	ktap_check(perf_value(fd) == count && foreign_writes() == before + 1,
+		   "%#llx, then %#llx, foreign_writes %lld, then %lld", count, perf_value(fd), before,
+		   foreign_writes());
+	event_close_all();
+}
+
 static void control_register_changes(void)
 {
 	static const struct {
 		const char *pmu, *event;
 		unsigned int ctr, reg;
 		u64 val;
+		bool restored;
 	} changes[] = {
 		{ "xeon7500_cbox_0", "llc_hits.all", C0_CTR_0, C0_EVT_SEL_0, 0 },
-		{ "xeon7500_cbox_2", "llc_hits.all", C2_CTR_0, C2_GLOBAL_CTL, 0 },
+		{ "xeon7500_cbox_2", "llc_hits.all", C2_CTR_0, C2_GLOBAL_CTL, 0, true },
+		{ "xeon7500_cbox_2", "llc_hits.all", C2_CTR_0, U_GLOBAL_CTL, 0, true },
+		{ "xeon7500_ubox", "woken", U_CTR, U_GLOBAL_CTL, U_EN_ALL, true },
 		{ "xeon7500_cbox_4", "llc_hits.all", C4_CTR_0, C4_EVT_SEL_0, MISSES },
 		{ "xeon7500_rbox_1", "flits_sent,port=0", R_CTR8, R_CTL8, 0 },
 		{ "xeon7500_wbox", "uncore_clock", W_FIXED_CTR, W_FIXED_CTR_CTL, 0 },
@@ -373,6 +401,10 @@ static void control_register_changes(void)
 		ktap_check(before >= 0 && foreign_writes() > before,
 			   "%s: foreign_writes %lld, then %lld", changes[i].pmu, before,
 			   foreign_writes());
+		count = perf_value(fd);
+		sleep_us(1000);
+		ktap_check(!changes[i].restored || perf_value(fd) > count, "%s: %llu, and no more",
+			   changes[i].pmu, count);
 		perf_disable(fd);
 		count = perf_value(fd);
 		truth = silicon_truth(0, SYN_EVENTS, changes[i].ctr);
@@ -499,6 +531,7 @@ static void unload_is_clean(void)
 	leave_running("xeon7500_cbox_6", MISSES);
 	leave_running("xeon7500_wbox", 0x400001);
 	foreign_overflow(0, "xeon7500_cbox_3", C3_CTR_0, MISSES);
+	foreign_overflow(0, "xeon7500_ubox", U_CTR, WOKEN);
 	module_load("");
 	check_stopped(0, "after load, when a stranger had left something");
 	module_unload();
@@ -513,6 +546,7 @@ SILICON_MAIN({ "a stale overflow bit does not count as a wrap", stale_status_cou
 	     { "enables that another tool has left do not count", stale_enables },
 	     { "what another tool has disabled counts again", stale_shadows },
 	     { "a counter that was moved back adds nothing", counter_goes_back },
+	     { "a counter that was moved ahead by half of its range adds nothing", counter_goes_ahead },
 	     { "a control register that was changed is noticed", control_register_changes },
 	     { "nobody is accused when nobody else is there", nobody_else },
 	     { "an idle package is clean", idle_is_clean },
