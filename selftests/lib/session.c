@@ -66,7 +66,7 @@ void session(int first, int boxes, int num, int size, unsigned int want_reads,
 
 void overflow_cost(const char *pmu)
 {
-	int cpu = package_cpu(0);
+	int cpu = package_cpu(0), neighbour;
 	u64 overflows;
 	unsigned int num;
 
@@ -74,7 +74,11 @@ void overflow_cost(const char *pmu)
 	sampling_limit(1000000);
 	/* Where the PMIs go: each is handled before we go on. */
 	run_on(cpu);
-	perf_enable(sampling_open(pmu, "occupancy_irq", 16000037, cpu, 8)->fd);
+	/* The counter before it samples as well, and does not overflow. */
+	neighbour = sampling_open(pmu, "occupancy_irq", 1ull << 46, cpu, 8)->fd;
+	sampling_open(pmu, "occupancy_irq", 16000037, cpu, 8);
+	perf_enable(neighbour);
+	perf_enable(rings[1].fd);
 	silicon_clear();
 	spin_us(8000);
 	num = silicon_accesses();

@@ -135,6 +135,23 @@ static void counting(void)
 	ktap_check(reads() == 256 * 3 + 1 && !writes(), "%u reads, %u writes in 256 s", reads(),
 		   writes());
 	perf_disable(fd);
+	/* The next one is short again, and its registers are not looked at. */
+	silicon_clear();
+	perf_run_us(fd, 1000);
+	ktap_check(reads() == 1 && writes() == 7, "%u reads, %u writes in 1 ms", reads(), writes());
+}
+
+/* Behind a closed gate: start value, control and enable; and enable, last count and control. */
+static void held(void)
+{
+	int fd;
+
+	silicon_start();
+	event_open("xeon7500_package", "gate", package_cpu(0), -1);
+	fd = event_open("xeon7500_cbox_0", "llc_misses.all", package_cpu(0), -1);
+	silicon_clear();
+	perf_run_us(fd, 1000);
+	ktap_check(reads() == 1 && writes() == 5, "%u reads, %u writes", reads(), writes());
 }
 
 /*
@@ -209,6 +226,7 @@ SILICON_MAIN({ "idle means idle", idle },
 	     { "NMIs of the core PMU cost an idle package nothing", idle_beside_core },
 	     { "a disabled event costs nothing", disabled },
 	     { "what counts is looked at once a second", counting },
+	     { "an event that is held back: 6 accesses", held },
 	     { "what samples is looked at once a second", sampling },
 	     { "a read is one RDMSR", counter_read },
 	     { "one event, open to close: 8 accesses", one_event },
