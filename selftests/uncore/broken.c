@@ -29,6 +29,7 @@ static const struct {
 	{ M0_ZDP_CTL_FVC, "xeon7500_mbox_0", "bbox_cmds.reads", "mbox_cycles" },
 	{ M1_ISS, "xeon7500_mbox_1", "cycles_sched_mode.rdprio", "bbox_cmds.reads" },
 	{ R_PORT0_QLX_CFG, "xeon7500_rbox_0", "que_arb_bid.hom,port=0", "retryq_ne,port=0" },
+	{ R_PORT0_IPERF_CFG0, "xeon7500_rbox_0", "retryq_ne,port=0", "que_arb_bid.hom,port=0" },
 };
 
 #define BROKEN	(int)ARRAY_SIZE(broken)
@@ -147,6 +148,13 @@ static void refused_value(void)
 	ktap_check(!perf_count(fd).running, "match_addr=1 is not refused");
 	check_counts("another part of the register", "xeon7500_bbox_1",
 		     "msg_in_match,match_msg_in=2,mask_msg_in=0x3");
+	/* Bit 44 is the first of match_msg_in. */
+	start(SYN_GP_SET(B1_MATCH, 44ull));
+	fd = event_open("xeon7500_bbox_1", "msg_in_match,match_msg_in=1,mask_msg_in=1", 0, -1);
+	perf_run_us(fd, 1000);
+	ktap_check(!perf_count(fd).running, "match_msg_in=1 is not refused");
+	check_counts("a part before it", "xeon7500_bbox_1",
+		     "addr_in_match,match_addr=0x5,mask_addr=0xf");
 	start(0);
 }
 

@@ -151,9 +151,11 @@ static void use_it(void)
 	event_close_all();
 }
 
-/* All CPUs of package 1 go and come back. */
+/* All CPUs of package 1 go and come back. What is enabled then is off afterwards. */
 static void package_goes_and_comes(void)
 {
+	msr_write(2, U_GLOBAL_CTL, 0x1);
+	msr_write(2, C5_GLOBAL_CTL, 0x3f);
 	set_online(2, false);
 	set_online(3, false);
 	set_online(3, true);
