@@ -497,7 +497,7 @@ static void tested(void)
 /* A package that loses all its CPUs loses its gates; coming back it is free of them. */
 static void hotplug_all(void)
 {
-	int gate[2], i, fd;
+	int gate[3], i, fd;
 
 	for (i = 0; i < 2; i++) {
 		start();
@@ -508,8 +508,14 @@ static void hotplug_all(void)
 		perf_enable(gate[0]);
 		if (i)
 			perf_enable(gate[1]);
+		gate[2] = event_open("xeon7500_package", "gate", package_cpu(1), -1);
+		if (i)
+			perf_enable(gate[2]);
 		set_online(2, false);
 		set_online(3, false);
+		/* While there is no CPU to do it. */
+		close(gate[2]);
+		num_open_events--;
 		set_online(3, true);
 		fd = event_open("xeon7500_cbox_2", "llc_hits.all", package_cpu(1), -1);
 		silicon_clear();

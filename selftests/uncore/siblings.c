@@ -19,6 +19,7 @@
  */
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -192,6 +193,62 @@ static void failed_offline(bool open)
 
 KTAP_CALL(failed_offline_open, failed_offline(true))
 KTAP_CALL(failed_offline_closed, failed_offline(false))
+
+/* In between the registers may have lost what was in them. */
+static void written_anew(void)
+{
+	static const struct {
+		unsigned int msr;
+		u64 lost;
+	} regs[] = { { M1_ZDP_CTL_FVC, 0 }, { M1_CNT_CTL_0, 0 }, { M1_CNT_0, 0 } };
+	u64 val[ARRAY_SIZE(regs)];
+	unsigned int i;
+
+	start();
+	set_online(2, false);
+	gate_make(3);
+	perf_enable(event_open("xeon7500_mbox_1", "bbox_cmds.reads", 3, -1));
+	for (i = 0; i < ARRAY_SIZE(regs); i++) {
+		val[i] = msr_read(3, regs[i].msr);
+		msr_write(3, regs[i].msr, regs[i].lost);
+	}
+	ktap_check(val[0] && val[1], "%#llx and %#llx", val[0], val[1]);
+	offline_fails(3);
+	for (i = 0; i < ARRAY_SIZE(regs); i++)
+		ktap_check(msr_read(3, regs[i].msr) == val[i], "%#x is %#llx, was %#llx",
+			   regs[i].msr, msr_read(3, regs[i].msr), val[i]);
+	gate_close();
+	set_online(2, true);
+}
+
+/* A gate that goes while its package has no CPU, but gets it back. */
+static void gates_meanwhile(void)
+{
+	struct perf_event_attr attr = event_attr("xeon7500_package", "gate");
+	int round, fd;
+	pid_t pid;
+
+	attr.disabled = 1;
+	start();
+	set_online(2, false);
+	fflush(stdout);
+	pid = fork();
+	ktap_require(pid >= 0, "fork: %s", strerror(errno));
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;) {
+			fd = perf_open(&attr, 3, -1);
+			if (fd >= 0)
+				close(fd);
+		}
+	}
+	for (round = 0; round < 30; round++)
+		offline_fails(3);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	event_counts("after the gates", "xeon7500_cbox_0", "llc_misses.all", 3, 2000);
+	set_online(2, true);
+}
 
 /* ---- a CPU with many events goes offline ---- */
 
@@ -635,6 +692,8 @@ static void siblings_without_pmi(void)
 
 SILICON_MAIN({ "an open gate when the last CPU fails to go offline", failed_offline_open },
 	     { "a closed gate when the last CPU fails to go offline", failed_offline_closed },
+	     { "registers that were lost while it failed", written_anew },
+	     { "gates that go while it fails", gates_meanwhile },
 	     { "a CPU with a thousand events goes offline", many_events },
 	     { "a throttled group and a member without counter", throttled_group },
 	     { "siblings are opened while CPUs come and go", siblings },
