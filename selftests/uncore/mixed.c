@@ -9,11 +9,10 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "foreign.h"
 #include "hotplug.h"
 #include "kmsg.h"
-#include "module.h"
 #include "sampling.h"
-#include "silicon.h"
 
 static void start(void)
 {
@@ -114,6 +113,60 @@ static void read_within_add(void)
 	count = perf_count(fd);
 	ktap_check(count.value && count.enabled > 20000000 && count.running == count.enabled,
 		   "ran for %llu of %llu ns", count.running, count.enabled);
+}
+
+/* Likewise, when another event has used its counter meanwhile, and has counted more. */
+static void read_of_another(void)
+{
+	const char *pmu = "xeon7500_mbox_1";
+	int cpu, leader, fd, other;
+	u64 sum, truth;
+
+	start();
+	cpu = package_cpu(0);
+	leader = tracepoint_open("msr/write_msr", cpu);
+	fd = event_open(pmu, "bbox_cmds.reads", cpu, leader);
+	perf_enable(leader);
+	sleep_us(1000);
+	perf_disable(leader);
+	other = event_open(pmu, "mbox_cycles", cpu, -1);
+	perf_run_us(other, 20000);
+	ktap_require(msr_read(cpu, M1_CNT_0) > perf_value(fd), "%llu after %llu",
+		     msr_read(cpu, M1_CNT_0), perf_value(fd));
+	perf_enable(leader);
+	sleep_us(1000);
+	perf_disable(leader);
+	sum = perf_value(fd) + perf_value(other);
+	truth = box_truth(cpu, SYN_EVENTS, pmu);
+	ktap_check(perf_value(fd) && sum == truth, "%llu in all, truth %llu", sum, truth);
+}
+
+/* After an overflow the counter gets its next start value, and the tracepoint reads the event. */
+static void read_within_restart(void)
+{
+	const char *pmu = "xeon7500_cbox_1";
+	struct perf_event_attr attr;
+	long long writes;
+	int cpu, leader, fd;
+
+	start();
+	cpu = package_cpu(0);
+	sampling_limit(1000000);
+	leader = tracepoint_open("msr/write_msr", cpu);
+	attr = sampling_attr(pmu, "occupancy_irq", 700001);
+	attr.disabled = 0;
+	fd = event_open_attr(&attr, cpu, leader);
+	writes = foreign_writes();
+	perf_enable(leader);
+	sleep_us(5000);
+	perf_disable(leader);
+	ktap_check(box_truth(cpu, SYN_OVERFLOWS, pmu) > 2, "%llu overflows",
+		   box_truth(cpu, SYN_OVERFLOWS, pmu));
+	ktap_check(perf_value(fd) == box_truth(cpu, SYN_EVENTS, pmu), "%llu, truth %llu",
+		   perf_value(fd), box_truth(cpu, SYN_EVENTS, pmu));
+	ktap_check(foreign_writes() == writes, "foreign_writes %lld, then %lld", writes,
+		   foreign_writes());
+	sampling_limit(100000);
 }
 
 /* From 6.16 on perf stops the whole group, but not its running time. */
@@ -332,6 +385,8 @@ static void unload_waits(void)
 
 SILICON_MAIN({ "a sample within a read reads the same event", read_within_read },
 	     { "a sample within an add reads the event that is added", read_within_add },
+	     { "and not what another event has counted", read_of_another },
+	     { "a sample within a restart reads the event that is restarted", read_within_restart },
 	     { "a member of another PMU is throttled, ours counts on", throttled_by_another },
 	     { "so does the time of a gate", gate_throttled_by_another },
 	     { "a member is throttled within a write of ours", throttled_within_a_write },
