@@ -421,6 +421,72 @@ static void long_period(void)
 	ktap_check(!lost_count());
 }
 
+/* What the counter of a sampling event that is enabled begins with, counted to its overflow. */
+static u64 counter_left(int cpu, unsigned int ctr)
+{
+	return (1ull << 48) - msr_read(cpu, ctr);
+}
+
+/*
+ * An event that is disabled goes on where it was. What it has counted beyond a period shortens the
+ * next one, unless that is a whole period; and no counter starts closer than 3 to its overflow.
+ */
+static void next_period(void)
+{
+	enum { PERIOD = 1000003 };
+	static const struct {
+		u64 gained, left;
+	} next[] = {
+		{ 0, PERIOD }, { 1000, PERIOD - 1000 }, { PERIOD - 3, 3 }, { PERIOD - 1, 3 },
+		{ PERIOD, PERIOD }, { PERIOD + 1, PERIOD - 1 }, { 2 * PERIOD - 3, 3 },
+		{ 2 * PERIOD - 1, 3 }, { 2 * PERIOD, PERIOD }, { 2 * PERIOD + 1, PERIOD },
+	};
+	u64 period = 7 * PERIOD;
+	int cpu = package_cpu(0);
+	unsigned int i;
+	struct ring *r;
+
+	for (i = 0; i < ARRAY_SIZE(next); i++) {
+		start();
+		event_open("xeon7500_package", "gate", cpu, -1);
+		r = sampling_open("xeon7500_cbox_0", "occupancy_maf", PERIOD, cpu, 8);
+		perf_enable(r->fd);
+		ktap_check(counter_left(cpu, C0_CTR_0) == PERIOD, "at first %llu",
+			   counter_left(cpu, C0_CTR_0));
+		msr_write(cpu, C0_CTR_0, (next[i].gained - PERIOD) & ((1ull << 48) - 1));
+		perf_disable(r->fd);
+		perf_enable(r->fd);
+		ktap_check(counter_left(cpu, C0_CTR_0) == next[i].left, "after %llu: %llu, not %llu",
+			   next[i].gained, counter_left(cpu, C0_CTR_0), next[i].left);
+		ring_drain(r, NULL, NULL);
+		ktap_check(r->samples == (next[i].gained >= PERIOD), "after %llu: %llu samples",
+			   next[i].gained, r->samples);
+		/* A new period begins anew. */
+		msr_write(cpu, C0_CTR_0, msr_read(cpu, C0_CTR_0) + 1);
+		perf_disable(r->fd);
+		ktap_require(!ioctl(r->fd, PERF_EVENT_IOC_PERIOD, &period), "%s", strerror(errno));
+		perf_enable(r->fd);
+		ktap_check(counter_left(cpu, C0_CTR_0) == period, "after %llu, then %llu: %llu",
+			   next[i].gained, period, counter_left(cpu, C0_CTR_0));
+	}
+}
+
+/* The W-Box takes no start value of which the lower 24 bits are 0xfffffe or 0xffffff. */
+static void start_values(void)
+{
+	static const unsigned int period[] = { 0x1000001, 0x1000002, 0x1000003 };
+	int cpu = package_cpu(0);
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(period); i++) {
+		start();
+		event_open("xeon7500_package", "gate", cpu, -1);
+		perf_enable(sampling_open("xeon7500_wbox", "uncore_clock", period[i], cpu, 8)->fd);
+		ktap_check(counter_left(cpu, W_FIXED_CTR) == period[i] + (i < 2 ? 2 : 0),
+			   "%#x: %#llx", period[i], counter_left(cpu, W_FIXED_CTR));
+	}
+}
+
 /* ---- several at once ---- */
 
 static void all_kinds_at_once(void)
@@ -687,6 +753,8 @@ SILICON_MAIN({ "each kind of box, package 0, with freeze", each_kind_first },
 	     { "a group throttled as its leader overflows", throttled_with_leader },
 	     { "a throttled group whose leader has a frequency", throttled_by_frequency },
 	     { "a period longer than a counter", long_period },
+	     { "where the next period begins", next_period },
+	     { "start values that the W-Box does not take", start_values },
 	     { "all kinds of boxes of two packages at once", all_kinds_at_once },
 	     { "all counters of two boxes", all_counters_of_a_box },
 	     { "other events come and go", coming_and_going },
