@@ -393,10 +393,11 @@ static void allowed(void)
 
 /* ---- how many ---- */
 
-/* Opens as many events of a box as it may, 100 at most. Their files are in a row. */
+/* Opens as many events of a PMU as it may, 100 at most. Their files are in a row. */
 static int user_fills(const char *pmu, int cpu, int *err, int *last)
 {
-	struct perf_event_attr attr = event_attr(pmu, "llc_misses.all");
+	const char *event = strcmp(pmu, PACKAGE) ? "llc_misses.all" : "lost";
+	struct perf_event_attr attr = event_attr(pmu, event);
 	int num, fd;
 
 	*err = 0;
@@ -465,6 +466,8 @@ static void limited(void)
 	user_begin(CAP_PERFMON_NR);
 	fd = user_opens(attr, package_cpu(0));
 	ktap_check(fd >= 0, "with CAP_PERFMON: %d", fd);
+	user_begin(-1);
+	check_fills(PACKAGE, package_cpu(0), "what no box counts", &last);
 }
 
 /* ---- held back: time in which nothing ran ---- */
@@ -879,6 +882,33 @@ static void hotplug(void)
 	check_counts("after the move", fds, 1);
 }
 
+/* Without a gate what only counts goes on while the package changes its CPU, or is not running. */
+static void moved(void)
+{
+	u64 cycles, windows;
+	struct perf_count c;
+	int cpu, i;
+
+	start("");
+	open_counted(1, fds);
+	enable_counted(fds);
+	for (i = 0; i < 4; i++) {
+		cpu = package_cpu(1);
+		set_online(cpu, false);
+		set_online(cpu, true);
+	}
+	disable_counted(fds);
+	check_counts("moved", fds, 1);
+	c = perf_count(fds[0]);
+	cycles = cycles_of(c.running);
+	windows = silicon_truth(package_cpu(1), SYN_WINDOWS, W_FIXED_CTR);
+	ktap_note("%llu in %llu windows, in %llu ns there were %llu cycles", c.value, windows,
+		  c.running, cycles);
+	/* The clocks are read some instructions apart. */
+	ktap_check(c.value && within(cycles, c.value, cycles_of(8000) * windows),
+		   "%llu, in the time it ran there were %llu", c.value, cycles);
+}
+
 /* ---- frozen ---- */
 
 /* One event that freezes the package as often as it can, of root or of a user. */
@@ -991,6 +1021,7 @@ SILICON_MAIN({ "a gate and freeze need CAP_PERFMON", refused },
 	     { "disabled in the middle", disabled_in_the_middle },
 	     { "a multiplexed event beside a gate knows its own share", multiplexed },
 	     { "held back while the package changes its CPU", hotplug },
+	     { "what nobody holds back while the package changes its CPU", moved },
 	     { "freezes by root show in the running time of others", frozen_by_root },
 	     { "frozen by a user", frozen_by_a_user },
 	     { "frozen for a part of the time", frozen_seldom },

@@ -110,20 +110,24 @@ static void any_cpu_samples(void)
 	ktap_check(rings[0].samples, "no sample");
 }
 
-/* The CPU that was named may go. */
+/* The CPU that was named may go. A gate stays open. */
 static void any_cpu_goes(void)
 {
 	u64 count, truth;
-	int fd;
+	int fd, gate;
 
 	start("");
 	fd = try_open("xeon7500_cbox_3", "llc_misses.all", 6);
-	if (fd < 0)
+	gate = try_open(PACKAGE, "gate", 6);
+	if (fd < 0 || gate < 0)
 		return;
+	perf_enable(gate);
 	perf_enable(fd);
 	sleep_us(1000);
 	set_online(6, false);
+	count = perf_count(fd).value;
 	sleep_us(1000);
+	ktap_check(perf_count(fd).value > count, "%llu, and no more", count);
 	perf_disable(fd);
 	count = perf_count(fd).value;
 	truth = box_truth(4, SYN_EVENTS, "xeon7500_cbox_3");
