@@ -406,6 +406,8 @@ static void freeze_is_asked_for(void)
 			msr_read(0, SYN_HZ_NUM);
 		ktap_check((round ? ns > stood / 4 : !ns) && ns <= stood,
 			   "frozen for %llu of %llu ns", ns, stood);
+		ktap_check(!(msr_read(0, U_GLOBAL_CTL) & U_FRZ_ALL) == !round, "U_GLOBAL_CTL %#llx",
+			   msr_read(0, U_GLOBAL_CTL));
 		/* Also where the PMI is lost, and the event stops before the timer looks. */
 		msr_write(0, SYN_FAULT_LOSE, ALL_LOST);
 		for (turn = 0; turn < 20; turn++) {
@@ -426,8 +428,31 @@ static void freeze_is_asked_for(void)
 			ktap_check(!msr_read(0, SYN_FREEZES) && windows == 1,
 				   "unasked: %llu freezes; a neighbour that counts was stopped %llu times",
 				   msr_read(0, SYN_FREEZES), windows - 1);
+		/* Nothing that goes on asks for it any more. */
+		perf_disable(rings[0].fd);
+		ktap_check(msr_read(0, U_GLOBAL_CTL) == U_EN_ALL, "U_GLOBAL_CTL %#llx",
+			   msr_read(0, U_GLOBAL_CTL));
 		event_close_all();
 	}
+}
+
+/* The cores are selected before the counter is enabled: its first overflow may come at once. */
+static void first_overflow(void)
+{
+	struct ring *r;
+
+	start();
+	perf_enable(event_open("xeon7500_cbox_1", "llc_hits.all", 0, -1));
+	r = sampling_open("xeon7500_cbox_0", "occupancy_irq", 3, 0, 64);
+	/* The watch that the self-test has started is over, the next one comes after 10 ms. */
+	sleep_us(25000);
+	run_on(0);
+	perf_enable(r->fd);
+	spin_us(3000);
+	ring_drain(r, NULL, NULL);
+	ktap_check(r->samples, "no sample before the watch");
+	run_on(-1);
+	event_close_all();
 }
 
 SILICON_MAIN({ "loading asks for no PMI and costs 650 accesses a package", loading },
@@ -438,4 +463,5 @@ SILICON_MAIN({ "loading asks for no PMI and costs 650 accesses a package", loadi
 	     { "several boxes overflow at once, ov bits hold", several_boxes_latched },
 	     { "several boxes overflow at once, ov bits are an OR", several_boxes_or },
 	     { "PMIs are let in again when somebody has kept them out", let_in_again },
-	     { "an event that samples freezes the package only if asked", freeze_is_asked_for })
+	     { "an event that samples freezes the package only if asked", freeze_is_asked_for },
+	     { "the first overflow interrupts beside what counts", first_overflow })

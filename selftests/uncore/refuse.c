@@ -234,6 +234,31 @@ static void unknown_bits(void)
 	silicon_untouched();
 }
 
+/* The package has three events, without options, and none overflows. */
+static void package_events(void)
+{
+	static const struct {
+		u64 config, config1, config2, period;
+		int err;
+	} wrong[] = {
+		{ 0, .err = EINVAL }, { 4, .err = EINVAL }, { 0x102, .err = EINVAL },
+		{ 2, .config1 = 1, .err = EINVAL }, { 2, .config2 = 1, .err = EINVAL },
+		{ 2, .period = 1000000, .err = EOPNOTSUPP },
+	};
+	struct perf_event_attr attr;
+	unsigned int i;
+
+	start();
+	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
+		attr = perf_attr("xeon7500_package", wrong[i].config);
+		attr.config1 = wrong[i].config1;
+		attr.config2 = wrong[i].config2;
+		attr.sample_period = wrong[i].period;
+		refused(&attr, "xeon7500_package", -1, package_cpu(0), wrong[i].err, true);
+	}
+	silicon_untouched();
+}
+
 /* Kernels since 6.3 have a fourth word, of which we use nothing. */
 static void fourth_word(void)
 {
@@ -424,6 +449,7 @@ MACHINE_MAIN({ "exclude_*", privilege_levels },
 	     { "branch stacks", branch_stack },
 	     { "types of other PMUs", other_types },
 	     { "each bit that no format covers", unknown_bits },
+	     { "events that the package does not have", package_events },
 	     { "the fourth config word", fourth_word },
 	     { "events and unit masks the manual does not have", unknown_events },
 	     { "options that make no sense", senseless_options },

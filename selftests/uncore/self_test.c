@@ -287,6 +287,20 @@ static void any_counter(void)
 	with_taken("cwumbr", "xeon7500_sbox_0", "to_r_ndr_msgq_occupancy");
 }
 
+/* Those that were in use are free again, and nothing of their last events is programmed. */
+static void used_before(void)
+{
+	struct take t = { .boxes = "cws" };
+	int err;
+
+	start();
+	storm_for_each(take_counter, &t);
+	event_close_all();
+	err = try_sampling("xeon7500_mbox_0", "mbox_cycles", 0);
+	ktap_check(!err, "%d", err);
+	check_clean(0, "after the self-test");
+}
+
 /* Text or table, of each box: there is a clock, also where only S-Boxes are left. */
 static void any_sense(void)
 {
@@ -393,5 +407,6 @@ SILICON_MAIN({ "a self-test that failed is not repeated", failed },
 	     { "not beside an event that samples", not_beside_samples },
 	     { "nor does a stale overflow of the core PMU matter", stale_core_overflow },
 	     { "any free counter serves it", any_counter },
+	     { "also one that was in use", used_before },
 	     { "in either sense of threshold and invert", any_sense },
 	     { "without one it borrows one", lent })

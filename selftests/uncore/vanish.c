@@ -118,6 +118,11 @@ static void counting(const struct vanishing *v, bool reads_0, bool sampling)
 		   before.running / 1000000, then.running / 1000000, later.running / 1000000);
 	ktap_check(later.running < later.enabled, "%s: %llu of %llu ns", what, later.running,
 		   later.enabled);
+	/* Should the box come back, what its counter holds is no count. */
+	msr_write(0, SYN_ABSENT, 0);
+	ktap_check(perf_count(fd).value == before.value, "%s: %llu when the box is back", what,
+		   perf_count(fd).value);
+	vanish(v);
 	/* To stop and start it does not bring it back. */
 	perf_disable(fd);
 	perf_run_us(fd, 2000);
