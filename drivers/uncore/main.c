@@ -140,7 +140,7 @@ static void uncore_migrate(int from, int to)
 	int id;
 
 	rcu_expedite_gp();
-	for (id = 0; id < UNCORE_NUM_BOXES; id++) {
+	for_each_uncore_bit(id, uncore_model->boxes) {
 		if (uncore_pmus[id].registered)
 			all &= perf_pmu_migrate_all(&uncore_pmus[id].pmu, from, to);
 	}
@@ -268,7 +268,7 @@ static int uncore_users(void)
 
 	cpus_read_lock();
 	for_each_possible_cpu(cpu) {
-		for (id = 0; id < UNCORE_NUM_BOXES; id++) {
+		for_each_uncore_bit(id, uncore_model->boxes) {
 			if (uncore_pmus[id].registered)
 				users += perf_pmu_users(&uncore_pmus[id].pmu, cpu);
 		}
@@ -299,7 +299,7 @@ static void uncore_unregister_all(void)
 	int id;
 
 	perf_pmu_unregister_begin();
-	for (id = 0; id < UNCORE_NUM_BOXES; id++)
+	for_each_uncore_bit(id, uncore_model->boxes)
 		uncore_pmu_unregister(&uncore_pmus[id]);
 	perf_pmu_unregister(&uncore_package_pmu);
 	perf_pmu_unregister_end();
