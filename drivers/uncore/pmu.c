@@ -119,21 +119,18 @@ static int uncore_check_member(struct uncore_claims *claims, const struct perf_e
 	return uncore_claim_take(claims, &claim);
 }
 
-/* Would the whole group fit on an empty box? */
+/* Would the whole group fit on an empty box? Those that are in it already do. */
 static int uncore_check_group(struct perf_event *event)
 {
 	struct perf_event *leader = event->group_leader, *sibling;
 	struct uncore_claims claims = {};
-	int err;
 
 	if (leader == event)
 		return 0;
-	err = uncore_check_member(&claims, leader, event->pmu);
-	for_each_sibling_event(sibling, leader) {
-		if (!err)
-			err = uncore_check_member(&claims, sibling, event->pmu);
-	}
-	if (err || uncore_check_member(&claims, event, event->pmu))
+	uncore_check_member(&claims, leader, event->pmu);
+	for_each_sibling_event(sibling, leader)
+		uncore_check_member(&claims, sibling, event->pmu);
+	if (uncore_check_member(&claims, event, event->pmu))
 		return uncore_refuse(event, -EINVAL, "the group does not fit on one box");
 	return 0;
 }
