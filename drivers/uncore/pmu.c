@@ -467,6 +467,5 @@ void uncore_pmu_unregister(struct uncore_pmu *upmu)
 	if (!upmu->registered)
 		return;
 	perf_pmu_unregister(&upmu->pmu);
-	upmu->registered = false;
 	uncore_sysfs_free(upmu->pmu.attr_groups);
 }
