@@ -339,11 +339,8 @@ const struct attribute_group **uncore_sysfs_create(const struct uncore_pmu *upmu
 /** uncore_sysfs_free() - undo uncore_sysfs_create(); the PMU is unregistered */
 void uncore_sysfs_free(const struct attribute_group **groups)
 {
-	struct uncore_attr_groups *g;
+	struct uncore_attr_groups *g = container_of(groups, struct uncore_attr_groups, list[0]);
 
-	if (!groups)
-		return;
-	g = container_of(groups, struct uncore_attr_groups, list[0]);
 	uncore_attr_group_free(&g->format);
 	uncore_attr_group_free(&g->events);
 	kfree(g);
