@@ -70,7 +70,7 @@ static bool uncore_fields_known(const struct uncore_box_type *type, unsigned int
 	return !(rest[0] | rest[1] | rest[2] | perf_attr_config_rest(attr));
 }
 
-/* The counters that the user allows. */
+/* The counters that the user allows, also such as the box does not have. */
 static u32 uncore_counters_asked(const struct uncore_box_type *type,
 				 const struct perf_event_attr *attr)
 {
@@ -80,7 +80,7 @@ static u32 uncore_counters_asked(const struct uncore_box_type *type,
 		if (f->to == UNCORE_TO_COUNTER)
 			return BIT(uncore_field_get(f, attr));
 	}
-	return GENMASK(type->num_counters - 1, 0);
+	return ~0U;
 }
 
 /* The event of this code that one of the counters has, or NULL. */
