@@ -304,19 +304,12 @@ bool uncore_event_inferred(const struct uncore_box_type *type,
 			   const struct uncore_event_desc *desc)
 {
 	const struct uncore_field *f;
-	unsigned long slots;
-	unsigned int slot;
 
-	desc = uncore_find_event(type, desc->code, desc->counters ?: ~0U);
 	if (desc->inferred & uncore_model->bit)
 		return true;
-	slots = desc->slots;
 	for (f = type->fields; f->name; f++) {
-		if (f->to == UNCORE_TO_SLOT && desc->filters & BIT_ULL(f - type->fields))
-			__set_bit(f->slot, &slots);
-	}
-	for_each_set_bit(slot, &slots, UNCORE_MAX_SLOTS) {
-		if (type->subregs->slots[slot].inferred)
+		if (f->to == UNCORE_TO_SLOT && desc->filters & BIT_ULL(f - type->fields) &&
+		    type->subregs->slots[f->slot].inferred)
 			return true;
 	}
 	return false;
