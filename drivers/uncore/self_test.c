@@ -70,8 +70,8 @@ static u64 uncore_test_run(const struct uncore_test *t, u64 start, u64 pmi_en)
 	wrmsrq(uncore_ctl_msr(t->box, t->c), t->clock | row->enable | pmi_en);
 	begun = local_clock();
 	wrmsrq(uncore_box_ctl_msr(t->box), t->enabled | row->bit);
-	wrmsrq(U_MSR_PMON_GLOBAL_CTL, (t->pkg->global_ctl & ~U_GLOBAL_CTL_FRZ_ALL) |
-	       U_GLOBAL_CTL_EN_ALL | U_GLOBAL_CTL_PMI_CORE_SEL);
+	wrmsrq(U_MSR_PMON_GLOBAL_CTL, t->pkg->global_ctl | U_GLOBAL_CTL_EN_ALL |
+	       U_GLOBAL_CTL_PMI_CORE_SEL);
 	return begun;
 }
 
