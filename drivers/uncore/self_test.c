@@ -125,9 +125,7 @@ static void uncore_test_clear(const struct uncore_test *t)
 static void uncore_test_give_back(const struct uncore_test *t)
 {
 	uncore_test_clear(t);
-	if (!t->c->event)
-		wrmsrq(uncore_ctr_msr(t->box, t->c), 0);
-	else if (t->c->state != UNCORE_NEW)
+	if (t->c->event)
 		uncore_box_program(t->box, t->c);
 }
 
