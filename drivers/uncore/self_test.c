@@ -131,13 +131,10 @@ static void uncore_test_give_back(const struct uncore_test *t)
 
 static bool uncore_test_find_among(struct uncore_test *t, bool free)
 {
-	const struct uncore_box_type *tried = NULL;
 	unsigned int id;
 
 	for_each_set_bit(id, &t->pkg->present, UNCORE_NUM_BOXES) {
 		t->box = &t->pkg->box[id];
-		if (t->box->type == tried)
-			continue;
 		t->c = uncore_test_counter(t->box, free);
 		if (!t->c)
 			continue;
@@ -148,7 +145,6 @@ static bool uncore_test_find_among(struct uncore_test *t, bool free)
 		if (uncore_test_counts(t))
 			return true;
 		uncore_test_give_back(t);
-		tried = t->box->type;
 	}
 	return false;
 }
