@@ -90,7 +90,6 @@ bool uncore_pmi_listen(struct uncore_package *pkg, bool on)
 {
 	u64 before, val;
 
-	pkg->pmi.listens = false;
 	if (rdmsrq_safe(MSR_IA32_DEBUGCTLMSR, &before))
 		return false;
 	val = (before & ~DEBUGCTL_UNCORE_PMI_EN) | (on ? DEBUGCTL_UNCORE_PMI_EN : 0);
