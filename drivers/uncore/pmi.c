@@ -331,10 +331,8 @@ static void uncore_deliver_sample(struct uncore_package *pkg, struct uncore_box 
 	if (c->event != event)
 		return;
 	box->due &= ~BIT(idx);
-	if (stop && c->state == UNCORE_RUNNING) {
-		uncore_event_commit_period(event);
+	if (stop && c->state == UNCORE_RUNNING)
 		uncore_counter_set(c, UNCORE_STOPPED);
-	}
 }
 
 /*
