@@ -564,9 +564,8 @@ static int uncore_handle(struct uncore_package *pkg, struct uncore_walk *walk)
 		pkg->hold.frozen = false;
 		/* Only en_all is known to be 0. */
 		pkg->global_ctl = (u32)~U_GLOBAL_CTL_EN_ALL;
-	}
-	if (thaw)
 		uncore_package_apply(pkg, pkg->used);
+	}
 	took = local_clock() - walk->begun;
 	pmi->busy_ns += took;
 	if (thaw)
