@@ -52,7 +52,7 @@ static const struct uncore_slot_desc mbox_slots[] = {
 	[MBOX_SLOT_MAP_FVID]	= MBOX_INFERRED(MAP),
 	[MBOX_SLOT_THR_DIMM ... MBOX_SLOT_THR_UP] = MBOX_INFERRED(MSC_THR),
 	/* What goes to THR_UP for one event goes here for the other. */
-	[MBOX_SLOT_THR_DN]	= { .reg = MBOX_REG(MSC_THR), .num_regs = 1, .inferred = true,
+	[MBOX_SLOT_THR_DN]	= { .reg = MBOX_REG(MSC_THR), .num_regs = 1,
 				    .shift = __bf_shf(M_MSC_THR_TRP_PT_DN_CND) -
 					     __bf_shf(M_MSC_THR_TRP_PT_UP_CND) },
 	[MBOX_SLOT_PGT_EV ... MBOX_SLOT_PGT_EV2] = MBOX_INFERRED(PGT),
