@@ -442,6 +442,22 @@ static void hotplug_closed(void)
 	check_together(package_cpu(1), 2);
 }
 
+/* A CPU goes that has nothing to do with the gate, which is still closed then. */
+static void hotplug_other(void)
+{
+	int fd;
+
+	start();
+	event_open("xeon7500_package", "gate", package_cpu(0), -1);
+	set_online(1, false);
+	fd = event_open("xeon7500_cbox_3", "llc_hits.all", package_cpu(0), -1);
+	perf_enable(fd);
+	sleep_us(500);
+	ktap_check(!perf_count(fd).value && !windows(package_cpu(0)).counters, "%llu behind a closed gate",
+		   perf_count(fd).value);
+	set_online(1, true);
+}
+
 /* After a move nothing counts before all do: neither an event that only counts nor one that samples. */
 static void hotplug_sampling(void)
 {
@@ -551,6 +567,7 @@ SILICON_MAIN({ "all boxes start and stop at one cycle", zero_skew },
 	     { "gates without events cost one access", gates_alone },
 	     { "an open gate and hotplug", hotplug_open },
 	     { "a closed gate and hotplug", hotplug_closed },
+	     { "a closed gate and hotplug of another CPU", hotplug_other },
 	     { "a closed gate and a self-test", tested },
 	     { "a package goes and comes back", hotplug_all },
 	     { "an open gate, hotplug and a sampling event", hotplug_sampling })

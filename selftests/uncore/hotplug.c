@@ -11,7 +11,7 @@
  */
 #include "hotplug.h"
 #include "kmsg.h"
-#include "silicon.h"
+#include "sampling.h"
 
 /* All CPUs there, 2 in charge of package 1. */
 static void start(void)
@@ -175,6 +175,8 @@ static void other_cpu_goes(void)
 	start();
 	fd = event_open("xeon7500_cbox_0", "occupancy_irq", 2, -1);
 	perf_enable(fd);
+	if (silicon_here())
+		perf_enable(sampling_open("xeon7500_cbox_1", "occupancy_irq", 1ull << 40, 2, 8)->fd);
 	set_online(3, false);
 	ktap_check(package_cpu(1) == 2, "CPU %d has package 1", package_cpu(1));
 	sleep_us(2000);
@@ -184,6 +186,7 @@ static void other_cpu_goes(void)
 	ktap_check(perf_count(fd).value == box_truth(2, SYN_EVENTS, "xeon7500_cbox_0"));
 	/* One window: nothing was stopped for it. */
 	ktap_check(box_truth(2, SYN_WINDOWS, "xeon7500_cbox_0") == 1);
+	ktap_check(box_truth(2, SYN_WINDOWS, "xeon7500_cbox_1") == 1, "what samples was stopped");
 }
 
 /* An event of this CPU's package counts, and right. */
@@ -234,7 +237,10 @@ static void same_counter_again(void)
 	sleep_us(1000);
 	set_online(2, false);
 	set_online(3, false);
+	silicon_clear();
 	set_online(3, true);
+	/* The control registers of its boxes are written anew. What is there is known. */
+	ktap_check(!silicon_here() || silicon_accesses() <= 100, "%u accesses", silicon_accesses());
 	event_close_all();
 	silicon_start();
 	counts_on_3();
@@ -325,7 +331,8 @@ static void check_pmis(int cpu)
 static void pmis_follow(void)
 {
 	struct perf_event_attr attr;
-	int fd;
+	int fd, turns;
+	u64 overflows;
 
 	start();
 	attr = event_attr("xeon7500_cbox_1", "occupancy_maf,freeze=1");
@@ -335,12 +342,49 @@ static void pmis_follow(void)
 	check_pmis(2);
 	set_online(2, false);
 	check_pmis(3);
+	/* The driver looks for a lost one there, too: until then the package is frozen. */
+	msr_write(0, SYN_FAULT_LOSE, 1);
+	overflows = box_truth(3, SYN_OVERFLOWS, "xeon7500_cbox_1");
+	for (turns = 0; turns < 500 && box_truth(3, SYN_OVERFLOWS, "xeon7500_cbox_1") < overflows + 50;
+	     turns++)
+		sleep_us(1000);
+	ktap_check(turns < 500 && !msr_read(0, SYN_FAULT_LOSE), "frozen since a PMI was lost");
 	perf_disable(fd);
 }
+
+static bool listens(int cpu)
+{
+	return msr_read(cpu, IA32_DEBUGCTL) & UNCORE_PMI_EN;
+}
+
+/*
+ * The CPU in charge comes back before it has gone: another one has the package then, or this one has
+ * it again. No event is enabled or overflows meanwhile, so nothing else sets IA32_DEBUGCTL.
+ */
+static void comes_back(bool last)
+{
+	int in_charge = last ? 2 : 3;
+
+	start();
+	if (last)
+		set_online(3, false);
+	perf_enable(sampling_open("xeon7500_cbox_1", "occupancy_maf", 1ull << 40, 2, 8)->fd);
+	ktap_check(listens(2), "PMIs are kept out at first");
+	offline_fails(2);
+	ktap_check(package_cpu(1) == in_charge, "CPU %d has package 1", package_cpu(1));
+	ktap_check(listens(in_charge), "PMIs are kept out");
+	ktap_check(last || !listens(2), "CPU 2 still lets PMIs in");
+	set_online(3, true);
+}
+
+KTAP_CALL(comes_back_beside_another, comes_back(false))
+KTAP_CALL(comes_back_as_last, comes_back(true))
 
 MACHINE_MAIN({ "an event moves to the other CPU and goes on", event_moves },
 	     { "67 events in all boxes move", many_events_move },
 	     { "PMIs follow", pmis_follow },
+	     { "PMIs follow, and the CPU stays after all", comes_back_beside_another },
+	     { "the last CPU of a package stays after all, and samples", comes_back_as_last },
 	     { "a disabled event moves", disabled_event_moves },
 	     { "a CPU goes that is not in charge", other_cpu_goes },
 	     { "the last CPU of a package goes and comes back", whole_package_goes },
