@@ -169,6 +169,35 @@ static void read_within_restart(void)
 	sampling_limit(100000);
 }
 
+/*
+ * Programming the counter of the first event writes a register: the sample of that tracepoint reads
+ * the second one, which has a counter that holds the count of somebody before, and no start value.
+ */
+static void read_before_start(void)
+{
+	static const char * const events[] = { "llc_misses.all", "llc_hits.all" };
+	const char *pmu = "xeon7500_cbox_4";
+	int cpu, leader, fd[2], i;
+	u64 sum;
+
+	start();
+	cpu = package_cpu(0);
+	leader = event_open(pmu, events[0], cpu, -1);
+	event_open(pmu, events[1], cpu, leader);
+	perf_run_us(leader, 2000);
+	event_close_all();
+	silicon_clear();
+	leader = tracepoint_open("msr/write_msr", cpu);
+	for (i = 0; i < 2; i++)
+		fd[i] = event_open(pmu, events[i], cpu, leader);
+	perf_enable(leader);
+	sleep_us(1000);
+	perf_disable(leader);
+	sum = perf_count(fd[0]).value + perf_count(fd[1]).value;
+	ktap_check(sum && sum == box_truth(cpu, SYN_EVENTS, pmu), "%llu, truth %llu", sum,
+		   box_truth(cpu, SYN_EVENTS, pmu));
+}
+
 /* From 6.16 on perf stops the whole group, but not its running time. */
 static void throttled_by_another(void)
 {
@@ -270,14 +299,14 @@ static void throttled_within_a_write(void)
 /* ---- software events that stay where a group of ours has been ---- */
 
 /* Close the event of ours: as leader, or as sibling. */
-static int leave_behind(int cpu, bool leads)
+static int leave_behind_of(const char *pmu, const char *event, int cpu, bool leads)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_CPU_CLOCK,
 	};
-	struct perf_event_attr ours = event_attr("xeon7500_cbox_3", "llc_misses.all");
+	struct perf_event_attr ours = event_attr(pmu, event);
 	int first, second;
 
 	ours.disabled = 0;
@@ -287,6 +316,11 @@ static int leave_behind(int cpu, bool leads)
 	ktap_require(second >= 0, "%s", strerror(-second));
 	close(leads ? first : second);
 	return leads ? second : first;
+}
+
+static int leave_behind(int cpu, bool leads)
+{
+	return leave_behind_of("xeon7500_cbox_3", "llc_misses.all", cpu, leads);
 }
 
 static void none_stays_behind(void)
@@ -346,10 +380,11 @@ static void some_stay_behind(void)
 	set_online(cpu, true);
 }
 
-/* Without them the driver goes in less than a second. */
-static void unload_waits(void)
+/* Without them the driver goes in less than a second. While it waits it does nothing, but say so. */
+static void unload_waits_for(const char *pmu, const char *event)
 {
 	int cpu, left[2], status = 0, i;
+	struct rusage used = {};
 	pid_t pid;
 	u64 value;
 
@@ -358,7 +393,8 @@ static void unload_waits(void)
 	cpu = package_cpu(1);
 	all_online(4);
 	for (i = 0; i < 2; i++)
-		left[i] = leave_behind(cpu, i);
+		left[i] = leave_behind_of(pmu, event, cpu, i);
+	kmsg_mark();
 	pid = fork();
 	ktap_require(pid >= 0, "fork: %s", strerror(errno));
 	if (!pid) {
@@ -378,18 +414,27 @@ static void unload_waits(void)
 			   value);
 		close(left[i]);
 	}
-	ktap_check(waitpid(pid, &status, 0) == pid && !status, "unload: %#x", status);
+	ktap_check(wait4(pid, &status, 0, &used) == pid && !status, "unload: %#x", status);
+	ktap_check(used.ru_stime.tv_sec < 2 || debug_kernel(), "it has taken %ld s of a CPU", (long)used.ru_stime.tv_sec);
+	ktap_check(kmsg_count("waiting until 2 software events") == 1, "not told once");
 	ktap_check(!loaded(OURS));
 	ktap_check(!load_ours());
 }
+
+KTAP_CALL(unload_waits, unload_waits_for("xeon7500_cbox_3", "llc_misses.all"))
+KTAP_CALL(unload_waits_at_first_box, unload_waits_for("xeon7500_ubox", "woken"))
+KTAP_CALL(unload_waits_at_package, unload_waits_for("xeon7500_package", "frozen"))
 
 SILICON_MAIN({ "a sample within a read reads the same event", read_within_read },
 	     { "a sample within an add reads the event that is added", read_within_add },
 	     { "and not what another event has counted", read_of_another },
 	     { "a sample within a restart reads the event that is restarted", read_within_restart },
+	     { "a sample within an add reads an event that has no start value", read_before_start },
 	     { "a member of another PMU is throttled, ours counts on", throttled_by_another },
 	     { "so does the time of a gate", gate_throttled_by_another },
 	     { "a member is throttled within a write of ours", throttled_within_a_write },
 	     { "what others left behind keeps no event on a CPU that goes", none_stays_behind },
 	     { "too many of them to move: the log says so", some_stay_behind },
-	     { "unload waits for what others left behind", unload_waits })
+	     { "unload waits for what others left behind", unload_waits },
+	     { "likewise at the U-Box", unload_waits_at_first_box },
+	     { "and at the PMU of the package", unload_waits_at_package })
