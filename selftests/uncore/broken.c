@@ -211,6 +211,9 @@ static void not_loaded(u64 gp, const char *why, int level)
 		ktap_check(kmsg_level == level, "%s: level %d", why, kmsg_level);
 	}
 	ktap_check(told == 1, "%s: told %d times", why, told);
+	/* What would be called is not there any more. */
+	ktap_check(system("grep -q xeon7500 /sys/devices/system/cpu/hotplug/states"),
+		   "%s: CPU hotplug still knows the driver", why);
 	start(0);
 }
 
