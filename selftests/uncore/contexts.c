@@ -447,6 +447,7 @@ static int read_file(const char *path, const struct stat *st, int type, struct F
 	int fd;
 
 	(void)ftw;
+	ktap_check(type != FTW_F || !(st->st_mode & 0111), "%s: mode %o", path, st->st_mode);
 	if (type != FTW_F || !(st->st_mode & 0444))
 		return 0;
 	fd = open(path, O_RDONLY);
