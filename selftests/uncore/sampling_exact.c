@@ -693,6 +693,48 @@ static void period_change(void)
 	ktap_check(perf_value(r->fd) == box_truth(package_cpu(0), SYN_EVENTS, "xeon7500_wbox"));
 }
 
+/* Whatever it had counted, a new period is a whole one, and begins at once. */
+static void whole_period(void)
+{
+	u64 period = 300007, left;
+	struct ring *r;
+	int cpu, gate;
+
+	start();
+	cpu = package_cpu(0);
+	gate = event_open("xeon7500_package", "gate", cpu, -1);
+	r = sampling_open("xeon7500_cbox_0", "occupancy_maf", 1ull << 40, cpu, 64);
+	perf_enable(r->fd);
+	perf_run_us(gate, 500);
+	ktap_check(perf_value(r->fd), "nothing has happened");
+	ktap_require(!ioctl(r->fd, PERF_EVENT_IOC_PERIOD, &period), "%s", strerror(errno));
+	left = (1ull << 48) - msr_read(cpu, C0_CTR_0);
+	ktap_check(left == period, "%llu before the overflow, not %llu", left, period);
+	perf_run_us(gate, 1000);
+	perf_disable(r->fd);
+	check_books("a whole period");
+	ktap_check(r->samples, "no sample");
+}
+
+/* An event of a package has no address. */
+static void no_address(void)
+{
+	const union ring_record *rec;
+	struct perf_event_attr attr;
+	struct ring *r;
+
+	start();
+	attr = sampling_attr("xeon7500_cbox_0", "llc_misses.all", 50000);
+	attr.sample_type = PERF_SAMPLE_ADDR;
+	r = event_ring(event_open_attr(&attr, package_cpu(0), -1), attr.sample_type, 8);
+	perf_run_us(r->fd, 1000);
+	while ((rec = ring_record(r))) {
+		if (rec->header.type == PERF_RECORD_SAMPLE)
+			ktap_check(!rec->word[1], "address %#llx", rec->word[1]);
+	}
+	ktap_check(r->samples, "no sample");
+}
+
 /* Where it happened: of a process that does nothing but spin, in user space. */
 struct where {
 	u64 ours, user, chained, num;
@@ -763,4 +805,6 @@ SILICON_MAIN({ "each kind of box, package 0, with freeze", each_kind_first },
 	     { "the period follows the rate at a frequency", frequency },
 	     { "REFRESH stops after so many samples", refresh },
 	     { "PERIOD changes the period of a running event", period_change },
+	     { "a new period is a whole one", whole_period },
+	     { "samples have no address", no_address },
 	     { "IP, process, callchain, time", where_and_when })
