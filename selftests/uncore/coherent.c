@@ -118,7 +118,7 @@ static void ratios(void)
 	msr_write(cpu, SYN_TRAFFIC_RESET, 1);
 }
 
-/* What is left of a group: a counter that somebody else has now goes on. */
+/* What is left of a group: counters that somebody else has go on, also the first one. */
 static void part_of_a_group(void)
 {
 	const char *pmu = "xeon7500_cbox_3";
@@ -128,12 +128,13 @@ static void part_of_a_group(void)
 
 	silicon_start();
 	cpu = package_cpu(0);
+	perf_enable(event_open(pmu, "trans_maf", cpu, -1));
 	leader = open_group(pmu, "llc_hits.all", 1, cpu);
 	for (i = 0; i < 2; i++)
 		sibling[i] = event_open(pmu, "llc_hits.m", cpu, leader);
 	perf_enable(leader);
 	perf_disable(sibling[1]);
-	for (i = 0; i < 4; i++)
+	for (i = 0; i < 3; i++)
 		perf_enable(event_open(pmu, "trans_maf", cpu, -1));
 	windows = box_truth(cpu, SYN_WINDOWS, pmu);
 	for (i = 0; i < 10; i++)
