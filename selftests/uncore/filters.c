@@ -766,6 +766,8 @@ static void refused(void)
 		{ "xeon7500_sbox_0", "pkts_sent_snp,match=0x1" },
 		{ "xeon7500_sbox_0", "pkts_sent_snp,mask_addr=0x1" },
 		{ "xeon7500_sbox_0", "pkts_sent_snp,mask_hnid" },
+		/* of two C-Boxes the result is undefined */
+		{ "xeon7500_sbox_0", "event=0x0e,umask=0x3" },
 		{ "xeon7500_bbox_0", "imt_inserts_rd,match_msg_in=0x1,mask_msg_in=0x1" },
 		{ "xeon7500_bbox_0", "msg_in_match,mask_opc_in=0x1" },
 		{ "xeon7500_bbox_0", "msg_in_match,mask_msg_out=0x1" },

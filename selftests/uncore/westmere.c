@@ -230,6 +230,8 @@ static void mbox_beside(void)
 		{ "mbox_cycles", "dram_misc.valid,pld_cmd2=1", -EINVAL },
 		{ "mbox_cycles", "event=0xb,pld_sel2=3", -EINVAL },
 		{ "mbox_cycles", "event=0xb,pld_sel2=1,pld_cmd2=8", -EINVAL },
+		{ "mbox_cycles", "event=0xd,fvc_evnt=6,fvc_resp=6", -EINVAL },
+		{ "mbox_cycles", "event=0x26,map_cmd=9", -EINVAL },
 	};
 	unsigned int i;
 	int err;
