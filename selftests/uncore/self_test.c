@@ -116,6 +116,7 @@ static void failed(void)
 	/* The other package is tried on its own. */
 	err = try_sampling("xeon7500_cbox_2", "llc_misses.all", 0);
 	ktap_check(!err, "the other package: %d", err);
+	check_caps_pmi("where they arrive on one of two", "no");
 	/* What only counts is served. */
 	perf_enable(event_open("xeon7500_cbox_2", "llc_misses.all", 2, -1));
 }
@@ -200,6 +201,43 @@ static void stale_core_overflow(void)
 	msr_write(2, CORE_GLOBAL_OVF_CTRL, 1);
 }
 
+/*
+ * It leaves the package as one that is idle, and what counts beside it on the same box goes on as if
+ * nothing was. Before the watch comes, which would keep PMIs out as well.
+ */
+static void leaves_nothing(void)
+{
+	u64 debugctl, before;
+	int fd = -1, beside, err;
+
+	for (beside = 0; beside < 2; beside++) {
+		start();
+		debugctl = msr_read(0, IA32_DEBUGCTL);
+		if (beside) {
+			fd = event_open("xeon7500_cbox_0", "llc_hits.all", 0, -1);
+			perf_enable(fd);
+			sleep_us(1000);
+		}
+		err = try_sampling("xeon7500_mbox_0", "mbox_cycles", 0);
+		ktap_check(!err, "sampling: %d", err);
+		ktap_check(msr_read(0, IA32_DEBUGCTL) == debugctl, "IA32_DEBUGCTL is %#llx, was %#llx",
+			   msr_read(0, IA32_DEBUGCTL), debugctl);
+		if (beside) {
+			before = perf_value(fd);
+			sleep_us(1000);
+			ktap_check(perf_value(fd) > before, "the neighbour stands still");
+			perf_disable(fd);
+			ktap_check(perf_value(fd) == silicon_truth(0, SYN_EVENTS, C0_CTR_0) &&
+				   silicon_truth(0, SYN_WINDOWS, C0_CTR_0) == 1,
+				   "the neighbour: %llu, truth %llu, %llu windows", perf_value(fd),
+				   silicon_truth(0, SYN_EVENTS, C0_CTR_0),
+				   silicon_truth(0, SYN_WINDOWS, C0_CTR_0));
+			event_close_all();
+		}
+		check_clean(0, beside ? "beside a neighbour" : "alone");
+	}
+}
+
 /* ---- which counter serves it ---- */
 
 struct take {
@@ -273,6 +311,7 @@ static void with_taken(const char *boxes, const char *pmu, const char *event)
 	check_taken(what, &t, pmu);
 	event_close_all();
 	check_stopped(0, what);
+	check_clean(0, what);
 	msr_write(0, SYN_TRAFFIC_RESET, 1);
 	sleep_us(120000);
 	kmsg_no_unknown_nmi();
@@ -376,8 +415,8 @@ static void lent(void)
 		check_caps_pmi(t.boxes, "yes");
 		n = lines();
 		ktap_check(!n, "without %s: %d lines in the kernel log", t.boxes, n);
-		silicon_clear();
 		if (gate) {
+			silicon_clear();
 			for (n = 0; n < t.num; n++)
 				ktap_check(!perf_value(t.fd[n]), "without %s: %s has %llu", t.boxes,
 					   t.pmu[n], perf_value(t.fd[n]));
@@ -393,7 +432,10 @@ static void lent(void)
 			c = perf_count(t.fd[n]);
 			ktap_check(c.value && c.running < c.enabled, "without %s: %s for %llu of %llu ns",
 				   t.boxes, t.pmu[n], c.running, c.enabled);
+			perf_disable(t.fd[n]);
 		}
+		if (!gate)
+			check_taken(t.boxes, &t, "");
 		event_close_all();
 		msr_write(0, SYN_TRAFFIC_RESET, 1);
 	}
@@ -406,6 +448,7 @@ SILICON_MAIN({ "a self-test that failed is not repeated", failed },
 	     { "but on another CPU", failed_and_moved },
 	     { "not beside an event that samples", not_beside_samples },
 	     { "nor does a stale overflow of the core PMU matter", stale_core_overflow },
+	     { "it leaves nothing, and stops nobody", leaves_nothing },
 	     { "any free counter serves it", any_counter },
 	     { "also one that was in use", used_before },
 	     { "in either sense of threshold and invert", any_sense },

@@ -309,10 +309,37 @@ static void it_samples(void)
 	}
 }
 
+/* The self-test of PMIs takes the next box. */
+static void while_untested(void)
+{
+	static const struct vanishing first = { "xeon7500_cbox_0", "llc_misses.all", SYN_BOX_C, 0 };
+	struct perf_event_attr attr;
+	int reads_0, fd;
+
+	for (reads_0 = 0; reads_0 < 2; reads_0++) {
+		start(reads_0);
+		perf_enable(event_open(first.pmu, first.event, 0, -1));
+		sleep_us(20000);
+		vanish(&first);
+		sleep_us(NOTICED_US);
+		check_caps_pmi("when the box has gone", "untested");
+		attr = sampling_attr("xeon7500_mbox_0", "mbox_cycles", 700001);
+		fd = perf_open(&attr, 0, -1);
+		ktap_check(fd >= 0, "sampling: %s", strerror(-fd));
+		if (fd >= 0)
+			close(fd);
+		check_caps_pmi("after a sampling event", "yes");
+		event_close_all();
+		check_log("the first event that samples");
+		msr_write(0, SYN_ABSENT, 0);
+	}
+}
+
 SILICON_MAIN({ "a box that vanishes raises #GP", each_gp },
 	     { "a box that vanishes reads 0", each_reads_0 },
 	     { "beside a box that samples", beside_sampling },
 	     { "a vanished box behind a gate runs no less", behind_a_gate },
 	     { "when its package goes to sleep and wakes", last_cpu_stays },
 	     { "while nothing reads its event", nothing_reads },
+	     { "before PMIs are tested", while_untested },
 	     { "a box vanishes while it samples", it_samples })
