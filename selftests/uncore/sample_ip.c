@@ -286,7 +286,19 @@ KTAP_CALL(twelve_beside_reads, twelve("twelve events, reads on another CPU", 1, 
 /* The NMI interrupts the driver on its own CPU. */
 KTAP_CALL(twelve_same_cpu, twelve("twelve events, reads on the same CPU", 0, false))
 
+/* The watch gives the samples, every 10 ms: the timer has interrupted the program. */
+static void one_lost(void)
+{
+	start();
+	sampler("xeon7500_cbox_2", "llc_misses.all", 1000000, false);
+	msr_write(0, SYN_FAULT_LOSE, 1ull << 40);
+	spinner = child_run(0, spin);
+	sample_for("one event, PMIs get lost", 800);
+	msr_write(0, SYN_FAULT_LOSE, 0);
+}
+
 SILICON_MAIN({ "one event at a frequency", one_alone },
+	     { "one event, whose PMIs get lost", one_lost },
 	     { "one event, groups are read on another CPU", one_beside_reads },
 	     { "twelve events", twelve_alone },
 	     { "twelve events on an idle CPU", twelve_idle },
