@@ -163,7 +163,10 @@ static void sampling(void)
 	silicon_start_idle();
 	perf_enable(sampling_open("xeon7500_cbox_0", "occupancy_irq", 1ull << 46, package_cpu(0),
 				  8)->fd);
+	silicon_clear();
 	sleep_us(LOOK_US / 2 + 5000);
+	ktap_check(reads() == 50 && !writes(), "%u reads, %u writes before a second is over", reads(),
+		   writes());
 	silicon_clear();
 	sleep_us(5 * LOOK_US);
 	ktap_check(reads() == 5 * (100 + 3) && !writes(), "%u reads, %u writes in 5 s", reads(),

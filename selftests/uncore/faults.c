@@ -177,6 +177,26 @@ static void lost(void)
 	sample_through_all(SYN_FAULT_LOSE, 5, SYN_PMI_LOST);
 }
 
+/* The counter has no period until the watch finds the overflow, so there is one. */
+static void one_missed(void)
+{
+	long long missed;
+	struct ring *r;
+
+	start();
+	r = sampling_open(sampled[0].pmu, sampled[0].event, 100 * sampled[0].period, 0, 8);
+	missed = package_caps("missed_pmis");
+	msr_write(0, SYN_FAULT_LOSE, 1);
+	perf_enable(r->fd);
+	while (msr_read(0, SYN_FAULT_LOSE))
+		sleep_us(100);
+	sleep_us(15000);
+	perf_disable(r->fd);
+	missed = package_caps("missed_pmis") - missed;
+	ktap_check(missed == 1, "missed_pmis: %lld more", missed);
+	check_books("one is lost");
+}
+
 static void doubled(void)
 {
 	sample_through_all(SYN_FAULT_DOUBLE, 1, SYN_PMI_DOUBLED);
@@ -686,6 +706,7 @@ KTAP_CALL(no_status, refused(SYN_READING(RD_SUMMARY_CLEAR), RD_SUMMARY_CLEAR_DOW
 KTAP_CALL(no_bit, refused(SYN_READING(RD_DEBUGCTL_13), RD_DEBUGCTL_13_NEEDLESS))
 
 SILICON_MAIN({ "PMIs that are lost cost no overflow", lost },
+	     { "one that is lost is counted once", one_missed },
 	     { "PMIs that come twice give no sample twice", doubled },
 	     { "PMIs that come late cost no overflow", late },
 	     { "PMIs that come late, when events of their box have gone", both_late },
