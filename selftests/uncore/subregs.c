@@ -512,6 +512,7 @@ static void sharing_costs_nothing(void)
 		{ "xeon7500_mbox_0", "dram_cmd.ras.rdprio,match_addr=0x1,mask_addr=0x3",
 		  3 + 1 + 4 + 2, 3 + 1 },
 		{ "xeon7500_mbox_0", "dram_cmd.ras.rdprio", 3 + 1 + 1 + 2, 3 },
+		{ "xeon7500_mbox_0", "therm_trp_dn.dimm1.gt_lo", 3 + 1 + 1, 3 },
 		{ "xeon7500_rbox_1", "drs.datac_m,port=1", 3 + 1 + 3, 3 },
 		{ "xeon7500_rbox_1", "target_available.vn1.ncs,port=1", 3 + 1 + 1, 3 },
 		{ "xeon7500_rbox_1", "new_packets_recv.vna.hom,port=1", 3 + 1 + 1, 3 },
@@ -546,6 +547,39 @@ static void sharing_costs_nothing(void)
 			   end == shared[i].end && again == first,
 			   "%s/%s/: %u writes, sharing %u, back %u, end %u, again %u", shared[i].pmu,
 			   shared[i].event, first, second, back, end, again);
+	}
+}
+
+/* Nor is another register written than those of the port and the kind, the first or the second. */
+static void each_port_costs(void)
+{
+	static const struct { const char *first, *second; unsigned int regs; } kinds[] = {
+		{ "retryq_ne", "outputq_ne", 1 }, { "local_arb_bid", "global_arb_bid", 1 },
+		{ "drs.anyresp", "ndr.anycmp", 3 },
+	};
+	unsigned int port, i, n, num[2];
+	char event[80], pmu[32];
+	int fd[2];
+
+	start();
+	for (port = 0; port < 8; port++) {
+		snprintf(pmu, sizeof(pmu), "xeon7500_rbox_%u", port / 4);
+		for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+			event_close_all();
+			for (n = 0; n < 2; n++) {
+				snprintf(event, sizeof(event), "%s,port=%u",
+					 n ? kinds[i].second : kinds[i].first, port % 4);
+				fd[n] = open_one(pmu, event, -1);
+			}
+			for (n = 0; n < 2; n++) {
+				silicon_clear();
+				perf_enable(fd[n]);
+				num[n] = writes();
+			}
+			ktap_check(num[0] == 3 + 1 + kinds[i].regs && num[1] == 3 + kinds[i].regs,
+				   "port %u: %s: %u writes, %s: %u", port, kinds[i].first, num[0],
+				   kinds[i].second, num[1]);
+		}
 	}
 }
 
@@ -680,5 +714,6 @@ SILICON_MAIN({ "settings that fit run together", pairs_that_fit },
 	     { "two IPERF, two QLX and two match sets on each port", each_port },
 	     { "three settings for two registers take turns", three_on_two },
 	     { "sharing costs no write", sharing_costs_nothing },
+	     { "a port costs its own registers", each_port_costs },
 	     { "unused registers are left alone", not_in_use },
 	     { "an idle package's registers are not trusted", written_anew })
