@@ -382,6 +382,8 @@ static void control_register_changes(void)
 		{ "xeon7500_cbox_4", "llc_hits.all", C4_CTR_0, C4_EVT_SEL_0, MISSES },
 		{ "xeon7500_rbox_1", "flits_sent,port=0", R_CTR8, R_CTL8, 0 },
 		{ "xeon7500_wbox", "uncore_clock", W_FIXED_CTR, W_FIXED_CTR_CTL, 0 },
+		/* The ninth bit of its code need not read as written, the other eight do. */
+		{ "xeon7500_ubox", "woken", U_CTR, U_EV_SEL, 0x4000f9 },
 	};
 	u64 count, truth;
 	unsigned int i, turn;
@@ -440,6 +442,8 @@ static void nobody_else(void)
 		fd[i] = event_open_attr(&attr, 0, fd[0]);
 	sampling_open("xeon7500_cbox_5", "occupancy_irq,freeze=1", 70000001, 0, 64);
 	sampling_open("xeon7500_mbox_1", "mbox_cycles", 20000003, 0, 64);
+	/* With a code of nine bits */
+	perf_enable(event_open("xeon7500_ubox", "corrected_err", 0, -1));
 	perf_enable(fd[0]);
 	perf_enable(rings[0].fd);
 	perf_enable(rings[1].fd);
