@@ -99,6 +99,49 @@ static void unattended(void)
 	msr_write(cpu, SYN_TRAFFIC_RESET, 1);
 }
 
+/*
+ * The W-Box reads too high where its lower 24 bits are 0 or 1, and must not start where they are
+ * 0xfffffe or 0xffffff: two counts earlier is the nearest value that may be written.
+ */
+static void wbox_errata(void)
+{
+	static const struct { const char *event; unsigned int ctr; } on[] = {
+		{ "uncore_clock", W_FIXED_CTR }, { "c_cycles_turbo.c_all", W_CTR_0 },
+	};
+	const u64 round = 1 << 24;
+	u64 at, left, want, count;
+	struct perf_event_attr attr;
+	unsigned int i, n;
+	int cpu, fd;
+
+	for (i = 0; i < ARRAY_SIZE(on); i++) {
+		silicon_start();
+		cpu = package_cpu(0);
+		event_open("xeon7500_package", "gate", cpu, -1);
+		fd = event_open("xeon7500_wbox", on[i].event, cpu, -1);
+		perf_enable(fd);
+		for (n = 0; n < 4; n++) {
+			at = (n + 1) * 5 * round + n;
+			msr_write(cpu, on[i].ctr, at);
+			count = perf_count(fd).value;
+			ktap_check(count == at, "%s: %#llx at %#llx", on[i].event, count, at);
+		}
+		perf_disable(fd);
+		for (n = 1; n < 5; n++) {
+			attr = event_attr("xeon7500_wbox", on[i].event);
+			attr.sample_period = round + n;
+			fd = event_open_attr(&attr, cpu, -1);
+			perf_enable(fd);
+			left = WRAP - msr_read(cpu, on[i].ctr);
+			want = round + n + (n < 3 ? 2 : 0);
+			ktap_check(left == want, "%s every %llu: starts %llu before the end, not %llu",
+				   on[i].event, round + n, left, want);
+			perf_disable(fd);
+		}
+		event_close_all();
+	}
+}
+
 /* ---- all the way ---- */
 
 /* CPUs that serve no package only cost time while nothing happens. */
@@ -148,4 +191,5 @@ static void real(void)
 }
 
 SILICON_MAIN({ "three wraps of six counters that nobody sees", unattended },
+	     { "values of the W-Box that read wrong or must not be written", wbox_errata },
 	     { "all the way, seen and unseen", real })
