@@ -243,7 +243,8 @@ static void pmi_off(void)
 	for (cpu = 0; cpu < CPUS; cpu++) {
 		/* If it is set it is not ours to clear. */
 		debugctl[cpu] = msr_read(cpu, IA32_DEBUGCTL) & ~UNCORE_PMI_EN;
-		if (cpu & 1)
+		/* Also of those that serve a package */
+		if (cpu % 4 < 2)
 			debugctl[cpu] |= UNCORE_PMI_EN;
 		msr_write(cpu, IA32_DEBUGCTL, debugctl[cpu]);
 	}
