@@ -17,6 +17,7 @@ static const struct {
 	long error;
 	int want;	/* of the load; 0: it goes on with less */
 	int most;	/* calls that fail, 0: all. After another one it cannot be unloaded */
+	int few;	/* without soak, 0: 1 */
 } functions[] = {
 	{ "kvmalloc_node", 0, -ENOMEM },
 	{ "__kvmalloc_node_noprof", 0, -ENOMEM },
@@ -30,7 +31,7 @@ static const struct {
 	{ "register_module_notifier", -ENOMEM, -ENOMEM },
 	{ "__register_nmi_handler", -EEXIST, -EEXIST },
 	{ "perf_pmu_register", -ENOSPC, -ENOSPC },
-	{ "__cpuhp_setup_state", -ENOSPC, -ENOSPC },
+	{ "__cpuhp_setup_state", -ENOSPC, -ENOSPC, .few = 2 },
 	{ "register_reboot_notifier", -ENOMEM, -ENOMEM },
 	{ "register_kprobe", -EINVAL, 0, 1 },
 };
@@ -63,7 +64,7 @@ static void each_call(void)
 
 	for (i = 0; i < ARRAY_SIZE(functions); i++) {
 		for (n = 1, made = 0;; n++) {
-			if (n > (soak() ? functions[i].most ?: INT_MAX : 1))
+			if (n > (soak() ? functions[i].most ?: INT_MAX : functions[i].few ?: 1))
 				break;
 			if (loaded(OURS))
 				ktap_require(!unload(OURS), "in use");
@@ -88,6 +89,8 @@ static void each_call(void)
 			}
 			ktap_check(loaded(OURS) == !err, "%s: loaded", what);
 			ktap_check(!err || pmu_type(PACKAGE) < 0, "%s: a PMU is left", what);
+			ktap_check(!err || system("grep -q xeon7500 /sys/devices/system/cpu/hotplug/states"),
+				   "%s: CPU hotplug still knows the driver", what);
 			ktap_require(!unload("fail_call"), "fail_call");
 			if (err)
 				ktap_require(!load_ours(), "%s: the next load fails", what);

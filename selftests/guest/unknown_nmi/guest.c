@@ -229,15 +229,20 @@ static void lost_pmis(void)
 }
 
 /* The watch finds an overflow that had no PMI, within 10 ms, and lets PMIs in again. */
+static void mask(void)
+{
+	run_on(0);
+	ktap_require(put_text("/sys/module/witness/parameters/mask", "1"), "%s", strerror(errno));
+	run_on(-1);
+}
+
 static void masked(void)
 {
 	u64 before;
 
 	start();
 	sample(KHZ);
-	run_on(0);
-	ktap_require(put_text("/sys/module/witness/parameters/mask", "1"), "%s", strerror(errno));
-	run_on(-1);
+	mask();
 	sleep_us(15000);
 	ktap_check(msr_read(0, SYN_PMI_CPU(SYN_PMI_MASKED)), "no PMI was masked");
 	before = msr_read(0, SYN_PMI_CPU(SYN_PMI_SENT));
@@ -245,6 +250,17 @@ static void masked(void)
 	ktap_check(msr_read(0, SYN_PMI_CPU(SYN_PMI_SENT)) > before + 40, "%llu PMIs, then %llu",
 		   before, msr_read(0, SYN_PMI_CPU(SYN_PMI_SENT)));
 	check_sampled("after LVTPC was masked");
+}
+
+/* Also when PMIs are tested. */
+static void masked_at_first(void)
+{
+	start();
+	mask();
+	sample(KHZ);
+	sleep_us(80000);
+	check_sampled("LVTPC was masked before");
+	check_caps_pmi("LVTPC was masked before", "yes");
 }
 
 SILICON_MAIN({ "an NMI of nobody is unknown when nothing samples", nothing_samples },
@@ -255,4 +271,5 @@ SILICON_MAIN({ "an NMI of nobody is unknown when nothing samples", nothing_sampl
 	     { "SERR and IOCHK arrive while an event samples at 1 kHz", of_the_chipset },
 	     { "late PMIs are taken, and counted", late_pmis },
 	     { "lost PMIs excuse no NMI, while the event goes on", lost_pmis },
-	     { "PMIs come again when somebody has masked LVTPC", masked })
+	     { "PMIs come again when somebody has masked LVTPC", masked },
+	     { "PMIs come when somebody has masked LVTPC before", masked_at_first })
