@@ -345,9 +345,11 @@ static void pmis_follow(void)
 	/* The driver looks for a lost one there, too: until then the package is frozen. */
 	msr_write(0, SYN_FAULT_LOSE, 1);
 	overflows = box_truth(3, SYN_OVERFLOWS, "xeon7500_cbox_1");
-	for (turns = 0; turns < 500 && box_truth(3, SYN_OVERFLOWS, "xeon7500_cbox_1") < overflows + 50;
-	     turns++)
+	for (turns = 0; turns < 500; turns++) {
+		if (box_truth(3, SYN_OVERFLOWS, "xeon7500_cbox_1") >= overflows + 50)
+			break;
 		sleep_us(1000);
+	}
 	ktap_check(turns < 500 && !msr_read(0, SYN_FAULT_LOSE), "frozen since a PMI was lost");
 	perf_disable(fd);
 }
@@ -358,8 +360,8 @@ static bool listens(int cpu)
 }
 
 /*
- * The CPU in charge comes back before it has gone: another one has the package then, or this one has
- * it again. No event is enabled or overflows meanwhile, so nothing else sets IA32_DEBUGCTL.
+ * The CPU in charge comes back before it has gone: another one has the package then, or this one
+ * has it again. No event is enabled or overflows meanwhile, so nothing else sets IA32_DEBUGCTL.
  */
 static void comes_back(bool last)
 {

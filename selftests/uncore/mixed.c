@@ -380,7 +380,7 @@ static void some_stay_behind(void)
 	set_online(cpu, true);
 }
 
-/* Without them the driver goes in less than a second. While it waits it does nothing, but say so. */
+/* Without them the driver goes in less than a second. While it waits it only says so, once. */
 static void unload_waits_for(const char *pmu, const char *event)
 {
 	int cpu, left[2], status = 0, i;
@@ -415,7 +415,8 @@ static void unload_waits_for(const char *pmu, const char *event)
 		close(left[i]);
 	}
 	ktap_check(wait4(pid, &status, 0, &used) == pid && !status, "unload: %#x", status);
-	ktap_check(used.ru_stime.tv_sec < 2 || debug_kernel(), "it has taken %ld s of a CPU", (long)used.ru_stime.tv_sec);
+	ktap_check(used.ru_stime.tv_sec < 2 || debug_kernel(), "it has taken %ld s of a CPU",
+		   (long)used.ru_stime.tv_sec);
 	ktap_check(kmsg_count("waiting until 2 software events") == 1, "not told once");
 	ktap_check(!loaded(OURS));
 	ktap_check(!load_ours());

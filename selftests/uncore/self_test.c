@@ -202,8 +202,8 @@ static void stale_core_overflow(void)
 }
 
 /*
- * It leaves the package as one that is idle, and what counts beside it on the same box goes on as if
- * nothing was. Before the watch comes, which would keep PMIs out as well.
+ * It leaves the package as one that is idle, and what counts beside it on the same box goes on.
+ * Before the watch comes, which would keep PMIs out as well.
  */
 static void leaves_nothing(void)
 {
