@@ -678,7 +678,7 @@ static enum hrtimer_restart uncore_watch(struct hrtimer *timer)
 	again = pkg->active || pkg->pmi.armed;
 	/* From the last time on: samples that take long get a quarter of the time. */
 	next = max_t(u64, UNCORE_WATCH_NS, 4 * (local_clock() - now));
-	hrtimer_forward_now(timer, pkg->pmi.armed ? next : UNCORE_TICK_NS);
+	hrtimer_forward_now(timer, pkg->pmi.armed ? next : pkg->tick_ns - now);
 	uncore_unlock(pkg);
 	return again ? HRTIMER_RESTART : HRTIMER_NORESTART;
 }

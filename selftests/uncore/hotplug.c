@@ -174,9 +174,9 @@ static void other_cpu_goes(void)
 
 	start();
 	fd = event_open("xeon7500_cbox_0", "occupancy_irq", 2, -1);
-	perf_enable(fd);
 	if (silicon_here())
 		perf_enable(sampling_open("xeon7500_cbox_1", "occupancy_irq", 1ull << 40, 2, 8)->fd);
+	perf_enable(fd);
 	set_online(3, false);
 	ktap_check(package_cpu(1) == 2, "CPU %d has package 1", package_cpu(1));
 	sleep_us(2000);
