@@ -791,27 +791,6 @@ static void group_in_vain(void)
 	close(fd);
 }
 
-#define MUX	"/sys/bus/event_source/devices/cpu/perf_event_mux_interval_ms"
-
-/* Nothing has left or been asked for yet, also not within an interval of 1,000 s. */
-static void long_interval(void)
-{
-	struct progress p;
-	int cpu, fd;
-
-	ext_needed();
-	ext_load("enforce=1");
-	ktap_require(!shell("cat " MUX " >/tmp/mux && echo 1000000 >" MUX), MUX);
-	for (cpu = 0; cpu < 2; cpu++) {
-		run_on(cpu);
-		fd = open_here(PDIR, 2, -1);
-		p = progress(fd, fd, LONG);
-		ktap_check(always(&p.a), "CPU %d: %llu of %llu ns", cpu, p.a.running, p.a.enabled);
-		close(fd);
-	}
-	ktap_require(!shell("cat /tmp/mux >" MUX), MUX);
-}
-
 /* Events that are on when the module comes count, too. */
 static void came_first(void)
 {
@@ -962,7 +941,6 @@ CORE_MAIN("2a 2d",
 	{ "a group that can never run is refused", groups },
 	{ "a group that never runs keeps no task waiting", group_in_vain },
 	{ "events older than the module", came_first },
-	{ "a long interval keeps nobody waiting", long_interval },
 	{ "a group older than the module is inherited", group_inherited },
 	{ "many events come and go with the module, and none clashes", crowd },
 	{ "PDIR shares its core after a CPU went offline and came back", hotplug })
