@@ -376,8 +376,9 @@ bool uncore_box_probe(struct uncore_box *box)
 	u64 val;
 
 	if (!uncore_box_clean(box) || !uncore_box_answers(box) ||
-	    wrmsrq_safe(ctr, UNCORE_PROBE_PATTERN) || rdmsrq_safe(ctr, &val) ||
-	    val != UNCORE_PROBE_PATTERN)
+	    wrmsr_safe(ctr, lower_32_bits(UNCORE_PROBE_PATTERN),
+		       upper_32_bits(UNCORE_PROBE_PATTERN)) ||
+	    rdmsrq_safe(ctr, &val) || val != UNCORE_PROBE_PATTERN)
 		return false;
 	for (idx = 0; idx < box->type->num_counters; idx++) {
 		const struct uncore_counter_row *row = &box->type->counters[idx];

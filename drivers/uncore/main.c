@@ -85,13 +85,13 @@ static void uncore_package_wake(void *info)
 	uncore_unlock(pkg);
 }
 
-/* On the last CPU, the boot CPU, whose package is known; with interrupts off. */
+/* On the last CPU, with interrupts off. */
 static int uncore_suspend(void *data)
 {
 	int cpu = smp_processor_id();
 	struct uncore_package *pkg = uncore_package_of(cpu);
 
-	if (pkg->cpu == cpu)
+	if (pkg && pkg->cpu == cpu)
 		uncore_package_sleep(pkg);
 	return 0;
 }
@@ -101,7 +101,7 @@ static void uncore_resume(void *data)
 	int cpu = smp_processor_id();
 	struct uncore_package *pkg = uncore_package_of(cpu);
 
-	if (pkg->cpu == cpu)
+	if (pkg && pkg->cpu == cpu)
 		uncore_package_wake(pkg);
 }
 

@@ -16,7 +16,7 @@ refused() {
 }
 nothing_left() {
 	! grep "^intel_core_ext " /proc/modules && [ ! -e $cpu/intel_core_ext ] &&
-		[ ! -e $cpu/format/ocr_rsp ] && ! ls $cpu/events | grep offcore
+		[ ! -e $cpu/format/ocr_rsp ] && ! find $cpu/events -name "offcore*" | grep .
 }
 without() {
 	modprobe intel_core_ext && grep config1:16-37 $cpu/format/ocr_rsp && rmmod intel_core_ext
