@@ -189,7 +189,9 @@ struct uncore_req *uncore_config_req(struct uncore_config *cfg, const struct unc
 		if (claim->req[i].first == slot)
 			return &claim->req[i];
 	}
-	/* No event of the tables needs more than UNCORE_MAX_REQS. */
+	/* No event of the tables needs so many. */
+	if (WARN_ON_ONCE(i == UNCORE_MAX_REQS))
+		return &claim->req[0];
 	claim->req[i].first = slot;
 	claim->req[i].num = max_t(u8, type->subregs->slots[slot].alike, 1);
 	claim->num_reqs++;

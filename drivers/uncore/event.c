@@ -70,6 +70,8 @@ void uncore_event_update(struct perf_event *event)
 		now = uncore_read_counter(event, prev & UNCORE_COUNTER_MASK);
 		gained = (now - prev) & UNCORE_COUNTER_MASK;
 		now |= prev & ~UNCORE_COUNTER_MASK;
+		if (now < (u64)prev)
+			ue->wrapped = true;
 		if (atomic64_try_cmpxchg(&ue->prev, &prev, now))
 			break;
 	}
@@ -79,8 +81,6 @@ void uncore_event_update(struct perf_event *event)
 		uncore_conflict(ue->box, event->hw.event_base);
 		return;
 	}
-	if (now < (u64)prev)
-		ue->wrapped = true;
 	/* Another CPU may add at the same time; perf's local64_t is for one CPU only. */
 	atomic_long_add(gained, &event->count.a.a);
 }
