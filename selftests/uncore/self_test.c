@@ -225,7 +225,7 @@ static void leaves_nothing(void)
 		if (beside) {
 			before = perf_value(fd);
 			sleep_us(1000);
-			ktap_check(perf_value(fd) > before, "the neighbour stands still");
+			ktap_check(perf_value(fd) > before, "the neighbour does not count");
 			perf_disable(fd);
 			ktap_check(perf_value(fd) == silicon_truth(0, SYN_EVENTS, C0_CTR_0) &&
 				   silicon_truth(0, SYN_WINDOWS, C0_CTR_0) == 1,
@@ -425,7 +425,7 @@ static void lent(void)
 			gates_close();
 			check_taken(t.boxes, &t, "");
 			for (n = 0; n < t.num; n++)
-				ktap_check(perf_value(t.fd[n]), "without %s: %s stands still",
+				ktap_check(perf_value(t.fd[n]), "without %s: %s does not count",
 					   t.boxes, t.pmu[n]);
 		}
 		for (n = 0; n < t.num && !gate; n++) {

@@ -317,8 +317,8 @@ static u64 longest_nmi(int members)
 		fd[i] = perf_open(&dummy, 0, r->fd);
 		ktap_require(fd[i] >= 0, "member %d: %s", i, strerror(-fd[i]));
 	}
-	perf_enable(r->fd);
 	silicon_clear();
+	perf_enable(r->fd);
 	sleep_us(5000);
 	insns = nmi_stat(SYN_PMI_NMI_INSNS);
 	perf_disable(r->fd);
