@@ -311,7 +311,7 @@ def readers():
           '(sleep 3; wc -l); echo ${PIPESTATUS[0]}', '60\n0\n', FAKE_PATIENCE='500')
     world.play('ready()\nfor i in range(40):\n    say(lines(interval=(i+1)/4))\n')
     os.mkfifo(f'{world.dir}/fifo')
-    shell('a slow reader of a pipe for Prometheus', f'cd $FAKE; (exec 3<>fifo; sleep 1; grep -m 40 -c EOF <&3) & sleep 0.2; '
+    shell('a slow reader of a pipe for Prometheus', f'cd $FAKE; exec 3<>fifo; (sleep 1; timeout 30 grep -m 40 -c EOF <&3) & '
           f'{program} {names} --per-box -I 250 --openmetrics fifo; echo $?; wait', r'0\n40\n|40\n0\n')
     world.play(PLAY)
     for what in 'memory --csv -- true', 'memory --openmetrics - -- true', 'list':
