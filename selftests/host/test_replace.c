@@ -180,14 +180,15 @@ static void above(void)
 	if (!child)
 		swap(elsewhere);
 	/*ktap_require(freopen("/dev/null", "w", stderr));*/
-	for (i = 0; i < ATTEMPTS; i++)
+	/* A busy machine may leave the link there for as long as many attempts take. */
+	for (i = 0; i < ATTEMPTS || (!good && i < 1000 * ATTEMPTS); i++)
 		good += !replace(path);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	/* Whichever state it was killed in. */
 	unlink(in_dir("sub"));
 	rename(in_dir("away"), in_dir("sub"));
-	ktap_note("%d of %d were written", good, ATTEMPTS);
+	ktap_note("%d of %d were written", good, i);
 	ktap_check(good, "none was written");
 	ktap_check(entries(elsewhere) == 2, "there is something elsewhere");
 	ktap_check(entries(in_dir("sub")) == 3, "%d files are left", entries(in_dir("sub")) - 2);
