@@ -181,6 +181,9 @@ static void places(void)
 	}
 }
 
+/* There is such a file while the command of the matrix runs. */
+#define STARTED	"/tmp/map.started"
+
 /* Home requests that leave by any link, to each node; other packets do not count. */
 static void matrix(void)
 {
@@ -197,12 +200,13 @@ static void matrix(void)
 	FILE *f;
 
 	plant();
-	unlink("/tmp/map.started");
+	unlink(STARTED);
 	f = popen("perf metrics map --matrix --topology " TOPOLOGY
-		  " -- sh -c '>/tmp/map.started; sleep 1'", "r");
+		  " -- sh -c '>" STARTED "; while [ -e " STARTED " ]; do sleep 0.1; done'", "r");
 	ktap_require(f);
-	while (access("/tmp/map.started", F_OK))
-		usleep(1000);
+	/* Until then it says nothing, unless it fails. */
+	while (access(STARTED, F_OK) && !poll(&(struct pollfd){ fileno(f), POLLIN, 0 }, 1, 1))
+		;
 	/* Three nodes need two turns, which the kernel gives to each many times meanwhile. */
 	for (p = 0; p < 100; p++) {
 		for (i = 0; i < ARRAY_SIZE(packets); i++) {
@@ -216,6 +220,7 @@ static void matrix(void)
 		}
 		usleep(4000);
 	}
+	unlink(STARTED);
 	len = fread(answer, 1, sizeof(answer) - 1, f);
 	answer[len] = 0;
 	ktap_require(!pclose(f), "%s", answer);
