@@ -28,7 +28,7 @@ same() {
 beside() {
 	perf stat -a -e "$1" -I 1000 -o $T/other &
 	pid=$!
-	until grep -q bbox_cmds $T/other; do sleep 0.1; done 2>/dev/null
+	until grep -q bbox_cmds $T/other || ! kill -0 $pid; do sleep 0.1; done 2>/dev/null
 	measure $T/beside
 	kill $pid
 	wait $pid
