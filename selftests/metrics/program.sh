@@ -289,7 +289,7 @@ ended_by() { # SIGNAL STATUS [-]: to all
 	setsid perf-metrics memory --csv -- sh -c "echo >$T/started; exec sleep 1000" \
 		>$T/out 2>$T/err &
 	pid=$!
-	while [ ! -e $T/started ]; do sleep 0.1; done
+	while [ ! -e $T/started ] && kill -0 $pid; do sleep 0.1; done
 	kill "-$1" "$3$pid"
 	wait $pid
 	s=$?
@@ -345,14 +345,14 @@ offline() {
 	rm -f $T/out
 	perf-metrics memory_bandwidth --csv --per-socket -I 200 >$T/out 2>$T/err &
 	pid=$!
-	while [ -z "$(of_s1)" ]; do sleep 0.1; done 2>/dev/null
+	while [ -z "$(of_s1)" ] && kill -0 $pid; do sleep 0.1; done 2>/dev/null
 	online 0 2
 	n=$(of_s1 1000 | wc -l)
-	while [ "$(of_s1 1000 | wc -l)" -lt $((n + 3)) ]; do sleep 0.1; done
+	while [ "$(of_s1 1000 | wc -l)" -lt $((n + 3)) ] && kill -0 $pid; do sleep 0.1; done
 	moved=$(of_s1)
 	online 0 3
 	n=$(of_s1 1000 | wc -l)
-	while [ "$(of_s1 1000 | wc -l)" -lt $((n + 3)) ]; do sleep 0.1; done
+	while [ "$(of_s1 1000 | wc -l)" -lt $((n + 3)) ] && kill -0 $pid; do sleep 0.1; done
 	gone=$(of_s1)
 	online 1 2 3
 	kill -INT $pid
