@@ -266,7 +266,9 @@ def in_files(world, announced):
             wrong=world.changed(was) + ['package 1 is tried'] * ('package 1: cond' in text))
 
     reset()
-    world.at(0, 0xc40, f'truncate -s 0 {world.fake}/cpu0; set -- $(cat /proc/$PPID/stat); kill $4 $PPID\n')
+    # The first process has taken its signal before the second one can end.
+    world.at(0, 0xc40, f'truncate -s 0 {world.fake}/cpu0; set -- $(cat /proc/$PPID/stat); kill $4; '
+             'while grep -q "^ShdPnd:.*[4-7c-f]...$" /proc/$4/status; do :; done; kill $PPID\n')
     text = world.run('--count --only rst_all --report r')
     has('why it ended is said, whatever cannot be put back', text, '^not ok . interrupted by signal 15',
         '^# MSR 0x.* could not be put back', '^not ok . registers are as they were')
