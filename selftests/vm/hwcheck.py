@@ -253,12 +253,13 @@ def test_in_the_way(ktap, bench):
         # Two processes, and one on each CPU
         'its own load': (
             'rm -f /tmp/r.log; /t/hwcheck --count --load --report /tmp/r >/dev/null & '
-            'until grep -q "^#   MSR" /tmp/r.log; do sleep 0.1; done; '
+            'until grep -q "^#   MSR" /tmp/r.log || ! kill -0 $!; do sleep 0.1; done; '
             'cat /proc/[0-9]*/stat | grep -c "(hwcheck) [^Z]"; wait; sleep 0.2; '
             'cat /proc/[0-9]*/stat | grep -c "(hwcheck) [^Z]"', '^6\n0\n'),
         'the time limit': ('/t/hwcheck --pmi --limit 0.3 --report /tmp/r; ls /run; echo end',
                            '^not ok .*time limit(.*\n)*1\\.\\.\\d+\nend$'),
-        'two at once': ('rm -f /tmp/r.log; /t/hwcheck --pmi --report /tmp/r >/dev/null & until [ -s /tmp/r.log ]; do sleep 0.1; done; '
+        'two at once': ('rm -f /tmp/r.log; /t/hwcheck --pmi --report /tmp/r >/dev/null & '
+                        'until [ -s /tmp/r.log ] || ! kill -0 $!; do sleep 0.1; done; '
                         '/t/hwcheck --count --report /tmp/r2; wait', '^1..0 # SKIP another hwcheck runs'),
         'a disk that gets full': (
             'mkdir /tmp/small; mount -t tmpfs -o size=20k none /tmp/small; '
@@ -271,7 +272,8 @@ def test_in_the_way(ktap, bench):
             '/t/hwcheck --read --report /tmp/before >/dev/null; '
             'rm -f /tmp/r.log; /t/hwcheck --pmi --report /tmp/r >/dev/null & '
             # In the middle of an experiment: the last line of the journal is one of its writes.
-            'until killall -STOP hwcheck; tail -n 1 /tmp/r.log | grep "^#   MSR"; do killall -CONT hwcheck; sleep 0.05; done; '
+            'until killall -STOP hwcheck; tail -n 1 /tmp/r.log | grep "^#   MSR"; do '
+            'killall -CONT hwcheck || break; sleep 0.05; done; '
             'killall -9 hwcheck; '
             'sleep 0.2; /t/hwcheck --count; cp /run/hwcheck.saved /tmp/s',
             '^1..0 # SKIP .*hwcheck --restore /run/hwcheck.saved'),
@@ -331,7 +333,8 @@ def test_kills(ktap, bench):
 def test_offline(ktap, bench):
     """The CPU through which registers are read goes in the middle of its package."""
     script = ('./hwcheck --count --report /tmp/report >/tmp/out 2>&1 & '
-              'until grep -q "now: package 1: s_match" /tmp/report.log; do sleep 0.01; done; '
+              'until grep -q "now: package 1: s_match" /tmp/report.log || ! kill -0 $!; do '
+              'sleep 0.01; done; '
               'echo 0 >/sys/devices/system/cpu/cpu2/online; wait $!; '
               's=$?; echo 1 >/sys/devices/system/cpu/cpu2/online; exit $s\n')
     with open(f'{bench.directory}/stop', 'w', encoding='utf-8') as f:
