@@ -265,13 +265,18 @@ def in_files(world, announced):
         has(f'a PMI that stays pending {name} ends it', text, '^not ok . a PMI of package 0 may be pending', want,
             wrong=world.changed(was) + ['package 1 is tried'] * ('package 1: cond' in text))
 
-    reset()
-    # The first process has taken its signal before the second one can end.
-    world.at(0, 0xc40, f'truncate -s 0 {world.fake}/cpu0; set -- $(cat /proc/$PPID/stat); kill $4; '
-             'while grep -q "^ShdPnd:.*[4-7c-f]...$" /proc/$4/status; do :; done; kill $PPID\n')
-    text = world.run('--count --only rst_all --report r')
-    has('why it ended is said, whatever cannot be put back', text, '^not ok . interrupted by signal 15',
-        '^# MSR 0x.* could not be put back', '^not ok . registers are as they were')
+    # The first process may take its signal only when the second one has ended.
+    script = f'truncate -s 0 {world.fake}/cpu0; set -- $(cat /proc/$PPID/stat); '
+    for when, order in (
+            ('', 'kill $4 $PPID'),
+            (', late', 'kill -STOP $4; kill $4 $PPID; '
+             '(until grep -q "^State:.Z" /proc/$PPID/status; do :; done; kill -CONT $4) &')):
+        reset()
+        world.at(0, 0xc40, f'{script}{order}\n')
+        text = world.run('--count --only rst_all --report r')
+        has(f'why it ended is said{when}, whatever cannot be put back', text,
+            '^not ok . interrupted by signal 15', '^# MSR 0x.* could not be put back',
+            '^not ok . registers are as they were')
 
     # Alone, before the second process and the first experiment are there
     was = reset()

@@ -332,6 +332,11 @@ def readers():
     world.play(PLAY)
     for what in 'memory --csv -- true', 'memory --openmetrics - -- true', 'list':
         shell(f'stdout is closed: {what}', f'{program} {what} >&-; echo $?', r'3\n.*: Bad file descriptor\n')
+    # It has 5 s, and what cannot be written is found out when it has taken half of them.
+    world.play(PLAY.replace('until_told()', 'until_told()\ntime.sleep(2.5)'))
+    shell('stdout is closed, and perf takes its time', f'{program} memory --csv -- true >&-; echo $?',
+          r'3\n.*: Bad file descriptor\n', FAKE_PATIENCE='5000')
+    world.play(PLAY)
     shell('a descriptor that is only read', f'cd $FAKE; {program} memory --openmetrics /dev/fd/0 -- touch ran </dev/null; '
           'echo $?; ls ran', r'3\n.*/fd/0: Bad file descriptor\n.*ran.*: No such file.*\n')
     gone('a reader that has gone, and SIGPIPE is ignored', 3, r'.*cannot be written: Broken pipe\n',

@@ -550,6 +550,45 @@ static void sharing_costs_nothing(void)
 	}
 }
 
+/*
+ * Nor is another register written than those of the port and the kind, the first or the second.
+ * Both QLX settings of a port are in one register, which keeps what the round before has left there.
+ */
+static void each_port_costs(void)
+{
+	static const struct { const char *first, *second; unsigned int regs, more; } kinds[] = {
+		{ "retryq_ne", "outputq_ne", 1, 1 }, { "local_arb_bid", "global_arb_bid", 1, 0 },
+		{ "drs.anyresp", "ndr.anycmp", 3, 3 },
+	};
+	unsigned int port, i, n, num[2];
+	char event[80], pmu[32];
+	int fd[2];
+
+	start();
+	for (port = 0; port < 8; port++) {
+		snprintf(pmu, sizeof(pmu), "xeon7500_rbox_%u", port / 4);
+		for (i = 0; i < 2 * ARRAY_SIZE(kinds); i++) {
+			const typeof(kinds[0]) *kind = &kinds[i / 2];
+
+			event_close_all();
+			for (n = 0; n < 2; n++) {
+				snprintf(event, sizeof(event), "%s,port=%u",
+					 n ? kind->second : kind->first, port % 4);
+				fd[n] = open_one(pmu, event, -1);
+			}
+			for (n = 0; n < 2; n++) {
+				silicon_clear();
+				perf_enable(fd[n]);
+				num[n] = writes();
+			}
+			ktap_check(!(i % 2) ||
+				   (num[0] == 3 + 1 + kind->regs && num[1] == 3 + kind->more),
+				   "port %u: %s: %u writes, %s: %u", port, kind->first, num[0],
+				   kind->second, num[1]);
+		}
+	}
+}
+
 /* ---- what somebody else has left in them ---- */
 
 /* Something in every sub-register, as another user may have left it. */
@@ -681,5 +720,6 @@ SILICON_MAIN({ "settings that fit run together", pairs_that_fit },
 	     { "two IPERF, two QLX and two match sets on each port", each_port },
 	     { "three settings for two registers take turns", three_on_two },
 	     { "sharing costs no write", sharing_costs_nothing },
+	     { "a port costs its own registers", each_port_costs },
 	     { "unused registers are left alone", not_in_use },
 	     { "an idle package's registers are not trusted", written_anew })

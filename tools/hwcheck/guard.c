@@ -148,18 +148,18 @@ const char *guard_run(double limit_s)
 	while (pid > 0) {
 		sig = sigtimedwait(&signals, NULL, &tick);
 		changed = waitpid(pid, &status, WNOHANG | WUNTRACED);
+		if (sig > 0 && sig != SIGCHLD)
+			early = because("interrupted by signal %d (%s)", sig, strsignal(sig));
+		if (changed < 0 || (changed && !WIFSTOPPED(status)))
+			break;
 		if (changed) {
-			if (changed < 0 || !WIFSTOPPED(status))
-				break;
 			early = "the process that experiments was stopped";
 			kill(pid, SIGKILL);
-		} else if (sig > 0 && sig != SIGCHLD) {
-			early = because("interrupted by signal %d (%s)", sig, strsignal(sig));
 		} else if (seconds() > end) {
 			early = asked ? early : "the time limit is reached (--limit)";
 			if (asked)
 				kill(pid, SIGKILL);
-		} else {
+		} else if (sig <= 0 || sig == SIGCHLD) {
 			continue;
 		}
 		if (!asked)

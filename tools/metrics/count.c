@@ -401,7 +401,7 @@ static void done(struct run *run)
 	run->tells += now() - before;
 	run->deadline += now() - before;
 	/* Where nothing can be written there is no reason to count. */
-	if (run->failed)
+	if (run->failed && !run->told)
 		stop_perf(run);
 	run->done = run->time;
 	run->last = before;
