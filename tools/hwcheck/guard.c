@@ -134,7 +134,7 @@ static void __attribute__((noreturn)) child(pid_t parent)
 
 const char *guard_run(double limit_s)
 {
-	const struct timespec tick = { .tv_nsec = 100000000 };
+	const struct timespec at_once = {}, tick = { .tv_nsec = 100000000 };
 	double end = seconds() + limit_s;
 	const char *early = NULL;
 	pid_t pid, changed = 0, parent = getpid();
@@ -146,8 +146,9 @@ const char *guard_run(double limit_s)
 	if (!pid)
 		child(parent);
 	while (pid > 0) {
-		sig = sigtimedwait(&signals, NULL, &tick);
 		changed = waitpid(pid, &status, WNOHANG | WUNTRACED);
+		/* A signal that came before it ended is why, and comes before SIGCHLD. */
+		sig = sigtimedwait(&signals, NULL, changed ? &at_once : &tick);
 		if (sig > 0 && sig != SIGCHLD)
 			early = because("interrupted by signal %d (%s)", sig, strsignal(sig));
 		if (changed < 0 || (changed && !WIFSTOPPED(status)))
