@@ -128,7 +128,10 @@ struct books {
  */
 void books_balance(const char *what, const struct books *b);
 
-/* Only an event with a limit (REFRESH) may lose a sample, as perf takes it away. */
+/*
+ * Only an event with a limit (REFRESH) may lose a sample, as perf takes it away; and a few where the
+ * host stops the machine, for the driver gives those of events that leave for 6 ms in 10 ms.
+ */
 void books_lost(const char *what, const struct books *b);
 
 /*
