@@ -367,7 +367,7 @@ static double share(enum attack how, unsigned int cpus, int events)
 	return running / enabled;
 }
 
-#define TRIES	10
+#define TRIES	3
 
 /*
  * The largest of the shares in some tries. A busy host delays a single one: it stops a CPU from

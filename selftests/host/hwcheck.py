@@ -266,17 +266,26 @@ def in_files(world, announced):
             wrong=world.changed(was) + ['package 1 is tried'] * ('package 1: cond' in text))
 
     # The first process may take its signal only when the second one has ended.
-    script = f'truncate -s 0 {world.fake}/cpu0; set -- $(cat /proc/$PPID/stat); '
-    for when, order in (
-            ('', 'kill $4 $PPID'),
-            (', late', 'kill -STOP $4; kill $4 $PPID; '
-             '(until grep -q "^State:.Z" /proc/$PPID/status; do :; done; kill -CONT $4) &')):
+    first = 'set -- $(cat /proc/$PPID/stat); '
+    goes_on = ('(until ! [ -e /proc/$PPID ] || grep -qs "^State:.Z" /proc/$PPID/status; do '
+               'sleep 0.01; done; kill -CONT $4) &')
+    for when, order in (('', 'kill $4 $PPID'), (', late', f'kill -STOP $4; kill $4 $PPID; {goes_on}')):
         reset()
-        world.at(0, 0xc40, f'{script}{order}\n')
+        world.at(0, 0xc40, f'truncate -s 0 {world.fake}/cpu0; {first}{order}\n')
         text = world.run('--count --only rst_all --report r')
         has(f'why it ended is said{when}, whatever cannot be put back', text,
             '^not ok . interrupted by signal 15', '^# MSR 0x.* could not be put back',
             '^not ok . registers are as they were')
+
+    reset()
+    world.at(0, 0xc40, f'{first}kill -STOP $4; kill $4; {goes_on}\n')
+    text = world.run('--count --only rst_all --report r')
+    has('a signal that comes when all is done ends nothing', text, '^ok . package 0: rst_all',
+        wrong=['interrupted'] * ('interrupted' in text))
+    reset()
+    world.at(0, 0xc40, 'kill $PPID\n')
+    has('the second process alone is told to end', world.run('--count --only rst_all --report r'),
+        '^not ok . the process that experiments was told to end')
 
     # Alone, before the second process and the first experiment are there
     was = reset()

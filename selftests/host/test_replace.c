@@ -179,7 +179,7 @@ static void above(void)
 	if (!child)
 		swap(elsewhere);
 	/* A busy machine may leave the link there for as long as many attempts take. */
-	for (i = 0; i < ATTEMPTS || (!good && i < 1000 * ATTEMPTS); i++)
+	for (i = 0; i < ATTEMPTS || (!good && i < 20 * ATTEMPTS); i++)
 		good += !replace(path);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);

@@ -129,8 +129,9 @@ struct books {
 void books_balance(const char *what, const struct books *b);
 
 /*
- * Only an event with a limit (REFRESH) may lose a sample, as perf takes it away; and a few where the
- * host stops the machine, for the driver gives those of events that leave for 6 ms in 10 ms.
+ * Only an event with a limit (REFRESH) may lose a sample, as perf takes it away. Without --icount
+ * the host may stop the machine while the driver gives the samples of events that leave, for which
+ * it has 6 ms: then a few are lost.
  */
 void books_lost(const char *what, const struct books *b);
 

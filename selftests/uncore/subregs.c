@@ -551,8 +551,8 @@ static void sharing_costs_nothing(void)
 }
 
 /*
- * Nor is another register written than those of the port and the kind, the first or the second.
- * Both QLX settings of a port are in one register, which keeps what the round before has left there.
+ * How many registers a port and a kind write, the first event and the second. Both QLX settings of a
+ * port are in one register, which keeps what the round before has left there.
  */
 static void each_port_costs(void)
 {
@@ -720,6 +720,6 @@ SILICON_MAIN({ "settings that fit run together", pairs_that_fit },
 	     { "two IPERF, two QLX and two match sets on each port", each_port },
 	     { "three settings for two registers take turns", three_on_two },
 	     { "sharing costs no write", sharing_costs_nothing },
-	     { "a port costs its own registers", each_port_costs },
+	     { "number of register writes of each R-Box port", each_port_costs },
 	     { "unused registers are left alone", not_in_use },
 	     { "an idle package's registers are not trusted", written_anew })

@@ -115,6 +115,9 @@ static void told(int sig)
 	ended = sig;
 }
 
+/* The status of a child that was told to end, and has put everything back */
+#define CUT_SHORT	2
+
 static void __attribute__((noreturn)) child(pid_t parent)
 {
 	struct sigaction act = { .sa_handler = told };
@@ -129,7 +132,7 @@ static void __attribute__((noreturn)) child(pid_t parent)
 		ended = SIGTERM;
 	else
 		run_all();
-	_exit(!finish());
+	_exit(!finish() ? 1 : ended ? CUT_SHORT : 0);
 }
 
 const char *guard_run(double limit_s)
@@ -147,17 +150,18 @@ const char *guard_run(double limit_s)
 		child(parent);
 	while (pid > 0) {
 		changed = waitpid(pid, &status, WNOHANG | WUNTRACED);
-		/* A signal that came before it ended is why, and comes before SIGCHLD. */
+		/* A signal that was sent before the child ended is why, and comes before SIGCHLD. */
 		sig = sigtimedwait(&signals, NULL, changed ? &at_once : &tick);
 		if (sig > 0 && sig != SIGCHLD)
-			early = because("interrupted by signal %d (%s)", sig, strsignal(sig));
+			early = early ?: because("interrupted by signal %d (%s)", sig,
+						 strsignal(sig));
 		if (changed < 0 || (changed && !WIFSTOPPED(status)))
 			break;
 		if (changed) {
-			early = "the process that experiments was stopped";
+			early = early ?: "the process that experiments was stopped";
 			kill(pid, SIGKILL);
 		} else if (seconds() > end) {
-			early = asked ? early : "the time limit is reached (--limit)";
+			early = early ?: "the time limit is reached (--limit)";
 			if (asked)
 				kill(pid, SIGKILL);
 		} else if (sig <= 0 || sig == SIGCHLD) {
@@ -170,8 +174,12 @@ const char *guard_run(double limit_s)
 	}
 	if (pid < 0)
 		early = "no second process can be started";
-	else if ((changed < 0 || WIFSIGNALED(status)) && !early)
-		early = "the process that experiments was killed";
+	else if (changed < 0 || WIFSIGNALED(status))
+		early = asked ? early : "the process that experiments was killed";
+	else if (!WEXITSTATUS(status))
+		early = NULL;
+	else if (WEXITSTATUS(status) == CUT_SHORT)
+		early = early ?: "the process that experiments was told to end";
 	if (pid < 0 || changed < 0 || !WIFEXITED(status) || WEXITSTATUS(status))
 		finish();
 	return early;

@@ -239,7 +239,9 @@ static void reap(struct run *run)
 		/* It has said so if it could not be run: then there is nothing to tell of it. */
 		if (recv(child->fd, &(char){ 0 }, 1, MSG_DONTWAIT) == 1)
 			run->failed = child->status;
-		stop_perf(run);
+		/* This is no second signal: perf has its time. */
+		if (!run->told)
+			stop_perf(run);
 	}
 }
 
