@@ -92,8 +92,8 @@
 #define SYN_WINDOWS		4u	/* windows opened */
 #define SYN_ENABLED		5u	/* cycles enabled in all */
 #define SYN_SKIPPED		6u	/* overflows whose status bit was already set */
-#define SYN_OVERFLOWED		7u	/* when the last one was, ns as SYN_NS; 0 = none */
-#define SYN_DUE			8u	/* when the next one will be if nothing changes; 0 = never */
+#define SYN_DUE			7u	/* when the next overflow will be, ns as SYN_NS, if nothing
+					 * changes; 0 = never */
 
 /* ---- accesses, by range: of this CPU, and of all CPUs ---- */
 #define SYN_ACCESS(range, write)	(0x53520000u | (range) << 4 | (write))

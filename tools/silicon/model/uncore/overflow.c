@@ -129,10 +129,8 @@ void counter_overflow(struct counter *c, uint64_t times)
 	bool no_edge = reading(RD_SUMMARY_CLEAR) == RD_SUMMARY_CLEAR_OR &&
 		       (p->u_status & u_bit(b) & U_OV_BELOW);
 
-	if (counted) {
+	if (counted)
 		c->stat.overflows += times;
-		c->stat.overflowed = p->now;
-	}
 	b->status |= 1ull << c->status_bit;
 	p->u_status |= u_bit(b);
 	if (reading(RD_COND) == RD_COND_OVERFLOW)

@@ -234,7 +234,6 @@ struct counter {
 	uint64_t tally_cleared;		/* S: in this cycle */
 	struct {
 		uint64_t events, overflows, skipped, opened, closed, windows, enabled, since;
-		uint64_t overflowed;
 	} stat;
 };
 

@@ -50,8 +50,6 @@ static uint64_t truth(struct package *p, uint32_t msr)
 		return c->stat.enabled + (c->c.running ? p->now - c->stat.since : 0);
 	case SYN_SKIPPED:
 		return c->stat.skipped;
-	case SYN_OVERFLOWED:
-		return c->stat.overflowed ? cf_ns(c->stat.overflowed) : 0;
 	case SYN_DUE:
 		return c->next_overflow == CF_NEVER ? 0 : cf_ns(c->next_overflow);
 	}
