@@ -64,9 +64,6 @@ static bool deliver(CPUState *cs)
 		APIC_COMMON_GET_CLASS(apic)->send_msi(&msg);
 		break;
 	}
-	case APIC_DM_SMI:
-		cpu_interrupt(cs, CPU_INTERRUPT_SMI);
-		break;
 	}
 	return true;
 }
