@@ -163,7 +163,6 @@
 #define SYN_PMI_NMI_ACCESSES	5u
 #define SYN_PMI_NMI_INSNS	6u
 #define SYN_PMI_NMIS		7u	/* NMIs from whatever source that were handled */
-#define SYN_PMI_NMI_ALL_INSNS	8u	/* guest instructions of all of them */
 
 /*
  * ---- fault injection (machine wide), rw; counts down to 0 as it is used ----

@@ -17,7 +17,7 @@
 #define DOUBLE_AFTER_NS	10000
 
 static uint64_t package_stats[SILICON_PACKAGES][SYN_PMI_NO_EDGE + 1];
-static uint64_t cpu_stats[SILICON_CPUS][SYN_PMI_NMI_ALL_INSNS + 1];
+static uint64_t cpu_stats[SILICON_CPUS][SYN_PMI_NMIS + 1];
 static bool enabled[SILICON_CPUS];	/* IA32_DEBUGCTL bit 13 */
 static bool kept[SILICON_CPUS];		/* PMIs that wait for it */
 static bool ovf_uncore[SILICON_CPUS];	/* bit 61 of IA32_PERF_GLOBAL_STATUS */
@@ -32,7 +32,7 @@ static const char * const package_names[] = {
 
 static const char * const cpu_names[] = {
 	"sent", "masked", "no_debugctl", "core_sent", "core_masked", "nmi_accesses", "nmi_insns",
-	"nmis", "nmi_all_insns",
+	"nmis",
 };
 
 QEMU_BUILD_BUG_ON(ARRAY_SIZE(package_names) != ARRAY_SIZE(package_stats[0]));
@@ -246,11 +246,8 @@ void apic_nmi_access(CPUState *cs)
 
 void apic_nmi_end(CPUState *cs)
 {
-	uint64_t took = insns() - nmi[cs->cpu_index].since;
-
-	longest(cs, SYN_PMI_NMI_INSNS, took);
+	longest(cs, SYN_PMI_NMI_INSNS, insns() - nmi[cs->cpu_index].since);
 	cpu_stats[cs->cpu_index][SYN_PMI_NMIS]++;
-	cpu_stats[cs->cpu_index][SYN_PMI_NMI_ALL_INSNS] += took;
 }
 
 /* ---- statistics and faults ---- */
