@@ -227,7 +227,7 @@
 #define SYN_TRAFFIC_SEL		0x53540000u	/* rw */
 #define SYN_TRAFFIC_SET		0x53540001u	/* w */
 #define SYN_TRAFFIC_RESET	0x53540002u	/* w: back to the default patterns and packets */
-#define SYN_TRAFFIC_MIX		0x53540003u	/* rw: 0 no default packets, 1 the default mix */
+#define SYN_TRAFFIC_MIX		0x53540003u	/* w: 0 no default packets, 1 the default mix */
 #define SYN_ANY			0xffull		/* any instance (4 bits used), bit, or none */
 #define SYN_ANY_CODE		0xffffull
 #define SYN_SEL(box, instance, code, bit) \

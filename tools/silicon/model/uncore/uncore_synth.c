@@ -79,8 +79,6 @@ static bool synth_rd(CPUState *cs, uint32_t msr, uint64_t *val)
 		*val = p->freezes;
 	else if (msr == SYN_FROZEN_CYCLES)
 		*val = p->frozen_cycles + (p->frozen ? p->now - p->frozen_since : 0);
-	else if (msr == SYN_TRAFFIC_MIX)
-		*val = !p->no_mix;
 	else
 		return false;
 	return true;
