@@ -10,36 +10,36 @@
 
 const struct box_type box_types[BOX_KINDS] = {
 	[BOX_U] = {
-		.name = "U", .instances = 1, .counters = 1,
+		.instances = 1, .counters = 1,
 		.en = EN_HIGH, .pmi_en = PMI_HIGH, .select = select_u,
 	},
 	[BOX_C] = {
-		.name = "C", .instances = 10, .counters = 6,
+		.instances = 10, .counters = 6,
 		.en = EN_HIGH, .pmi_en = PMI_HIGH, .select = select_c,
 	},
 	[BOX_W] = {
-		.name = "W", .instances = 1, .counters = 5,
+		.instances = 1, .counters = 5,
 		.en = EN_HIGH, .pmi_en = PMI_HIGH, .select = select_w,
 		.init = w_init, .no_pmi = w_no_pmi, .read = w_read, .write = w_write,
 	},
 	[BOX_S] = {
-		.name = "S", .instances = 2, .counters = 4,
+		.instances = 2, .counters = 4,
 		.en = EN_HIGH, .pmi_en = PMI_HIGH, .select = select_s,
 		.guard = s_guard, .packet = s_packet,
 		.quiet = S_RESET_OCC, .quiet_write = s_quiet_write, .leave = s_leave,
 	},
 	[BOX_B] = {
-		.name = "B", .instances = 2, .counters = 4,
+		.instances = 2, .counters = 4,
 		.en = EN_LOW, .pmi_en = PMI_HIGH, .select = select_b,
 		.packet = b_packet,
 	},
 	[BOX_M] = {
-		.name = "M", .instances = 2, .counters = 6,
+		.instances = 2, .counters = 6,
 		.en = EN_LOW, .pmi_en = 1u << 1, .select = select_m,
 		.guard = m_guard, .packet = m_packet,
 	},
 	[BOX_R] = {
-		.name = "R", .instances = 2, .counters = 8,
+		.instances = 2, .counters = 8,
 		.en = EN_LOW, .pmi_en = 1u << 6, .select = select_r,
 		.packet = r_packet,
 	},

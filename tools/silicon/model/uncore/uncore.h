@@ -158,7 +158,6 @@ struct selection {
 };
 
 struct box_type {
-	const char *name;
 	unsigned int instances;		/* at most */
 	unsigned int counters;
 	uint64_t en, pmi_en;		/* bits in a control register */
