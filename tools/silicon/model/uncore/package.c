@@ -252,7 +252,6 @@ static void reread(void)
 		p->freeze_latency = freeze_latency();
 		for (unsigned int i = 0; i < p->counters; i++)
 			p->counter[i].made.reusable = false;
-		package_reselect(p);
 	}
 }
 
