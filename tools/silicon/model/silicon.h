@@ -61,7 +61,7 @@ struct part {
 	bool (*owns)(CPUState *cs, uint32_t msr);
 	enum msr_rc (*rdmsr)(CPUState *cs, uint32_t msr, uint64_t *val);
 	enum msr_rc (*wrmsr)(CPUState *cs, uint32_t msr, uint64_t val);
-	unsigned int range;			/* SYN_RANGE_*, if the address does not say it */
+	unsigned int range;			/* SYN_RANGE_* */
 	int (*box)(uint32_t msr, const char **name);	/* SYN_BOX_*, -1: no register there */
 	bool (*rdpmc)(CPUState *cs, uint32_t index, uint64_t *val);	/* false: #GP */
 	/* After QEMU's own answer. */

@@ -100,10 +100,6 @@
 #define SYN_ACCESS_ALL(range, write)	(0x53521000u | (range) << 4 | (write))
 #define SYN_RANGE_UNCORE	0u	/* sum of the boxes and of holes */
 #define SYN_RANGE_COREPMU	1u
-#define SYN_RANGE_OFFCORE	2u
-#define SYN_RANGE_PEBS		3u	/* DS area and PEBS */
-#define SYN_RANGE_LBR		4u
-#define SYN_RANGE_X2APIC	5u
 #define SYN_RANGE_OTHER		6u
 #define SYN_RANGE_BOX(box)	(8u + (box))	/* SYN_BOX_* */
 #define SYN_RANGE_HOLE		15u	/* uncore addresses with no register */

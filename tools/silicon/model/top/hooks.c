@@ -31,10 +31,8 @@ static bool __attribute__((noinline)) do_rdmsr(CPUX86State *env, uintptr_t ra)
 	if (silicon_kind(env) == KIND_NONE)
 		return false;
 	p = part_of(cs, msr);
-	if (!p && !synth_owns(msr)) {
-		stats_access(cs, p, msr, false, 0, MSR_PASS);
+	if (!p && !synth_owns(msr))
 		return false;
-	}
 	silicon_at_io(cs, ra);
 	bql_lock();
 	if (p) {
@@ -65,10 +63,8 @@ static bool __attribute__((noinline)) do_wrmsr(CPUX86State *env, uintptr_t ra)
 	if (silicon_kind(env) == KIND_NONE)
 		return false;
 	p = part_of(cs, msr);
-	if (p ? !p->wrmsr : !synth_owns(msr)) {
-		stats_access(cs, p, msr, true, val, MSR_PASS);
+	if (p ? !p->wrmsr : !synth_owns(msr))
 		return false;
-	}
 	silicon_at_io(cs, ra);
 	bql_lock();
 	if (p) {

@@ -12,10 +12,6 @@
 static const char * const range_names[RANGES] = {
 	[SYN_RANGE_UNCORE] = "uncore",
 	[SYN_RANGE_COREPMU] = "corepmu",
-	[SYN_RANGE_OFFCORE] = "offcore",
-	[SYN_RANGE_PEBS] = "ds_pebs",
-	[SYN_RANGE_LBR] = "lbr",
-	[SYN_RANGE_X2APIC] = "x2apic",
 	[SYN_RANGE_OTHER] = "other",
 	[SYN_RANGE_BOX(SYN_BOX_U)] = "uncore_u",
 	[SYN_RANGE_BOX(SYN_BOX_C)] = "uncore_c",
@@ -34,36 +30,14 @@ static uint64_t accesses[SILICON_CPUS][RANGES][2];
 static FILE *trace;
 static const char *stats_path;
 
-static unsigned int range_of(const struct part *p, uint32_t msr)
-{
-	if (p && p->box)
-		return SYN_RANGE_UNCORE;
-	switch (msr) {
-	case 0x1a6 ... 0x1a7:
-		return SYN_RANGE_OFFCORE;
-	case 0x3f1 ... 0x3f7:
-	case 0x600:
-		return SYN_RANGE_PEBS;
-	case 0x1c8 ... 0x1c9:
-	case 0x40 ... 0x67:
-	case 0x680 ... 0x6df:
-	case 0xdc0 ... 0xddf:
-		return SYN_RANGE_LBR;
-	case 0x800 ... 0x8ff:
-		return SYN_RANGE_X2APIC;
-	}
-	return p ? p->range : SYN_RANGE_OTHER;
-}
-
 void stats_access(CPUState *cs, const struct part *p, uint32_t msr, bool write, uint64_t val,
 		  enum msr_rc rc)
 {
-	unsigned int range = range_of(p, msr);
 	uint64_t (*row)[2] = accesses[cs->cpu_index];
 	const char *name = NULL;
 
-	row[range][write]++;
-	if (p && p->box) {
+	row[p->range][write]++;
+	if (p->box) {
 		int box = p->box(msr, &name);
 
 		row[box < 0 ? SYN_RANGE_HOLE : SYN_RANGE_BOX(box)][write]++;
@@ -75,7 +49,7 @@ void stats_access(CPUState *cs, const struct part *p, uint32_t msr, bool write, 
 		return;
 	fprintf(trace, "%" PRId64 " cpu%d %s 0x%x 0x%016" PRIx64 " %s%s\n", silicon_now_ns(),
 		cs->cpu_index, write ? "wr" : "rd", msr, val,
-		name ? name : range_names[range], rc == MSR_GP ? " #GP" : "");
+		name ? name : range_names[p->range], rc == MSR_GP ? " #GP" : "");
 }
 
 void stats_rdpmc(CPUState *cs, uint32_t index, uint64_t val, bool gp)

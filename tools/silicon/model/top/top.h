@@ -17,7 +17,7 @@ uint64_t synth_rdmsr(CPUState *cs, uint32_t msr);
 void synth_wrmsr(CPUState *cs, uint32_t msr, uint64_t val);
 
 /* report.c */
-/* One access done; rc is what became of it. p NULL: to a register of nobody here. */
+/* One access to a register of p done; rc is what became of it. */
 void stats_access(CPUState *cs, const struct part *p, uint32_t msr, bool write, uint64_t val,
 		  enum msr_rc rc);
 void stats_rdpmc(CPUState *cs, uint32_t index, uint64_t val, bool gp);
