@@ -68,6 +68,10 @@ static void access_classes(void)
 	for (i = 0; i < 4; i++)
 		ktap_check(!faults(read_only[i], false) && faults(read_only[i], true), "0x%x",
 			   read_only[i]);
+	ktap_check(msr_read(0, SYN_ACCESS_ALL(SYN_RANGE_GP, 0)) == 6 &&
+		   msr_read(0, SYN_ACCESS_ALL(SYN_RANGE_GP, 1)) == 4, "%llu reads, %llu writes",
+		   msr_read(0, SYN_ACCESS_ALL(SYN_RANGE_GP, 0)),
+		   msr_read(0, SYN_ACCESS_ALL(SYN_RANGE_GP, 1)));
 	reported(SYN_V_ACCESS, 10, "access classes");
 	/* Not confirmed to be read-only: no fault, but no effect. */
 	msr_write(0, M0_GLOBAL_STATUS, 0);
@@ -129,6 +133,19 @@ static void bits(void)
 	ktap_check(!msr_read(0, C0_GLOBAL_STATUS) && !msr_read(0, U_GLOBAL_STATUS),
 		   "status was set");
 	reported(SYN_V_READ_ONLY, 2, "ones in a status");
+}
+
+/* By its other reading such a write raises #GP, and nothing of it is kept. */
+static void must_be_0(void)
+{
+	start_over(0);
+	msr_write(0, SYN_READING(RD_MUST_BE_0), RD_MUST_BE_0_GP);
+	msr_write(0, C0_CTR_0, 5);
+	ktap_check(msr_try_write(0, C0_CTR_0, 1ull << 48 | 7) < 0, "no #GP");
+	ktap_check(msr_read(0, C0_CTR_0) == 5, "it is %#llx", msr_read(0, C0_CTR_0));
+	reported(SYN_V_RESERVED, 1, "bit 48");
+	msr_write(0, SYN_READING(RD_MUST_BE_0), RD_MUST_BE_0_DROPPED);
+	msr_write(0, C0_CTR_0, 0);
 }
 
 static void event_codes(void)
@@ -195,6 +212,15 @@ static void event_codes(void)
 	reported(SYN_V_EV_SEL, 1, "frame type");
 	msr_write(0, M0_CNT_CTL_0, 0);
 	msr_write(0, M0_ISS, 0);
+	/* Each time it is enabled, and only then: not when the traffic changes. */
+	for (i = 0; i < 3; i++) {
+		msr_write(0, C0_EVT_SEL_0, EN | 0x13);
+		reported(SYN_V_EV_SEL, 1, "enabled again");
+		set_pattern(0, SYN_SEL(SYN_BOX_C, 0, 0x14, 0), SYN_PATTERN(0, 0, 1, 1));
+		reported(SYN_V_EV_SEL, 0, "other traffic");
+		msr_write(0, C0_EVT_SEL_0, 0);
+	}
+	msr_write(0, SYN_TRAFFIC_RESET, 1);
 }
 
 static void start_values(void)
@@ -308,6 +334,14 @@ static void sub_register_rule(void)
 	msr_write(0, U_GLOBAL_CTL, 0);
 	msr_write(0, R_PORT0_QLX_CFG, 0);
 	msr_write(0, M0_ZDP_CTL_FVC, 0);
+	/* A match may be switched on while a counter runs on it, but not off. */
+	msr_write(0, S0_CTL0, EN);
+	msr_write(0, S0_GLOBAL_CTL, 1);
+	msr_write(0, U_GLOBAL_CTL, U_EN_ALL);
+	msr_write(0, S0_MM_CFG, 1ull << 63);
+	reported(SYN_V_SUBREG, 0, "switched on");
+	msr_write(0, S0_MM_CFG, 0);
+	reported(SYN_V_SUBREG, 1, "switched off");
 	start_over(0);
 }
 
@@ -339,6 +373,7 @@ static void accesses(void)
 KTAP_MAIN({ "#GP where there is no register", addresses },
 	  { "access classes", access_classes },
 	  { "bits that are kept, ignored, reserved", bits },
+	  { "#GP for bits that must be 0", must_be_0 },
 	  { "event codes and unit masks", event_codes },
 	  { "start values of the W-Box", start_values },
 	  { "rst_all", reset_rules },
