@@ -119,6 +119,7 @@ static void package_reset(void *opaque)
 
 		counter_advance(c);	/* who would be interrupted is gone */
 		c->c.running = false;
+		c->next_overflow = CF_NEVER;
 		c->c.value = 0;
 		c->c.stopped = false;
 		c->written = 0;
@@ -209,7 +210,6 @@ static struct package *package_new(unsigned int id, enum cpu_kind kind)
 			c->status_bit = c->index;
 			if (b->type->init)
 				b->type->init(c);
-			c->next_overflow = CF_NEVER;
 			b->counter[r->index] = c;
 		}
 		if (r->role == ROLE_SEL)
