@@ -355,6 +355,106 @@ static void broken_register(void)
 	ktap_check(!msr_try_write(0, S0_MATCH, 0), "for ever");
 }
 
+/* As after power on: 0, but for a W-Box that reads so much too high. */
+static void all_registers_are_0(void)
+{
+	unsigned int msr, n;
+	u64 val, w;
+
+	for (msr = W_FIXED_CTR; msr < 0x1000; msr = msr == W_FIXED_CTR_CTL ? U_GLOBAL_CTL : msr + 1) {
+		if (msr == M0_TIMESTAMP_UNIT || msr == M1_TIMESTAMP_UNIT)
+			continue;
+		w = msr == W_FIXED_CTR;
+		for (n = 0; n < 4; n++)
+			w |= msr == W_GLOBAL_CTL + CTR(n);
+		if (!msr_try_read(0, msr, &val))
+			ktap_check(val == w << 24, "0x%x is %#llx", msr, val);
+	}
+}
+
+/* SYN_RESET in the middle of a session: frozen, a PMI under way, a counter that has halted. */
+static void power_on(void)
+{
+	static const struct { unsigned int msr; u64 val; } set[] = {
+		{ SYN_FAULT_LOSE, 1 }, { SYN_FAULT_DOUBLE, 1 }, { SYN_FAULT_SIBLING, 1 },
+		{ SYN_FAULT_DEBUGCTL, 1 }, { SYN_READING(RD_COND), RD_COND_NEVER },
+		{ SYN_NMI_REASON, SYN_NMI_SERR }, { SYN_FREEZE_LATENCY, 1 }, { SYN_UNCOUNTED, 1 },
+		{ SYN_GP, SYN_GP_READ(R_CTL0) }, { SYN_PKT_HEADER, 1 }, { SYN_PKT_ADDR, 1 },
+		{ SYN_TRAFFIC_SEL, 1 }, { SYN_ABSENT, SYN_ABSENT_BOX(SYN_BOX_S, 1) },
+		{ SYN_ABSENT_READS_0, 1 },
+	};
+	const struct place *c = &places[0], *m = &places[12];
+	const u64 halts = EN_LOW | 0x1b << 9;	/* M-Box cycles, wrap_mode 0 */
+	u64 was[ARRAY_SIZE(set)];
+	unsigned int i;
+	int cpu;
+
+	start_over(0);
+	for (i = 0; i < ARRAY_SIZE(set); i++)
+		was[i] = msr_read(0, set[i].msr);
+	for (i = U_GLOBAL_STATUS; i < 0x1000; i++)
+		msr_try_write(0, i, 1);
+	msr_write(0, m->box + CTL(0), halts);
+	msr_write(0, ctr_of(m), M48 - 10);
+	arm(c, 1000, true);
+	set_pattern(0, SYN_SEL(SYN_BOX_C, 1, 0x18, SYN_ANY), SYN_PATTERN(0, 0, 0, 0));
+	msr_write(0, SYN_TRAFFIC_MIX, 0);
+	msr_write(0, SYN_FAULT_DELAY_NS, 30000000);
+	msr_write(0, U_GLOBAL_CTL, U_CORES(1) | U_FRZ_ALL | U_EN_ALL);
+	wait_us(500);
+	ktap_check(msr_read(0, SYN_FREEZES) == 1 && pmi(SYN_PMI_DELAYED) == 1, "no freeze, no PMI");
+	ktap_check(msr_read(0, m->box + STATUS) & 1, "the M-Box counter has not halted");
+	for (i = 0; i < ARRAY_SIZE(set); i++)
+		msr_write(0, set[i].msr, set[i].val);
+
+	for (cpu = 0; cpu < 8; cpu++)
+		msr_write(cpu, SYN_RESET, 1);
+	for (i = 0; i < ARRAY_SIZE(set); i++)
+		ktap_check(msr_read(0, set[i].msr) == was[i], "0x%x is %#llx", set[i].msr,
+			   msr_read(0, set[i].msr));
+	ktap_check(!msr_read(0, SYN_FAULT_DELAY_NS), "PMIs come late");
+	ktap_check(!msr_read(0, SYN_FREEZES) && !msr_read(0, SYN_FROZEN_CYCLES), "frozen");
+	all_registers_are_0();
+	/* A 0 that is not counted to is right by this reading. */
+	msr_write(0, SYN_READING(RD_W_ERRATUM), RD_W_ERRATUM_COUNTED);
+	ktap_check(!msr_read(0, W_CTR_0), "%#llx", msr_read(0, W_CTR_0));
+	msr_write(0, SYN_READING(RD_W_ERRATUM), RD_W_ERRATUM_EVERY);
+	wait_us(60000);
+	ktap_check(!arrived(0), "a PMI that was under way");
+
+	/* What has halted counts, traffic and packets are back, and an overflow freezes. */
+	msr_write(0, SYN_CLEAR, 1);
+	msr_write(0, m->box + CTL(0), halts);
+	msr_write(0, m->box, 1);
+	msr_write(0, C1_GLOBAL_CTL, 1);
+	msr_write(0, C1_GLOBAL_CTL + CTL(0), EN | 0x18);
+	msr_write(0, B0_GLOBAL_CTL, 2);
+	msr_write(0, B0_CTL1, EN_LOW | 1 << 1);
+	arm(c, 1000, true);
+	msr_write(0, U_GLOBAL_CTL, U_FRZ_ALL | U_EN_ALL);
+	wait_us(500);
+	ktap_check(msr_read(0, SYN_FREEZES) == 1, "%llu freezes", msr_read(0, SYN_FREEZES));
+	check_truth(0, ctr_of(m));
+	check_truth(0, C1_CTR_0);
+	check_truth(0, B0_CNT1);
+
+	/* What runs is stopped, and a freeze that is near does not come. */
+	start_over(0);
+	msr_write(0, SYN_FREEZE_LATENCY, 20000000);
+	arm(m, 1ull << 40, false);
+	arm(c, 1000, true);
+	msr_write(0, U_GLOBAL_CTL, U_FRZ_ALL | U_EN_ALL);
+	wait_us(500);
+	ktap_check(truth(0, SYN_DUE, ctr_of(m)) && pmi(SYN_PMI_REQUESTED) == 1, "it does not run");
+	msr_write(0, SYN_RESET, 1);
+	ktap_check(!msr_read(0, ctr_of(m)) && !truth(0, SYN_DUE, ctr_of(m)) &&
+		   !truth(0, SYN_WINDOWS, ctr_of(m)), "it runs");
+	msr_write(0, U_GLOBAL_CTL, U_EN_ALL);
+	wait_us(20000);
+	ktap_check(!msr_read(0, SYN_FREEZES), "it freezes");
+	start_over(0);
+}
+
 /* Why an NMI came, as the chipset says it. */
 static void nmi_reason(void)
 {
@@ -404,5 +504,6 @@ KTAP_MAIN({ "overflow shows at each level and goes with the lowest", up_and_down
 	  { "PMI lost, doubled, late, misrouted", accidents },
 	  { "ov bits that are the OR of what is below", or_of_what_is_below },
 	  { "a register that answers #GP", broken_register },
+	  { "everything as at power on", power_on },
 	  { "the reason of an NMI at port 0x61", nmi_reason },
 	  { "wraps", wraps })
