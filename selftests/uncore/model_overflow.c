@@ -141,7 +141,7 @@ static void shared_summary(void)
 
 static void freezing(void)
 {
-	u64 latency = msr_read(0, SYN_FREEZE_LATENCY), value, cycles;
+	u64 latency = msr_read(0, SYN_FREEZE_LATENCY), value, cycles, closed, before, after;
 	unsigned int i;
 
 	for (i = 0; i < PLACES; i++) {
@@ -167,11 +167,40 @@ static void freezing(void)
 		ktap_check(truth(0, SYN_CLOSED, ctr_of(p)) == truth(0, SYN_CLOSED, fixed),
 			   "%s: stopped alone", p->name);
 		ktap_check(msr_read(0, SYN_FREEZES) == 1, "%s: freezes", p->name);
+		closed = truth(0, SYN_CLOSED, fixed);
+		before = msr_read(0, SYN_CYCLES);
 		cycles = msr_read(0, SYN_FROZEN_CYCLES);
-		ktap_check(cycles > 1000, "%s: frozen %llu cycles", p->name, cycles);
+		after = msr_read(0, SYN_CYCLES);
+		ktap_check(closed && cycles >= before - closed && cycles <= after - closed,
+			   "%s: frozen %llu cycles, since %llu", p->name, cycles, closed);
 		ktap_check(pmi(SYN_PMI_REQUESTED) == 1, "%s: requests", p->name);
 		ktap_check(!arrived(0) && !arrived(1), "%s: PMI though no core was chosen", p->name);
+		/* Until software sets en_all. */
+		msr_write(0, U_GLOBAL_CTL, U_EN_ALL);
+		cycles = truth(0, SYN_OPENED, fixed) - closed;
+		ktap_check(msr_read(0, SYN_FROZEN_CYCLES) == cycles, "%s: frozen %llu cycles, not %llu",
+			   p->name, msr_read(0, SYN_FROZEN_CYCLES), cycles);
 	}
+}
+
+/* Software has stopped the package before the freeze gets through: it is none. */
+static void stopped_before_freeze(void)
+{
+	u64 latency = msr_read(0, SYN_FREEZE_LATENCY);
+
+	start_over(0);
+	msr_write(0, SYN_FREEZE_LATENCY, 20000000);
+	arm(&places[0], 1000, true);
+	msr_write(0, U_GLOBAL_CTL, U_FRZ_ALL | U_EN_ALL);
+	wait_us(500);
+	ktap_check(pmi(SYN_PMI_REQUESTED) == 1 && (msr_read(0, U_GLOBAL_CTL) & U_EN_ALL),
+		   "no overflow, or frozen at once");
+	msr_write(0, U_GLOBAL_CTL, U_FRZ_ALL);
+	wait_us(20000);
+	ktap_check(!msr_read(0, SYN_FREEZES) && !msr_read(0, SYN_FROZEN_CYCLES), "a freeze");
+	ktap_check(msr_read(0, U_GLOBAL_STATUS) == (U_PMI | U_OV_S0), "U status %#llx",
+		   msr_read(0, U_GLOBAL_STATUS));
+	msr_write(0, SYN_FREEZE_LATENCY, latency);
 }
 
 /* No new freeze while the cause of the last one stands. */
@@ -351,8 +380,32 @@ static void broken_register(void)
 	msr_write(0, SYN_GP, SYN_GP_WRITE(S0_MATCH));
 	ktap_check(!msr_try_read(0, S0_MATCH, &val) && msr_try_write(0, S0_MATCH, 0),
 		   "not when written");
+	msr_write(0, SYN_GP, SYN_GP_SET(S0_MATCH, 5ull));
+	ktap_check(!msr_try_write(0, S0_MATCH, 0xdf) && msr_try_write(0, S0_MATCH, 1 << 5),
+		   "not when the bit is set");
+	ktap_check(!msr_try_read(0, S0_MATCH, &val) && !msr_try_write(0, S0_MASK, 1 << 5), "another");
 	msr_write(0, SYN_GP, 0);
-	ktap_check(!msr_try_write(0, S0_MATCH, 0), "for ever");
+	ktap_check(!msr_try_write(0, S0_MATCH, 0) && !msr_try_write(0, S0_MASK, 0), "for ever");
+}
+
+/* All registers of a box that is not there raise #GP, or read 0 and ignore what is written. */
+static void absent_box(void)
+{
+	u64 val;
+
+	start_over(0);
+	msr_write(0, S1_MASK, 0x12);
+	msr_write(0, SYN_ABSENT, SYN_ABSENT_BOX(SYN_BOX_S, 1));
+	ktap_check(msr_try_read(0, S1_MASK, &val) && msr_try_write(0, S1_MASK, 0), "it is there");
+	ktap_check(!msr_try_read(0, S0_MASK, &val) && !msr_try_read(4, S1_MASK, &val), "another");
+	msr_write(0, SYN_ABSENT_READS_0, 1);
+	ktap_check(!msr_read(0, S1_MASK), "it reads %#llx", msr_read(0, S1_MASK));
+	msr_write(0, S1_MASK, 0x34);
+	msr_write(0, SYN_ABSENT_READS_0, 0);
+	msr_write(0, SYN_ABSENT, 0);
+	ktap_check(msr_read(0, S1_MASK) == 0x12, "what was written is there");
+	msr_write(0, S1_MASK, 0);
+	ktap_check(!msr_read(0, SYN_VIOLATIONS), "violations");
 }
 
 /* As after power on: 0, but for a W-Box that reads so much too high. */
@@ -497,6 +550,7 @@ static void wraps(void)
 KTAP_MAIN({ "overflow shows at each level and goes with the lowest", up_and_down },
 	  { "bits that summarize two boxes", shared_summary },
 	  { "freeze, from every counter", freezing },
+	  { "no freeze of a package that has stopped", stopped_before_freeze },
 	  { "no freeze before the cause of the last one is cleared", refreezing },
 	  { "overflow with the status bit up", unnoticed },
 	  { "status without PMI", no_timer },
@@ -504,6 +558,7 @@ KTAP_MAIN({ "overflow shows at each level and goes with the lowest", up_and_down
 	  { "PMI lost, doubled, late, misrouted", accidents },
 	  { "ov bits that are the OR of what is below", or_of_what_is_below },
 	  { "a register that answers #GP", broken_register },
+	  { "a box that is not there", absent_box },
 	  { "everything as at power on", power_on },
 	  { "the reason of an NMI at port 0x61", nmi_reason },
 	  { "wraps", wraps })
