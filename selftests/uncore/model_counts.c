@@ -223,6 +223,79 @@ static void rst_all(void)
 	ktap_check(!msr_read(0, SYN_VIOLATIONS), "violations");
 }
 
+/* While they count, they go on from 0; one that has halted goes on, too. */
+static void rst_all_meanwhile(void)
+{
+	unsigned int ctr = m_box[0] + CTR(0), halted = m_box[0] + CTR(1);
+	u64 before, after, closed, value;
+
+	start_over(0);
+	msr_write(0, m_box[0], 3);
+	msr_write(0, ctr - 1, EN_LOW | 0x40 | 0x1b << 9);
+	msr_write(0, halted - 1, EN_LOW | 0x1b << 9);
+	msr_write(0, halted, M48 - 10);
+	msr_write(0, U_GLOBAL_CTL, U_EN_ALL);
+	wait_us(100);
+	ktap_check(msr_read(0, ctr) && !msr_read(0, halted), "%llu and %llu", msr_read(0, ctr),
+		   msr_read(0, halted));
+	before = msr_read(0, SYN_CYCLES);
+	msr_write(0, U_GLOBAL_CTL, U_EN_ALL | U_RST_ALL);
+	after = msr_read(0, SYN_CYCLES);
+	wait_us(100);
+	msr_write(0, U_GLOBAL_CTL, 0);
+	closed = truth(0, SYN_CLOSED, ctr);
+	value = msr_read(0, ctr);
+	ktap_check(value >= closed - after && value <= closed - before,
+		   "%llu, cleared in cycles %llu to %llu before the end", value, closed - before,
+		   closed - after);
+	ktap_check(msr_read(0, halted) == value, "%llu after %llu", msr_read(0, halted), value);
+	ktap_check(violations(SYN_V_RST_ALL) == 1, "violations");
+}
+
+/* So do the statistics at SYN_CLEAR, and a window begins there. */
+static void cleared_meanwhile(void)
+{
+	unsigned int ctr = m_box[0] + CTR(0);
+	u64 before, after, opened, cycles;
+
+	start_over(0);
+	msr_write(0, m_box[0], 1);
+	msr_write(0, ctr - 1, EN_LOW | 0x40 | 0x1b << 9);
+	msr_write(0, U_GLOBAL_CTL, U_EN_ALL);
+	wait_us(100);
+	before = msr_read(0, SYN_CYCLES);
+	msr_write(0, SYN_CLEAR, 1);
+	after = msr_read(0, SYN_CYCLES);
+	opened = truth(0, SYN_OPENED, ctr);
+	ktap_check(opened >= before && opened <= after && truth(0, SYN_WINDOWS, ctr) == 1,
+		   "%llu windows, the last from %llu, not %llu to %llu", truth(0, SYN_WINDOWS, ctr),
+		   opened, before, after);
+	msr_write(0, U_GLOBAL_CTL, 0);
+	cycles = truth(0, SYN_CLOSED, ctr) - opened;
+	ktap_check(truth(0, SYN_EVENTS, ctr) == cycles && truth(0, SYN_ENABLED, ctr) == cycles,
+		   "%llu events in %llu cycles, not %llu", truth(0, SYN_EVENTS, ctr),
+		   truth(0, SYN_ENABLED, ctr), cycles);
+}
+
+/* The timestamp of an M-Box: 16 bits that go with the clock, from what was written. */
+static void timestamp(void)
+{
+	u64 from[2], to[2], stamp, gone;
+
+	start_over(0);
+	from[0] = msr_read(0, SYN_CYCLES);
+	msr_write(0, M1_TIMESTAMP_UNIT, 0x1234);
+	from[1] = msr_read(0, SYN_CYCLES);
+	to[0] = msr_read(0, SYN_CYCLES);
+	stamp = msr_read(0, M1_TIMESTAMP_UNIT);
+	to[1] = msr_read(0, SYN_CYCLES);
+	gone = (stamp - 0x1234 - (to[0] - from[1])) & 0xffff;
+	ktap_check(stamp <= 0xffff && gone <= to[1] - to[0] + from[1] - from[0],
+		   "%#llx, written in cycles %llu to %llu, read in %llu to %llu", stamp, from[0],
+		   from[1], to[0], to[1]);
+	ktap_check(!msr_read(0, SYN_VIOLATIONS), "violations");
+}
+
 /* W reads with low 24 bits 0 or 1 come out 0x1000000 too high. */
 static void w_erratum(void)
 {
@@ -411,6 +484,22 @@ static void m_modes(void)
 	msr_write(0, m_box[0] + OVF, 1);
 	run_for(0, 100, 0);
 	ktap_check(msr_read(0, ctl + 1), "still halted");
+	/* Or until it is written. */
+	msr_write(0, ctl + 1, M48 - 1000);
+	run_for(0, 100, 0);
+	ktap_check(!msr_read(0, ctl + 1), "%#llx", msr_read(0, ctl + 1));
+	msr_write(0, ctl + 1, 5);
+	run_for(0, 100, 0);
+	ktap_check(msr_read(0, ctl + 1) > 5, "halted when it is written");
+	/* Up and down is up; events under a condition without a condition are none. */
+	msr_write(0, ctl + 2, EN_LOW | 2 << 2 | 0x40 | 0x1b << 9);
+	msr_write(0, ctl + 4, EN_LOW | 1 << 4 | 0x40 | 0x1b << 9);
+	msr_write(0, SYN_CLEAR, 1);
+	run_for(0, 100, 0);
+	ktap_check(check_truth(0, ctl + 3) == truth(0, SYN_ENABLED, ctl + 3), "not every cycle");
+	ktap_check(!msr_read(0, ctl + 5), "%llu without a condition", msr_read(0, ctl + 5));
+	msr_write(0, ctl + 2, 0);
+	msr_write(0, ctl + 3, 0);
 	/* Cycles in the four scheduler modes; then page hits in one of them. */
 	set_pattern(0, SYN_SEL(SYN_BOX_M, 0, SYN_CODE_M_FLAG(1), 2), SYN_PATTERN(6, 8, 16, 1));
 	set_pattern(0, SYN_SEL(SYN_BOX_M, 0, SYN_CODE_M(0x14), SYN_ANY), SYN_PATTERN(6, 0, 16, 1));
@@ -438,6 +527,9 @@ KTAP_MAIN({ "packages, cores and threads", identity },
 	  { "events differ by what and where, not by counter", events_differ },
 	  { "nine-bit codes of the U-Box", nine_bit_codes },
 	  { "rst_all", rst_all },
+	  { "rst_all while counters count", rst_all_meanwhile },
+	  { "statistics cleared while counters count", cleared_meanwhile },
+	  { "M-Box timestamp", timestamp },
 	  { "W-Box read erratum", w_erratum },
 	  { "W-Box fixed counter", w_fixed },
 	  { "time the CPUs sleep counts", halted_time },
