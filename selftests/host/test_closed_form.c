@@ -335,6 +335,23 @@ static void big_numbers(void)
 	series_free(s);
 }
 
+/* What would come after 2^63 cycles, or 2^64 increments, never comes. */
+static void never(void)
+{
+	struct pattern rare = { .log2 = 12, .inc = { 1 } }, often = { .log2 = 0, .inc = { 256 } };
+	struct series *s = series_new(&rare, 1);
+
+	ktap_check(series_reach(s, 0, 1ull << 51) == (((1ull << 51) - 1) << 12) + 1, "%#lx",
+		   (unsigned long)series_reach(s, 0, 1ull << 51));
+	ktap_check(series_reach(s, 0, (1ull << 51) + 1) == CF_NEVER, "2^63 cycles");
+	series_free(s);
+	s = series_new(&often, 256);
+	ktap_check(series_reach(s, 0, (1ull << 56) - 1) == (1ull << 56) - 1, "%#lx",
+		   (unsigned long)series_reach(s, 0, (1ull << 56) - 1));
+	ktap_check(series_reach(s, 0, 1ull << 56) == CF_NEVER, "2^64 increments");
+	series_free(s);
+}
+
 static void the_clock(void)
 {
 	ktap_check(cf_cycle(1000000000) == 2266000000, "%lu", (unsigned long)cf_cycle(1000000000));
@@ -356,4 +373,5 @@ KTAP_MAIN({ "sums of any stretch", sums },
 	  { "what is in a queue", queues },
 	  { "a single pulse", pulse },
 	  { "numbers near the limits", big_numbers },
+	  { "numbers beyond them", never },
 	  { "nanoseconds and cycles", the_clock })

@@ -15,9 +15,7 @@ uint64_t cf_cycle(uint64_t ns)
 
 uint64_t cf_ns(uint64_t cycle)
 {
-	unsigned __int128 ns = ((unsigned __int128)cycle * CF_HZ_DEN + CF_HZ_NUM - 1) / CF_HZ_NUM;
-
-	return ns > UINT64_MAX ? UINT64_MAX : (uint64_t)ns;
+	return ((unsigned __int128)cycle * CF_HZ_DEN + CF_HZ_NUM - 1) / CF_HZ_NUM;
 }
 
 uint64_t cf_hash(uint64_t x)
