@@ -322,9 +322,12 @@ static void accidents(void)
 	start_over(0);
 	msr_write(0, SYN_FAULT_SIBLING, 1);
 	one_pmi(100);
-	ktap_check(!arrived(0) && arrived(1) == 1, "sibling");
+	/* To the other thread of the core, and to the first one of the next core. */
+	ktap_check(!arrived(0) && arrived(1) == 1 && arrived(2) == 1 && !arrived(3) && !arrived(4),
+		   "sibling");
+	ktap_check(pmi(SYN_PMI_MISROUTED) == 1 && !pmi(SYN_PMI_NO_CORE), "misrouted");
 	one_pmi(100);
-	ktap_check(arrived(0) == 1 && arrived(1) == 2, "for ever");
+	ktap_check(arrived(0) == 1 && arrived(1) == 2 && arrived(2) == 1, "for ever");
 
 	start_over(0);
 	ktap_check(!(msr_read(0, IA32_DEBUGCTL) & UNCORE_PMI_EN), "DEBUGCTL[13] is set");

@@ -45,7 +45,13 @@ WANTED = (
 NOT_SENTENCES = ('node 0 reads 10 GB/s', 'node 0 reads 10 GB/s from node 9, 62 % hits',
                  'node 0 reads 10 GB/s from node 1, 100 % hits',
                  'node 0 reads 50 GB/s from node 1, 62 % hits',
-                 'node 0 reads 10 GB/s from node 1, 62 % hits, and more')
+                 'node 0 reads 10 GB/s from node 1, 62 % hits, and more',
+                 # Patterns: a number too large, too few, too many, no box, no number
+                 '8 C 0 0x14 0 6 0 8 1', '* C 16 0x14 0 6 0 8 1', '* C 0 0x10000 0 6 0 8 1',
+                 '* C 0 0x14 256 6 0 8 1', '* C 0 0x14 0 13 0 8 1', '* C 0 0x14 0 6 4096 8 1',
+                 '* C 0 0x14 0 6 0 4097 1', '* C 0 0x14 0 6 0 8 65536', '* C 0 0x14 0 6 0 8',
+                 '* C 0 0x14 0 6 0 8 1 1', '* X 0 0x14 0 6 0 8 1', '* CC 0 0x14 0 6 0 8 1',
+                 '* C 0 0x14 0 * 0 8 1', '* C 0 0x14 0 6 0 8 x')
 
 
 def said(text):
