@@ -233,6 +233,54 @@ static void default_mix(void)
 	msr_write(0, S0_MASK, 0);
 }
 
+/*
+ * Of what passes a link, and the ports of S- and B-Box, no opcode is missing, and no data response in
+ * any state of its line.
+ */
+static void all_opcodes(void)
+{
+	/* By message class a bit for each opcode: HOM0, HOM1, NDR, SNP, NCS, NCB, DRS */
+	static const struct { u64 class; unsigned int opcodes; } of[] = {
+		{ 0x0, 0xf3ff }, { 0x1, 0x7f53 }, { 0x2, 0x1f33 }, { 0x3, 0x8137 }, { 0x4, 0x3efb },
+		{ 0xc, 0xff03 }, { DRS, 0x0dff },
+	};
+	static const struct { unsigned int port, cfg, match, mask; } at[] = {
+		{ 0, R_PORT0_XBR_SET1_MM_CFG, R_PORT0_XBR_SET1_MATCH, R_PORT0_XBR_SET1_MASK },
+		{ 2, R_PORT2_XBR_SET1_MM_CFG, R_PORT2_XBR_SET1_MATCH, R_PORT2_XBR_SET1_MASK },
+		{ 3, R_PORT3_XBR_SET1_MM_CFG, R_PORT3_XBR_SET1_MATCH, R_PORT3_XBR_SET1_MASK },
+	};
+	static const u64 states[] = { 8, 4, 2, 1, 0 };
+	unsigned int ctr = r_box[0] + CTR(0), i, n, opcode, state, num = 0;
+
+	for (i = 0; i < ARRAY_SIZE(at); i++) {
+		start_over(0);
+		msr_write(0, at[i].cfg, 0x210000);
+		msr_write(0, ctr - 1, EN_LOW | (6 * at[i].port + 4) << 1);
+		msr_write(0, r_box[0], 1);
+		for (n = 0; n < ARRAY_SIZE(of) * 16 * 5; n++) {
+			u64 class = of[n / 80].class;
+
+			opcode = n / 5 % 16;
+			state = n % 5;
+			if (!(of[n / 80].opcodes >> opcode & 1) || (class != DRS && state))
+				continue;
+			msr_write(0, at[i].match, class << 9 | (u64)opcode << 5 |
+						  (class == DRS ? states[state] << 48 : 0));
+			msr_write(0, at[i].mask, 0xff << 5 | (class == DRS ? 0xfull << 48 : 0));
+			msr_write(0, ctr, 0);
+			run_for(0, 10, 0);
+			ktap_check(msr_read(0, ctr), "port %u: class %#llx, opcode %#x, state %u",
+				   at[i].port, class, opcode, state);
+			num++;
+		}
+		msr_write(0, at[i].cfg, 0);
+		msr_write(0, at[i].match, 0);
+		msr_write(0, at[i].mask, 0);
+	}
+	ktap_note("%u filters", num);
+	ktap_check(!msr_read(0, SYN_VIOLATIONS), "violations");
+}
+
 /* Enough packets at once wrap a counter like anything else. */
 static void overflow(void)
 {
@@ -256,4 +304,5 @@ KTAP_MAIN({ "a match that is switched off lets nothing through", switches },
 	  { "what is compared in flits behind the first", flits_compared },
 	  { "at which port of a link a match counts", ports_compared },
 	  { "packets that are always about", default_mix },
+	  { "every opcode of the guide is among them", all_opcodes },
 	  { "overflow by packets", overflow })
