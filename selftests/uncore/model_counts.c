@@ -194,6 +194,8 @@ static void events_differ(void)
 
 static void nine_bit_codes(void)
 {
+	static const unsigned int codes[] = { 0xf9, 0xdf, 0xe4, 0xe5, 0xe6 };
+	unsigned int i, ninth, sel;
 	u64 a, b;
 
 	start_over(0);
@@ -205,6 +207,27 @@ static void nine_bit_codes(void)
 	b = truth(0, SYN_ENABLED, U_CTR);
 	ktap_check(a == b, "%llu in %llu cycles", a, b);
 	ktap_check(!msr_read(0, SYN_VIOLATIONS), "violations");
+	/* By the other reading all but the first of these have the ninth bit, which is kept. */
+	msr_write(0, U_EV_SEL, 0);
+	msr_write(0, SYN_READING(RD_U_CODES), RD_U_CODES_NINE);
+	for (i = 0; i < ARRAY_SIZE(codes); i++) {
+		for (ninth = 0; ninth < 2; ninth++) {
+			sel = EN | ninth << 8 | codes[i];
+			msr_write(0, U_EV_SEL, sel);
+			ktap_check(msr_read(0, U_EV_SEL) == sel, "%#x: %#llx", sel,
+				   msr_read(0, U_EV_SEL));
+			ktap_check(violations(SYN_V_EV_SEL) == (ninth != (i > 0)), "%#x: %llu", sel,
+				   violations(SYN_V_EV_SEL));
+			msr_write(0, U_EV_SEL, 0);
+			msr_write(0, SYN_CLEAR, 1);
+		}
+	}
+	msr_write(0, U_EV_SEL, EN | 0x1e4);
+	msr_write(0, U_CTR, 0);
+	run_for(0, 100, U_EN);
+	ktap_check(check_truth(0, U_CTR) == truth(0, SYN_ENABLED, U_CTR), "nine bits");
+	msr_write(0, U_EV_SEL, 0);
+	msr_write(0, SYN_READING(RD_U_CODES), RD_U_CODES_EIGHT);
 }
 
 static void rst_all(void)
@@ -371,6 +394,22 @@ static void occupancy_tally(void)
 	value = msr_read(0, ctl + 1);
 	ktap_check(events && value == 2 * events, "%llu, truth %llu", value, events);
 	ktap_check(violations(SYN_V_OCCUPANCY) == 1, "no violation");
+	/* Until reset_occ_cnt is written. */
+	msr_write(0, ctl, EN | 1u << 17 | 0x0a);
+	msr_write(0, ctl + 1, 0);
+	msr_write(0, SYN_CLEAR, 1);
+	run_for(0, 100, 0);
+	check_truth(0, ctl + 1);
+	/* A tally that is empty adds 1: the slip shows. */
+	ctl = s_box[0] + CTL(3);
+	set_pattern(0, SYN_SEL(SYN_BOX_S, 0, 0x0a, SYN_ANY), SYN_PATTERN(0, 0, 0, 0));
+	msr_write(0, s_box[0], 0xf);
+	msr_write(0, ctl, EN | 0x0a);
+	run_for(0, 100, 0);
+	value = msr_read(0, ctl + 1);
+	ktap_check(value && value == truth(0, SYN_ENABLED, ctl + 1) &&
+		   !truth(0, SYN_EVENTS, ctl + 1), "%llu in %llu cycles", value,
+		   truth(0, SYN_ENABLED, ctl + 1));
 }
 
 /* A window of the event that occupancy_from_zero() has set up; how many of its clocks are idle. */
