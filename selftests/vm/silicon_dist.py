@@ -96,6 +96,10 @@ def truth(there):
     if not (counted > 1000 and events == [counted] == [happened] == trace and len(counters) == 1 and
             stats['violations']['total'] == 0):
         yield found
+    for name, c in counters.items():
+        if c['value'] != c['events'] or (c['windows'], c['overflows']) != (1, 0) or \
+                not 0 < c['closed'] - c['opened'] == c['enabled_cycles']:
+            yield f'{name}: {c}'
 
 
 def same():
