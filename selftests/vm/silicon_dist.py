@@ -96,6 +96,11 @@ def truth(there):
     if not (counted > 1000 and events == [counted] == [happened] == trace and len(counters) == 1 and
             stats['violations']['total'] == 0):
         yield found
+    kinds = [kind for _, _, kind, msr, *_ in map(str.split, vm.read(f'{there}/trace').splitlines())
+             if 0xc00 <= int(msr, 16) <= 0xfff]
+    accesses = {'rd': kinds.count('rd'), 'wr': kinds.count('wr')}
+    if stats['accesses']['all']['uncore'] != accesses:
+        yield f"{stats['accesses']['all']}, traced {accesses}"
     for name, c in counters.items():
         if c['value'] != c['events'] or (c['windows'], c['overflows']) != (1, 0) or \
                 not 0 < c['closed'] - c['opened'] == c['enabled_cycles']:
