@@ -21,6 +21,15 @@ SENTENCES = '''# Two at once
 node 0 reads 10 GB/s from node 1, 62 % hits
 node 1 reads 3.5 GB/s from node 1, 90 % hits
 '''
+# The last line that fits wins.
+PATTERNS = '''* C 3 0x14 * 0 0 0 0
+1 C 3 0x14 0 6 8 16 1	# in a quarter of the clocks
+'''
+# Package, event, and what it counts in 1,000 clocks; None: something
+COUNTED = (
+    ('S0', 'xeon7500_cbox_3/llc_misses.s/', 0), ('S1', 'xeon7500_cbox_3/llc_misses.s/', 250),
+    ('S1', 'xeon7500_cbox_3/llc_misses.f/', 0), ('S1', 'xeon7500_cbox_2/llc_misses.s/', None),
+)
 # Scope, metric, value
 WANTED = (
     ('S0', 'llc_miss_ratio', 38),
@@ -74,6 +83,20 @@ def values(traffic):
             yield f'{scope} {metric}: {value}, not {wanted}'
 
 
+def patterns(traffic):
+    """Yields what is wrong."""
+    events = [a for event in sorted({event for _, event, _ in COUNTED}) for a in ('-e', event)]
+    out, _ = vm.run('--sockets', '2', '--icount', '--kernel', '6.1', '--traffic', traffic, '--',
+                    'perf', 'stat', '-a', '--per-socket', '-x,', '-o', '/dev/stdout', *events,
+                    'sleep', '0.05')
+    rows = [row.split(',') for row in out.splitlines() if row.startswith('S')]
+    found = {(row[0], row[4]): int(row[2]) * 1000 / (int(row[5]) * 2.266) for row in rows}
+    for package, event, wanted in COUNTED:
+        value = found.get((package, event))
+        if value is None or (abs(value - wanted) > 0.02 * wanted if wanted is not None else not value):
+            yield f'{package} {event}: {value}, not {wanted}'
+
+
 def refused(line):
     """Yields what is wrong with how it refuses such a line."""
     traffic = vm.file('traffic', f'{line}\n')
@@ -89,6 +112,8 @@ def main():
     """The sentences, and some that are none."""
     ktap = Ktap()
     ktap.result('what a sentence says is what is counted', values(vm.file('traffic', SENTENCES)))
+    ktap.result('a pattern is of its package, box, event and unit mask bit, and as often as it says',
+                patterns(vm.file('traffic', PATTERNS)))
     ktap.result('what no link carries, and what is no sentence, is refused',
                 (w for line in NOT_SENTENCES for w in refused(line)))
     return ktap.end()
