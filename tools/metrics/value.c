@@ -35,7 +35,7 @@ static void collect_one(struct collected *all, int event, const struct source *s
 
 		sum.why = one->why;
 		sum.value += one->value;
-		sum.seconds += one->why ? 0 : one->seconds;
+		sum.seconds += one->seconds;
 		sum.running = fmin(sum.running + one->running, 1);
 	}
 	if (!sum.seconds) {
