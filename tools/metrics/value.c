@@ -207,14 +207,14 @@ static void compute_all(struct value *value, const struct session *session,
 	int c, p;
 
 	compute(value, pm->metric, &all, false);
-	for (p = package; p < package + num_packages && all.seconds; p++) {
+	for (p = package; p < package + num_packages; p++) {
 		bool any = false;
 
 		for (c = 0; c < pm->num_cells; c++) {
 			struct collected here = collect(session, pm, c, 1, p, 1, -1);
 			struct value one = {};
 
-			any |= here.num || here.why;
+			any |= here.num;
 			if (!compute(&one, pm->metric, &here, true) && !value->why)
 				value->why = format("%s: %s", place(p, pm->cell[c]), one.why);
 			if (one.note && !value->note)
