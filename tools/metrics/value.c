@@ -263,8 +263,7 @@ struct value *values_make(struct session *session, const struct options *options
 	*num = 0;
 	for (m = 0; m < plan->num_metrics; m++) {
 		const struct plan_metric *pm = &plan->metric[m];
-		bool is_package = pm->num_cells == 1 && !pm->cell[0]->name &&
-				  pm->metric->scope != SCOPE_CPU;
+		bool is_package = pm->metric->scope == SCOPE_PACKAGE;
 
 		if (pm->why || plan->command_only || options->per_machine) {
 			value = value_add(&values, num, pm->metric, !pm->why && plan->command_only ?
