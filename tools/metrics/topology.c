@@ -39,7 +39,7 @@ static bool is_peer(const char *word)
 
 	for (i = 0; i < len && isalnum((unsigned char)word[i]); i++)
 		;
-	return len && i == len && len < MAP_NAME;
+	return i == len && len < MAP_NAME;
 }
 
 static const char *set_port(struct topology *topology, struct port port, const char *peer, int back)
