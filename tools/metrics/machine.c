@@ -103,8 +103,7 @@ struct pmu *pmu_add(struct session *session, const char *name)
 
 	*pmu = (struct pmu){ format("%s", name), format("%s", name), -1 };
 	digits = strrchr(pmu->base, '_');
-	if (digits && digits != pmu->base && digits[1] &&
-	    !digits[1 + strspn(digits + 1, "0123456789")]) {
+	if (digits && digits[1] && !digits[1 + strspn(digits + 1, "0123456789")]) {
 		pmu->number = atoi(digits + 1);
 		*digits = 0;
 	}
@@ -166,10 +165,8 @@ int machine_read(struct session *session)
 	struct dirent *entry;
 
 	model_read(session);
-	while (dir && (entry = readdir(dir))) {
-		if (entry->d_name[0] != '.')
-			pmu_read(session, entry->d_name);
-	}
+	while (dir && (entry = readdir(dir)))
+		pmu_read(session, entry->d_name);
 	if (dir)
 		closedir(dir);
 	if (session->num_pmus)
