@@ -148,11 +148,12 @@ static char *alone(struct planner *planner, const struct item *item)
  */
 static int place(struct planner *planner, int at, int used)
 {
-	struct item *item = planner->order[at];
+	struct item *item;
 	int i, before, needed;
 
 	if (at == planner->num)
 		return used;
+	item = planner->order[at];
 	for (i = 0; i < planner->passes && i <= used; i++) {
 		struct pass *pass = &planner->pass[i];
 
@@ -489,7 +490,7 @@ int plan_make(struct session *session)
 			metric_add(&planner, session->metric[i]);
 	}
 	plan->command_only = options->command && !options->all_cpus && only_core(&planner);
-	planner.order = allocate((planner.num_items + 1) * sizeof(*planner.order));
+	planner.order = allocate(planner.num_items * sizeof(*planner.order));
 	planner.pass = allocate(planner.num_items * sizeof(*planner.pass));
 	for (i = 0; i < session->num_pmus && !planner.status; i++)
 		pack(&planner, &session->pmu[i]);
