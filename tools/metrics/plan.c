@@ -223,9 +223,6 @@ static void pack(struct planner *planner, const struct pmu *pmu)
 	planner->tries = planner->num * planner->num;
 	while ((found = place(planner, 0, 0))) {
 		needed = found;
-		/* Who fits into one pass was put there at once. */
-		if (needed <= 2)
-			break;
 		planner->passes = needed - 1;
 		planner->tries = MAX_TRIES;
 	}
