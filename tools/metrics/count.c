@@ -113,7 +113,7 @@ static void shut(int *fd)
  * ended. The command begins when it is allowed to, and never if that does not happen.
  */
 static void __attribute__((noreturn))
-become(const struct run *run, char **argv, int fd, bool is_perf, pid_t us)
+become(char **argv, int fd, bool is_perf, pid_t us)
 {
 	sigset_t blocked = blocked_before;
 	char go;
@@ -159,7 +159,7 @@ static int start(const struct run *run, struct child *child, char **argv)
 	child->pid = fork();
 	if (!child->pid) {
 		close(ends[1]);
-		become(run, argv, ends[0], child == &run->perf, us);
+		become(argv, ends[0], child == &run->perf, us);
 	}
 	close(ends[0]);
 	if (child->pid > 0)
