@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * perf-metrics in another world: sysfs, proc and perf are those of the directory $FAKE. An event opens
- * if it can be, unless FAKE_ERRNO says TYPE:ERRNO, where TYPE is that of a PMU, or * for all;
- * and perf has FAKE_PATIENCE ms to end.
+ * if it can be, unless FAKE_ERRNO says TYPE:ERRNO, where TYPE is that of a PMU, or * for all, and
+ * unless its group has FAKE_GROUP events already; FAKE_OPENED is a file that gets a line for each.
+ * perf has FAKE_PATIENCE ms to end.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,20 +13,51 @@
 
 #include "../../../tools/metrics/metrics.h"
 
+static int leader_of[64];	/* by descriptor */
+
+/* Is there room for one more beside those of a group that are open? */
+static bool has_room(int group)
+{
+	const char *most = getenv("FAKE_GROUP");
+	int fd, num = 0;
+
+	for (fd = 3; fd < 64; fd++)
+		num += leader_of[fd] == group && fcntl(fd, F_GETFD) >= 0;
+	return !most || num < atoi(most);
+}
+
+static void tell(const struct perf_event_attr *attr, pid_t pid, int cpu, int group,
+		 unsigned long flags)
+{
+	const char *path = getenv("FAKE_OPENED");
+	FILE *f = path ? fopen(path, "a") : NULL;
+
+	if (!f)
+		return;
+	fprintf(f, "%u %#llx %#llx %#llx %d %d %d %d %lu %d\n", attr->type, attr->config, attr->config1,
+		attr->config2, attr->disabled, pid, cpu, group >= 0, flags, attr->size == sizeof(*attr));
+	fclose(f);
+}
+
 static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu, int group,
 		      unsigned long flags)
 {
 	const char *refuse = getenv("FAKE_ERRNO"), *colon = refuse ? strchr(refuse, ':') : NULL;
+	int fd;
 
-	(void)pid;
-	(void)cpu;
-	(void)group;
-	(void)flags;
+	tell(attr, pid, cpu, group, flags);
 	if (colon && (*refuse == '*' || (uint32_t)atoi(refuse) == attr->type)) {
 		errno = atoi(colon + 1);
 		return -1;
 	}
-	return open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (group >= 0 && !has_room(group)) {
+		errno = EINVAL;
+		return -1;
+	}
+	fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (fd >= 0 && fd < 64)
+		leader_of[fd] = group >= 0 ? group : fd;
+	return fd;
 }
 
 int main(int argc, char **argv)
