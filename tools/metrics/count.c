@@ -213,8 +213,7 @@ static void allow_command(struct run *run)
 	run->begins = false;
 	if (!run->told)
 		run->deadline = INFINITY;
-	if (run->command.fd >= 0)
-		send(run->command.fd, "", 1, MSG_NOSIGNAL);
+	send(run->command.fd, "", 1, MSG_NOSIGNAL);
 }
 
 /* What has ended. perf has nothing to count after the command. */
