@@ -373,7 +373,7 @@ static void set_shares(const struct run *run, double end)
 		}
 		if (isfinite(open) && whole < open - (from ? end - from : 0))
 			whole = open;
-		for (i = 0; whole && i < plan->num_counters; i++) {
+		for (i = 0; i < plan->num_counters; i++) {
 			struct reading *one = &plan->counter[i]->reading[package];
 
 			/* An interval does not begin and end for all at once; turns are longer. */
