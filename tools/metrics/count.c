@@ -460,13 +460,13 @@ static bool take_text(struct run *run)
 	run->len += num;
 	while ((end = memchr(at, '\n', run->len))) {
 		/* perf's "ack" has an end of string behind its end of line. */
-		if (!*at && run->len > 1) {
+		if (!*at) {
 			at++;
 			run->len--;
 			continue;
 		}
 		*end = 0;
-		if (!run->too_long && strlen(at) == (size_t)(end - at))
+		if (!run->too_long)
 			take_line(run, at);
 		run->too_long = false;
 		run->len -= end + 1 - at;
