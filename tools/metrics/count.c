@@ -597,9 +597,6 @@ int count(struct session *session, output_fn *output)
 	while (run->perf.fd >= 0 && poll(&(struct pollfd){ run->perf.fd, POLLIN, 0 }, 1, 0) > 0 &&
 	       take_text(run))
 		;
-	/* What is left of a beginning that failed. */
-	if (run->command.pid)
-		kill(run->command.pid, SIGKILL);
 	/* A part of a result can be read, but takes the place of no file and ends no recording. */
 	if ((run->lines || !counts) && !status &&
 	    !(has_failed(run) && (session->options.output || session->options.openmetrics)))
