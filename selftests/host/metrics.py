@@ -176,7 +176,112 @@ def shared():
     world.end()
 
 
+def shares():
+    """From which time on an event has not been counted all the time, and which results a gate decides."""
+    world = World()
+    for much, part, wanted in ((1, 0.995, 100), (1, 0.985, 98.5), (0.05, 0.0493, 100), (0.05, 0.0485, 97)):
+        world.play(f'ready()\nuntil_told()\nsay(lines(lambda p, t, c: {much} * count_of(p, t, c), '
+                   f'lambda p, c: {part} if "mbox" in p else {much}, lambda p, c: 100 * {part} / {much} if "mbox" in p else 100))\n')
+        row = rows(world.run('memory_bandwidth', '--csv', '--', 'true').stdout)['', 'machine', 'memory_bandwidth']
+        ktap.result(f'{part} s of {much} s are {wanted} %', [] if float(row['running']) == wanted else [row])
+    world.play('ready()\nof = lambda part: lambda p, c: part if "mbox" in p else 1\n'
+               'for i, part in (1, 0.5), (2, 0.9), (3, 1.1):\n    say(lines(seconds=of(part), interval=i))\n'
+               'say(lines(seconds=of(0.25)))\n')
+    got = rows(world.run('memory_bandwidth', '-I', '1000', '--summary', '--csv').stdout)
+    ktap.result('a gate decides the first interval and the whole', [] if [row['running'] for row in got.values()] == [
+        '50.00', '100.00', '100.00', '25.00'] else [got])
+    world.end()
+
+
+def reasons():
+    """Why a count is none."""
+    world = World()
+    not_counted, rubbish = 'its events have not been counted', 'perf printed something else than numbers'
+    for name, count, seconds, running, why in (
+            ('not supported', '"<not supported>"', 1, 100, 'perf does not support an event of it here'), ('not counted', '"<not counted>"', 1, 100, not_counted),
+            ('no time', 5, 0, 100, not_counted), ('no share', 5, 1, 0, not_counted), ('a share of 100.9 %', 5, 1, 100.9, None),
+            ('a share of 101 %', 5, 1, 101, rubbish), ('a share below 0', 5, 1, -1, rubbish), ('a time below 0', 5, -1, 100, rubbish),
+            ('a count below 0', -1, 1, 100, rubbish), ('a count of 0', 0, 1, 100, None)):
+        world.play(ALL.replace('lines()', f'lines(lambda p, t, c: {count}, lambda p, c: {seconds}, lambda p, c: {running})') + 'say(all)')
+        row = rows(world.run('memory_read_bandwidth', '--no-gate', '--csv', '--', 'true').stdout)['', 'machine', 'memory_read_bandwidth']
+        ktap.result(f'why: {name}', [] if (row['value'] == 'n/a', row['note']) == (bool(why), why or '') and
+                    (why or row['running'] == '100.00') else [row])
+    world.play(ALL.replace('lines()', 'lines()[1:]') + 'say(all)')
+    row = rows(world.run('memory_read_bandwidth', '--per-socket', '--csv', '--', 'true').stdout)
+    ktap.result('why: no line of it', [] if 'perf has no count of it: are its CPUs offline?' in [one['note'] for one in row.values()] else [row])
+    world.end()
+
+
 # ---- the command ----
+
+def children():
+    """Signals of perf and of the command, whatever the caller ignores or has left behind."""
+    world = World()
+    state = "awk '/^(SigBlk|SigIgn)/ { print $2 }' /proc/self/status; set -- $(cat /proc/$$/stat); echo $1 $5"
+    bits = {sig: 1 << (sig - 1) for sig in (signal.SIGINT, signal.SIGTERM, signal.SIGTTOU, signal.SIGUSR1)}
+
+    def ignoring(*ignored, blocked=()):
+        def set_up():
+            for sig in ignored:
+                signal.signal(sig, signal.SIG_IGN)
+            signal.pthread_sigmask(signal.SIG_BLOCK, blocked)
+        return set_up
+
+    os.rename(f'{world.dir}/perf', f'{world.dir}/perf.py')
+    write(f'{world.dir}/perf', f'#!/bin/bash\n({state}; echo $LC_ALL) >{world.dir}/state\nexec {sys.executable} "${{0%/*}}/perf.py" "$@"\n')
+    os.chmod(f'{world.dir}/perf', 0o755)
+    done = world.run('memory', '-o', f'{world.dir}/out', '--', 'bash', '-c', state, env={'FAKE_PATIENCE': '5000'}.items(), preexec_fn=ignoring(
+        signal.SIGINT, signal.SIGTERM, blocked=[signal.SIGINT, signal.SIGUSR1]))
+    perf, command = (fixture.read(f'{world.dir}/state') or '').split(), done.stdout.split()
+    blocked, ignored = ([int(one, 16) for one in side[:2]] for side in (perf, command))
+    wrong = [] if not done.returncode else [done]
+    ktap.result('signals of perf', wrong + ([] if blocked[0] == bits[signal.SIGUSR1] and blocked[1] & bits[signal.SIGTTOU] and
+                                            not blocked[1] & (bits[signal.SIGINT] | bits[signal.SIGTERM]) else [perf]))
+    ktap.result('perf has a process group of its own, and the locale C', [] if perf[2] == perf[3] and perf[4:] == ['C'] else [perf])
+    ktap.result('signals of the command', [] if ignored[0] == bits[signal.SIGUSR1] | bits[signal.SIGINT] and not
+                ignored[1] & (bits[signal.SIGINT] | bits[signal.SIGTERM] | bits[signal.SIGTTOU]) else [command])
+    ktap.result('the command is in the group of the program', [] if command[3:] == [str(os.getpgrp())] else [command])
+    os.rename(f'{world.dir}/perf.py', f'{world.dir}/perf')
+    ktap.result('SIGCHLD is ignored by the caller', ended(world.run('memory', '--csv', '--', 'sh', '-c', 'exit 7', preexec_fn=ignoring(
+        signal.SIGCHLD)), 7, 'machine,memory_bandwidth,[0-9]', 'stdout'))
+    done = subprocess.run(['sh', '-c', f'sleep 0.3 >&- 2>&- & exec {fixture.BUILD}/perf-metrics memory --csv -- sleep 1'], env=world.env(), text=True,
+                          capture_output=True, timeout=60, check=False)
+    ktap.result('a child that is none of ours ends', ended(done, 0, 'machine,memory_bandwidth,[0-9]', 'stdout'))
+    world.play(f'ready()\nopen("{world.dir}/pid", "w").write(str(os.getpid()))\nuntil_told()\nsay(lines())\n')
+    for sig, status in (signal.SIGINT, -signal.SIGINT), (signal.SIGHUP, 0):
+        child = world.start('memory', '--csv', stdout=subprocess.PIPE, text=True, preexec_fn=ignoring(sig))
+        wait_for(f'{world.dir}/pid')
+        child.send_signal(sig)
+        if not status:
+            time.sleep(0.3)
+            os.kill(int(fixture.read(f'{world.dir}/pid')), signal.SIGINT)
+        out = child.communicate(timeout=60)[0]
+        os.unlink(f'{world.dir}/pid')
+        ktap.result(f'{sig.name} is ignored by the caller', [] if child.returncode == status and 'memory_bandwidth,' in out else
+                    [child.returncode, out])
+    die = 'signal.signal(signal.SIGINT, signal.SIG_DFL)\nos.kill(os.getpid(), signal.SIGINT)\n'
+    for name, text, status in (('when it is told', ALL + f'say(all)\n{die}', 0), ('before', f'ready()\nsay(lines())\n{die}', 3)):
+        world.play(text)
+        ktap.result(f'perf ends by SIGINT {name}', ended(world.run('memory', '--csv', '--', 'sleep', '0.5'), status,
+                                                         'in the middle, its status is 130' if status else r'\A\Z'))
+    world.end()
+
+
+def patience():
+    """perf has its time to begin and to end, and the command as much as it wants."""
+    world = World()
+    world.play(ALL + 'say(all)')
+    ktap.result('a command that takes longer than perf may take to begin', ended(
+        world.run('memory', '--csv', '--', 'sleep', '7', env={'FAKE_PATIENCE': '1500'}.items()), 0, 'machine,memory_bandwidth,[0-9]', 'stdout'))
+    world.play(f'open("{world.dir}/begun", "w")\nuntil_told()\nready()\nwhile True:\n    signal.pause()\n')
+    child = world.start('memory', stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={'FAKE_PATIENCE': '1500'}.items())
+    wait_for(f'{world.dir}/begun')
+    child.terminate()
+    said = child.communicate(timeout=60)[1]
+    ktap.result('perf begins when it is told to end, and hangs', [] if child.returncode == -signal.SIGTERM and
+                'perf stat did not end, and was killed' in said else [child.returncode, said])
+    world.end()
+
 
 def statuses():
     """That of the command, and what is not its."""
@@ -813,6 +918,6 @@ esac
 
 ktap.result('it is built', fixture.build())
 if not ktap.bad:
-    for test in (streams, intervals, shared, statuses, ends, readers, few_files, machines, forms, prometheus, files, messages):
+    for test in (streams, intervals, shared, shares, reasons, children, patience, statuses, ends, readers, few_files, machines, forms, prometheus, files, messages):
         test()
 sys.exit(ktap.end())

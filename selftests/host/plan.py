@@ -183,6 +183,9 @@ def refusals():
             ('machine', 'm'): why, ('S0', 'm'): why, ('S1', 'm'): why, ('machine', 'n'): 4000, ('S0', 'n'): 2000, ('S1', 'n'): 2000}))
         found = plan_of(world.run('m', 'n', '--plan', env=env.items()))[1]
         ktap.result(f'without {name} nothing is counted', [] if set(found) == {('xeon7500_bbox_0', '1'), ('xeon7500_bbox_1', '1')} else [found])
+    env = own(world, metric('m', [*pair[:1], 'nope/a/'], 'scope box') + metric('n', ['cpu/event=1/']))
+    ktap.result('what cannot be counted does not make a command that of the machine', differ(values(world, env, 'g'), {
+        ('command', 'm'): 'there is no PMU nope_0', ('command', 'n'): 1000}))
     env = own(world, metric('m', ['nope/a/']) + metric('n', ['cpu/a=1/']))
     ktap.result('no such PMU, no such field', differ(values(world, env, 'g', command=('-a', '--', 'true')), {
         ('machine', 'm'): 'there is no PMU nope', ('machine', 'n'): "cpu has no event or field 'a'"}))
@@ -192,6 +195,19 @@ def refusals():
                               capture_output=True, check=False)
         ktap.result('no permission, with CAP_PERFMON', ended(
             done, 3, r'let programs with CAP_PERFMON count, as root:\n\tsysctl kernel.perf_event_paranoid=2\n\Z'))
+    world.end()
+
+
+def command_line():
+    """perf gets the times, and counts of the command alone or of all CPUs."""
+    world = World()
+    env = own(world, metric('m', ['cpu/event=1/']))
+    for args, wanted in ((['-I', '250', '--interval-count', '3', '--summary'],
+                          'stat -j --no-scale -a -A --log-fd 2 -I 250 --interval-count 3 --summary -e'),
+                         (['-I', '250'], 'stat -j --no-scale -a -A --log-fd 2 -I 250 -e'), (['-a', '--', 'true'], 'stat -j --no-scale -a -A --log-fd 2 -e'),
+                         (['--', 'true'], 'stat -j --no-scale --log-fd 2 -e')):
+        done = world.run('m', '--plan', *args, env=env.items())
+        ktap.result(f'the command line of perf: {" ".join(args)}', ended(done, 0, f"perf {wanted} '{{cpu/event=1,name=pm0/}}'\n", 'stdout'))
     world.end()
 
 
@@ -212,6 +228,11 @@ def gates():
         inside = re.fullmatch(r'xeon7500_package/gate,name=pm0/,({[^g]*}),xeon7500_package/gate,name=pm\d+/', events)
         ktap.result(f'a gate of {" ".join(names)}, {"with" if more is env else "another"} room', [] if bool(inside) == gate ==
                     ('gate' in events) else [events])
+    env = own(world, metric('both', [reads, writes], 'scope box') + metric('of', ['xeon7500_package/event=3/']))
+    events = re.search(r"-e '(.*)'", world.run('g', '--plan', env=env.items()).stdout)[1]
+    ktap.result('a gate beside an event of its PMU', [] if re.fullmatch(
+        r'xeon7500_package/gate,name=pm0/(,{[^{}]*})*,{xeon7500_package/event=3,name=pm\d/}(,{[^{}]*})*,xeon7500_package/gate,name=pm\d/', events)
+        else [events])
     env = own(world, metric('both', [reads, writes], 'scope box') + metric('one', [reads]) + metric('other', ['xeon7500_mbox/bbox_cmds.merge/']))
     done = world.run('g', '--plan', env={**env, 'FAKE_GROUP': '1'}.items())
     ktap.result('no gate with two passes', [] if done.stdout.startswith('2 passes') and 'gate' not in done.stdout else [done.stdout])
@@ -255,6 +276,8 @@ def opened():
                        ('a=1,nope', "odd_1 has no event or field 'nope'"), ('nope,a=1', "odd_1 has no event or field 'nope'")):
         env = own(world, metric('m', [f'odd_1/{terms}/']))
         ktap.result(f'refused: {terms}', differ(values(world, env, 'm'), {('machine', 'm'): why}))
+    got = lines('m', **own(world, metric('m', ['xeon7500_mbox_0/event=1/'])))
+    ktap.result('an event of all packages is opened on the first', [] if got and {one[6] for one in got} == {'0'} else [got])
     # In a group of two on the first CPU; of a command on that alone.
     env = own(world, metric('m', ['cpu/event=3/', 'cpu/event=4/']))
     write(f'{world.sys}/devices/system/cpu/online', '1,3\n')
@@ -437,6 +460,6 @@ def topologies():
 
 ktap.result('it is built', fixture.build())
 if not ktap.bad:
-    for test in passes, refusals, gates, opened, names, reduces, cores, limits, machines, topologies:
+    for test in passes, refusals, command_line, gates, opened, names, reduces, cores, limits, machines, topologies:
         test()
 sys.exit(ktap.end())
