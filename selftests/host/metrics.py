@@ -214,6 +214,15 @@ def reasons():
 
 # ---- the command ----
 
+def killed_late(child):
+    """What it has said; if it does not end it is killed."""
+    try:
+        return child.communicate(timeout=30)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        return child.communicate()
+
+
 def children():
     """Signals of perf and of the command, whatever the caller ignores or has left behind."""
     world = World()
@@ -255,7 +264,7 @@ def children():
         if not status:
             time.sleep(0.3)
             os.kill(int(fixture.read(f'{world.dir}/pid')), signal.SIGINT)
-        out = child.communicate(timeout=60)[0]
+        out = killed_late(child)[0]
         os.unlink(f'{world.dir}/pid')
         ktap.result(f'{sig.name} is ignored by the caller', [] if child.returncode == status and 'memory_bandwidth,' in out else
                     [child.returncode, out])
@@ -273,11 +282,11 @@ def patience():
     world.play(ALL + 'say(all)')
     ktap.result('a command that takes longer than perf may take to begin', ended(
         world.run('memory', '--csv', '--', 'sleep', '7', env={'FAKE_PATIENCE': '1500'}.items()), 0, 'machine,memory_bandwidth,[0-9]', 'stdout'))
-    world.play(f'open("{world.dir}/begun", "w")\nuntil_told()\nready()\nwhile True:\n    signal.pause()\n')
+    world.play(f'open("{world.dir}/begun", "w")\nuntil_told()\nready()\ntime.sleep(60)\n')
     child = world.start('memory', stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={'FAKE_PATIENCE': '1500'}.items())
     wait_for(f'{world.dir}/begun')
     child.terminate()
-    said = child.communicate(timeout=60)[1]
+    said = killed_late(child)[1]
     ktap.result('perf begins when it is told to end, and hangs', [] if child.returncode == -signal.SIGTERM and
                 'perf stat did not end, and was killed' in said else [child.returncode, said])
     world.end()

@@ -99,10 +99,10 @@ def fewest(items, room):
     return best[0]
 
 
-def check_plan(world, items, room):
+def check_plan(world, items, room, takes=None):
     """Each metric is an item, which has terms of one PMU. Yields what is wrong with the plan and values."""
     env = own(world, ''.join(metric(f'm{i}', sorted(terms)) for i, terms in enumerate(items)))
-    env['FAKE_GROUP'] = str(room)
+    env['FAKE_GROUP'] = str(takes or room)
     items = [{term[4:-1] for term in terms} for terms in items]
     num, passes, groups = plan_of(world.run('g', '--plan', env=env.items()))
     sets = [set(passes['cpu', f'{i + 1}']) for i in range(len(passes))]
@@ -139,6 +139,8 @@ def passes():
     ktap.result('events that two metrics have are one', check_plan(world, items, 5))
     items = [{f'cpu/event={event:#x}/' for event in range(5 * i, 5 * i + 5)} for i in range(8)]
     ktap.result('one pass for each metric', check_plan(world, items, 6))
+    items = [{f'cpu/event={event:#x}/' for event in range(10 * i, 10 * i + 10)} for i in range(7)]
+    ktap.result('no more than 64 events are in a pass', check_plan(world, items, 64, 1000))
     seed = random.randrange(1 << 32)
     print(f'# seed {seed}')
     draw = random.Random(seed)
@@ -189,6 +191,14 @@ def refusals():
     env = own(world, metric('m', ['nope/a/']) + metric('n', ['cpu/a=1/']))
     ktap.result('no such PMU, no such field', differ(values(world, env, 'g', command=('-a', '--', 'true')), {
         ('machine', 'm'): 'there is no PMU nope', ('machine', 'n'): "cpu has no event or field 'a'"}))
+    env = own(world, metric('m', ['cpu/event=1/']) + metric('n', ['cpu/event=2/']))
+    for errno, said in ((1, r'no permission to count cpu: .*:\n\tsysctl kernel.perf_event_paranoid=0'), (24, 'cpu cannot be opened: Too many open files; see ulimit -n'),
+                        (23, 'cpu cannot be opened: Too many open files in system'), (12, 'cpu cannot be opened: Cannot allocate memory')):
+        ktap.result(f'no event opens, because of {errno}', ended(world.run(
+            'g', '-a', '--', 'true', env={**env, 'FAKE_ERRNO': f'*:{errno}'}.items()), 3, rf'\A.*{said}\n\Z'))
+    why = 'cpu refuses now what it took before'
+    ktap.result('an event that is refused the second time', differ(values(world, {**env, 'FAKE_ERRNO': '*:22:2'}, 'g', command=('-a', '--', 'true')), {
+        ('machine', 'm'): why, ('machine', 'n'): why}))
     if not os.getuid():
         done = subprocess.run(['setpriv', '--inh-caps', '+perfmon', '--ambient-caps', '+perfmon', f'{fixture.BUILD}/perf-metrics', 'm',
                                '--', 'true'], env=world.env(**own(world, metric('m', pair[:1])), FAKE_ERRNO='*:13'), text=True,

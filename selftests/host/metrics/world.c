@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * perf-metrics in another world: sysfs, proc and perf are those of the directory $FAKE. An event opens
- * if it can be, unless FAKE_ERRNO says TYPE:ERRNO, where TYPE is that of a PMU, or * for all, and
- * unless its group has FAKE_GROUP events already; FAKE_OPENED is a file that gets a line for each.
+ * if it can be, unless FAKE_ERRNO says TYPE:ERRNO[:NUMBER], where TYPE is that of a PMU, or * for all,
+ * and NUMBER how many open before; and unless its group has FAKE_GROUP events already. FAKE_OPENED is a
+ * file that gets a line for each.
  * perf has FAKE_PATIENCE ms to end.
  */
 #include <errno.h>
@@ -43,10 +44,12 @@ static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu, int grou
 		      unsigned long flags)
 {
 	const char *refuse = getenv("FAKE_ERRNO"), *colon = refuse ? strchr(refuse, ':') : NULL;
+	static int num;
 	int fd;
 
 	tell(attr, pid, cpu, group, flags);
-	if (colon && (*refuse == '*' || (uint32_t)atoi(refuse) == attr->type)) {
+	if (colon && (*refuse == '*' || (uint32_t)atoi(refuse) == attr->type) &&
+	    num++ >= (strchr(colon + 1, ':') ? atoi(strchr(colon + 1, ':') + 1) : 0)) {
 		errno = atoi(colon + 1);
 		return -1;
 	}
