@@ -267,10 +267,8 @@ static struct source *source_of(struct item *item, const char *terms)
 
 static bool pmu_is(const struct pmu *pmu, const char *name, int number)
 {
-	if (!strcmp(pmu->name, name))
-		return true;
-	return pmu->number >= 0 && !strcmp(pmu->base, name) &&
-	       (number < 0 || pmu->number == number);
+	return !strcmp(pmu->name, name) ||
+	       (!strcmp(pmu->base, name) && (number < 0 || pmu->number == number));
 }
 
 /* One event of a cell: the PMUs that have it. Returns why there is none, or NULL. */
