@@ -158,10 +158,8 @@ static const char *take_line(void *data, int number, char *first, char *text)
 
 int topology_read(struct topology *topology, const struct session *session, struct text *file)
 {
-	int errors;
+	int errors = lines_read(file, take_line, &(struct reader){ topology, session });
 
-	memset(topology, 0, sizeof(*topology));
-	errors = lines_read(file, take_line, &(struct reader){ topology, session });
 	if (errors && file->text)
 		warn("%s: %d %s wrong", file->path, errors, errors == 1 ? "line is" : "lines are");
 	return errors ? STATUS_USAGE : 0;

@@ -72,7 +72,7 @@ static void read_metrics(const uint8_t *data, size_t size)
 static void read_topology(const uint8_t *data, size_t size)
 {
 	const struct session session = {};
-	struct topology topology;
+	struct topology topology = {};
 
 	put(in_dir("fuzz.topology"), data, size);
 	topology_read(&topology, &session, &(struct text){ in_dir("fuzz.topology") });
