@@ -35,11 +35,11 @@ static struct port port_of(const char *word)
 /* Short enough for the map, and harmless in a picture. */
 static bool is_peer(const char *word)
 {
-	size_t len = strlen(word), i;
+	size_t len = 0;
 
-	for (i = 0; i < len && isalnum((unsigned char)word[i]); i++)
-		;
-	return i == len && len < MAP_NAME;
+	while (isalnum((unsigned char)word[len]))
+		len++;
+	return !word[len] && len < MAP_NAME;
 }
 
 static const char *set_port(struct topology *topology, struct port port, const char *peer, int back)
