@@ -67,8 +67,8 @@ shell:
 
 test-quick:
 	selftests/run --kernel 6.1 selftests/vm/conformance.py selftests/core/data_src.c \
-		$(patsubst %,selftests/host/%.py,alerts citations formulas metrics parts projections \
-		readings status verdicts) \
+		$(patsubst %,selftests/host/%.py,alerts citations formulas metrics parts plan \
+		projections readings status verdicts) \
 		$(patsubst %,selftests/uncore/%,count.c events.sh gate.c group.c refuse.c \
 		sampling_exact.c subregs.c)
 

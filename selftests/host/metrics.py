@@ -58,6 +58,7 @@ STREAMS = {
     'truncated between lines': (ALL + 'say(all[:half])', 0, None),
     'empty': (ALL, 3, 0),
     'with NUL': (ALL + 'say([all[0][:30] + "\\0" + all[0][30:]] + all[1:])', 0, None),
+    'with NUL behind each line': (ALL + 'say([x + "\\0x" for x in all])', 0, 8),
     'with a huge line first': (ALL + 'say(["x" * 10000000])\nsay(all)', 0, 8),
     'with a huge count': (ALL + 'say([all[0].replace(": \\"", ": \\"" + "9" * 500)] + all[1:])', 0, None),
     'one huge line': (ALL + 'say(b"{" * 3000000)', 3, 0),
@@ -223,6 +224,11 @@ def killed_late(child):
         return child.communicate()
 
 
+def as_long(pid):
+    """A command that runs until perf has ended, whose number is in a file: perf is not told to."""
+    return 'sh', '-c', f'while kill -0 $(cat {pid}) 2>/dev/null; do sleep 0.1; done'
+
+
 def children():
     """Signals of perf and of the command, whatever the caller ignores or has left behind."""
     world = World()
@@ -256,22 +262,25 @@ def children():
     done = subprocess.run(['sh', '-c', f'sleep 0.3 >&- 2>&- & exec {fixture.BUILD}/perf-metrics memory --csv -- sleep 1'], env=world.env(), text=True,
                           capture_output=True, timeout=60, check=False)
     ktap.result('a child that is none of ours ends', ended(done, 0, 'machine,memory_bandwidth,[0-9]', 'stdout'))
-    world.play(f'ready()\nopen("{world.dir}/pid", "w").write(str(os.getpid()))\nuntil_told()\nsay(lines())\n')
+    pid = f'{world.dir}/pid'
+    tell = f'open("{pid}.new", "w").write(str(os.getpid()))\nos.rename("{pid}.new", "{pid}")\n'
+    world.play(f'ready()\n{tell}until_told()\nsay(lines())\n')
     for sig, status in (signal.SIGINT, -signal.SIGINT), (signal.SIGHUP, 0):
         child = world.start('memory', '--csv', stdout=subprocess.PIPE, text=True, preexec_fn=ignoring(sig))
-        wait_for(f'{world.dir}/pid')
+        wait_for(pid)
         child.send_signal(sig)
         if not status:
             time.sleep(0.3)
-            os.kill(int(fixture.read(f'{world.dir}/pid')), signal.SIGINT)
+            os.kill(int(fixture.read(pid)), signal.SIGINT)
         out = killed_late(child)[0]
-        os.unlink(f'{world.dir}/pid')
+        os.unlink(pid)
         ktap.result(f'{sig.name} is ignored by the caller', [] if child.returncode == status and 'memory_bandwidth,' in out else
                     [child.returncode, out])
     die = 'signal.signal(signal.SIGINT, signal.SIG_DFL)\nos.kill(os.getpid(), signal.SIGINT)\n'
-    for name, text, status in (('when it is told', ALL + f'say(all)\n{die}', 0), ('before', f'ready()\nsay(lines())\n{die}', 3)):
+    for name, text, command, status in (('when it is told', ALL + f'say(all)\n{die}', ['true'], 0),
+                                        ('before', f'{tell}ready()\nsay(lines())\n{die}', as_long(pid), 3)):
         world.play(text)
-        ktap.result(f'perf ends by SIGINT {name}', ended(world.run('memory', '--csv', '--', 'sleep', '0.5'), status,
+        ktap.result(f'perf ends by SIGINT {name}', ended(world.run('memory', '--csv', '--', *command), status,
                                                          'in the middle, its status is 130' if status else r'\A\Z'))
     world.end()
 
@@ -279,9 +288,10 @@ def children():
 def patience():
     """perf has its time to begin and to end, and the command as much as it wants."""
     world = World()
-    world.play(ALL + 'say(all)')
-    ktap.result('a command that takes longer than perf may take to begin', ended(
-        world.run('memory', '--csv', '--', 'sleep', '7', env={'FAKE_PATIENCE': '1500'}.items()), 0, 'machine,memory_bandwidth,[0-9]', 'stdout'))
+    pid = f'{world.dir}/pid'
+    world.play(f'open("{pid}", "w").write(str(os.getpid()))\nready()\ntime.sleep(6.5)\nsay(lines())\n')
+    ktap.result('a command that takes longer than perf may take to begin', ended(world.run(
+        'memory', '--csv', '--', *as_long(pid), env={'FAKE_PATIENCE': '1500'}.items()), 0, 'machine,memory_bandwidth,[0-9]', 'stdout'))
     world.play(f'open("{world.dir}/begun", "w")\nuntil_told()\nready()\ntime.sleep(60)\n')
     child = world.start('memory', stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={'FAKE_PATIENCE': '1500'}.items())
     wait_for(f'{world.dir}/begun')

@@ -165,8 +165,7 @@ def refusals():
     num, found, _ = plan_of(world.run('m', 'n', '--plan', env={**env, 'FAKE_GROUP': '4'}.items()))
     ktap.result('they are not counted', [] if (num, found) == (1, {('cpu', '1'): ['event=1']}) else [found])
     num, found, _ = plan_of(world.run('o', '--plan', env={**env, 'FAKE_GROUP': '4'}.items()))
-    ktap.result('events that may be apart', [] if num == 2 and [len(one) for one in found.values()] == [4, 4] or
-                sorted(map(len, found.values())) == [1, 4] else [found])
+    ktap.result('events that may be apart', [] if (num, [len(one) for one in found.values()]) == (2, [4, 4]) else [num, found])
     got = values(world, {**env, 'FAKE_ERRNO': f'{cpu}:22'}, 'n', command=('-a', '--', 'true'))
     ktap.result('an event that is refused', differ(got, {('machine', 'n'): 'cpu/event=1/ is refused: Invalid argument'}))
     pair = ['xeon7500_mbox/bbox_cmds.reads/', 'xeon7500_bbox/imt_inserts_wr/']
@@ -199,9 +198,10 @@ def refusals():
     why = 'cpu refuses now what it took before'
     ktap.result('an event that is refused the second time', differ(values(world, {**env, 'FAKE_ERRNO': '*:22:2'}, 'g', command=('-a', '--', 'true')), {
         ('machine', 'm'): why, ('machine', 'n'): why}))
-    if not os.getuid():
-        done = subprocess.run(['setpriv', '--inh-caps', '+perfmon', '--ambient-caps', '+perfmon', f'{fixture.BUILD}/perf-metrics', 'm',
-                               '--', 'true'], env=world.env(**own(world, metric('m', pair[:1])), FAKE_ERRNO='*:13'), text=True,
+    give = ['setpriv', '--inh-caps', '+perfmon', '--ambient-caps', '+perfmon']
+    # A container may not have the capability to give.
+    if not subprocess.run([*give, 'true'], check=False, stderr=subprocess.DEVNULL).returncode:
+        done = subprocess.run([*give, f'{fixture.BUILD}/perf-metrics', 'm', '--', 'true'], env=world.env(**own(world, metric('m', pair[:1])), FAKE_ERRNO='*:13'), text=True,
                               capture_output=True, check=False)
         ktap.result('no permission, with CAP_PERFMON', ended(
             done, 3, r'let programs with CAP_PERFMON count, as root:\n\tsysctl kernel.perf_event_paranoid=2\n\Z'))
