@@ -9,7 +9,7 @@
  *	silicon instructions		that the guest has executed
  *	silicon violations		accesses against the rules
  *	silicon readings		those that are not the first answer (spec/readings.json)
- *	silicon reading NAME=ANSWER	it is that from now on
+ *	silicon reading NAME=ANSWER	it is that for what is enabled from now on
  *	silicon answers			of each reading of the Xeon 7500: its name, its answers
  *
  * Status 4 where there is no virtual silicon.

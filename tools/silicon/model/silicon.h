@@ -131,7 +131,7 @@ int64_t silicon_now_ns(void);
  */
 void silicon_at_io(CPUState *cs, uintptr_t ra);
 
-/* Delivery through LVTPC: honours and sets its mask, honours its mode. */
+/* Delivery through LVTPC as NMI or fixed interrupt; honours and sets its mask. */
 void silicon_pmi(CPUState *cs);			/* of the core PMU */
 void apic_uncore_pmi(unsigned int package, unsigned int core_mask);
 void apic_count(unsigned int package, unsigned int what);

@@ -67,6 +67,7 @@
 /*
  * What no source settles, of the whole machine; see spec/readings.json and readings.h. rw:
  * which of the answers it is, 0: the first. At power on it is as tools/vm/run --reading says.
+ * An event select that is enabled goes on as it was until it is written again.
  */
 #define SYN_READING(reading)	(0x53535000u | (reading))
 

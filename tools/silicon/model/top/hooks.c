@@ -24,7 +24,7 @@ static bool __attribute__((noinline)) do_rdmsr(CPUX86State *env, uintptr_t ra)
 {
 	CPUState *cs = env_cpu(env);
 	uint32_t msr = env->regs[R_ECX];
-	enum msr_rc rc = MSR_PASS;
+	enum msr_rc rc;
 	const struct part *p;
 	uint64_t val = 0;
 
