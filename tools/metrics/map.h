@@ -44,7 +44,7 @@ struct topology {
 
 /*
  * Reads a topology file and tells of each line that is wrong, also of limits that neither the map
- * nor a rule of the session has. 0, or a status.
+ * nor a rule of the session has. The topology is clear before. 0, or a status.
  */
 int topology_read(struct topology *topology, const struct session *session, struct text *file);
 /* What a place can do at most, "" for all of them, as the file says; 0 if it does not. */
