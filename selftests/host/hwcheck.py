@@ -7,6 +7,7 @@ selects no core, and sets pmi_en and rst_all where the page says so. The man pag
 Built against files in place of registers (hwcheck_fake.h) it leaves other programs' counters alone
 and writes nothing that it has not announced, whatever happens meanwhile; spec/ has the registers.
 """
+import fcntl
 import json
 import os
 import re
@@ -286,6 +287,20 @@ def in_files(world, announced):
     world.at(0, 0xc40, 'kill $PPID\n')
     has('the second process alone is told to end', world.run('--count --only rst_all --report r'),
         '^not ok . the process that experiments was told to end')
+
+    was = reset()
+    end, full = os.pipe()
+    fcntl.fcntl(full, fcntl.F_SETPIPE_SZ, 4096)
+    with subprocess.Popen([f'{world.top}/f/hwcheck', '--count', '--limit', '1', '--report', 'r'], cwd=world.top, stdout=full) as child:
+        try:
+            child.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            child.kill()
+    os.close(end)
+    os.close(full)
+    text = text_of(f'{world.top}/r') + text_of(f'{world.top}/r.log')
+    has('a reader that does not read does not keep it from its end', text, '"confidence": "seen"', 'the time limit is reached',
+        wrong=world.changed(was) + [f'status {child.returncode}'] * (child.returncode != 1))
 
     # Alone, before the second process and the first experiment are there
     was = reset()

@@ -174,7 +174,7 @@ extern struct shared *shared;
 extern enum level level;
 bool wanted(const struct experiment *e);
 int number(const char *name);		/* of an experiment; -1: none */
-extern volatile int ended;	/* a signal has told this process to end */
+extern volatile int ended;	/* this process, or the one that it waits for, is told to end */
 extern char options_given[256];	/* without names of files */
 void run_all(void);
 void line(bool ok, const char *text, const char *skip);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -125,7 +126,8 @@ void say(const char *text, ...)
 	for (i = 0; i < 2; i++) {
 		FILE *f = i ? journal : stdout;
 
-		if (!f)
+		/* Who was told to end does not wait for a reader; the journal has it all. */
+		if (!f || (!i && ended && poll(&(struct pollfd){ 1, POLLOUT, 0 }, 1, 100) <= 0))
 			continue;
 		va_start(args, text);
 		vfprintf(f, text, args);
