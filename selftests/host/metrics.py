@@ -256,6 +256,9 @@ def children():
     ktap.result('signals of the command', [] if ignored[0] == bits[signal.SIGUSR1] | bits[signal.SIGINT] and not
                 ignored[1] & (bits[signal.SIGINT] | bits[signal.SIGTERM] | bits[signal.SIGTTOU]) else [command])
     ktap.result('the command is in the group of the program', [] if command[3:] == [str(os.getpgrp())] else [command])
+    write(f'{world.dir}/perf', '#!/bin/sh\n"${0%/*}/perf.py" "$@"\nexit $?\n')
+    ktap.result('perf is a script', ended(world.run('memory', '--csv', '--', 'true', env={'FAKE_PATIENCE': '5000'}.items()), 0,
+                                          'machine,memory_bandwidth,[0-9]', 'stdout'))
     os.rename(f'{world.dir}/perf.py', f'{world.dir}/perf')
     ktap.result('SIGCHLD is ignored by the caller', ended(world.run('memory', '--csv', '--', 'sh', '-c', 'exit 7', preexec_fn=ignoring(
         signal.SIGCHLD)), 7, 'machine,memory_bandwidth,[0-9]', 'stdout'))
@@ -401,15 +404,17 @@ def ends():
     child.wait()
     wait_for(f'{world.dir}/told')
     ktap.result('perf ends with a program that was killed')
-    world.play(f'open("{world.dir}/begun", "w")\nuntil_told()\n')
-    child = world.start('memory', '--', 'touch', f'{world.dir}/ran', stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                        text=True)
-    wait_for(f'{world.dir}/begun')
-    os.kill(child.pid, signal.SIGTERM)
-    err = child.communicate(timeout=60)[1]
-    ktap.result('a signal before anything was counted', [] if child.returncode == -15 and err == (
-        'perf metrics: it was ended before anything was counted; the command has not run\n') else
-        [child.returncode, err])
+    for name, late in ('anything was counted', ''), ('the command has begun', 'say(lines())\n'):
+        world.play(f'open("{world.dir}/begun", "w")\nuntil_told()\n{late}')
+        child = world.start('memory', '--', 'touch', f'{world.dir}/ran', stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            text=True)
+        wait_for(f'{world.dir}/begun')
+        os.unlink(f'{world.dir}/begun')
+        os.kill(child.pid, signal.SIGTERM)
+        said = child.communicate(timeout=60)
+        ktap.result(f'a signal before {name}', [] if child.returncode == -15 and said == (
+            '', 'perf metrics: it was ended before anything was counted; the command has not run\n') else
+            [child.returncode, *said])
     world.play(ALL + 'say(all)')
     child = world.start('memory', '--csv', '--', 'true', stdout=subprocess.PIPE, text=True, preexec_fn=lambda: (
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})), env={'FAKE_PATIENCE': '5000'}.items())
@@ -465,6 +470,24 @@ def readers():
     world.play(PLAY)
     shell('a descriptor that is only read', f'cd $FAKE; {program} memory --openmetrics /dev/fd/0 -- touch ran </dev/null; '
           'echo $?; ls ran', r'3\n.*/fd/0: Bad file descriptor\n.*ran.*: No such file.*\n')
+    for name, play in ('does not end', 'until_told()\nwhile True:\n    signal.pause()\n'), ('fails', 'until_told()\nsys.exit(1)\n'):
+        world.play(f'ready()\nopen("{world.dir}/begun", "w")\n{play}')
+        end, both = os.pipe()
+        os.set_blocking(both, False)
+        try:
+            while True:
+                os.write(both, bytes(4096))
+        except BlockingIOError:
+            os.set_blocking(both, True)
+        child = world.start('memory', stdout=both, stderr=both)
+        wait_for(f'{world.dir}/begun')
+        os.unlink(f'{world.dir}/begun')
+        child.send_signal(signal.SIGINT)
+        killed_late(child)
+        ktap.result(f'nobody reads stdout and stderr, and perf {name}', [] if child.returncode == -signal.SIGINT else [child.returncode])
+        os.close(end)
+        os.close(both)
+    world.play(PLAY)
     gone('a reader that has gone, and SIGPIPE is ignored', 3, r'.*cannot be written: Broken pipe\n',
          preexec_fn=lambda: signal.signal(signal.SIGPIPE, signal.SIG_IGN))
     gone('a reader that has gone', -signal.SIGPIPE, '')

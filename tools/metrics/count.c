@@ -162,8 +162,12 @@ static int start(const struct run *run, struct child *child, char **argv)
 		become(argv, ends[0], child == &run->perf, us);
 	}
 	close(ends[0]);
-	if (child->pid > 0)
+	if (child->pid > 0) {
+		/* Here too: it may be told to end before it has come to do so itself. */
+		if (child == &run->perf)
+			setpgid(child->pid, 0);
 		return 0;
+	}
 	child->pid = 0;
 	return fail(STATUS_FAILED, "%s cannot be started: %s", argv[0], strerror(errno));
 }
@@ -204,7 +208,8 @@ static void stop_perf(struct run *run)
 		run->told = now();
 		run->deadline = run->told + run->session->world->patience / 1e3;
 		run->tells = run->told + NOTICE;
-		kill(run->perf.pid, SIGINT);
+		/* All of its group: it may be a script. */
+		kill(-run->perf.pid, SIGINT);
 	}
 }
 
@@ -438,7 +443,8 @@ static void take_line(struct run *run, char *text)
 	line = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
 	event = json_string_value(json_object_get(line, "event"));
 	when = json_object_get(line, "interval") ? number(line, "interval") : 0;
-	if (event && when >= 0 && when != run->done) {
+	/* A perf that is told to end before the command has begun counts none of it. */
+	if (event && when >= 0 && when != run->done && !run->begins) {
 		if (run->lines && when != run->time)
 			done(run);
 		run->time = when;
@@ -511,14 +517,17 @@ static void take(struct run *run)
 	/* Not while perf speaks: it may be us who are late. */
 	if (run->perf.pid && !num && run->tells <= now()) {
 		run->tells = INFINITY;
+		write_begin();
 		warn("perf stat has not ended yet; Ctrl-C ends it");
+		write_end();
 	}
 	/* What has come is first: this may have been late itself. */
 	if (run->perf.pid && !left && run->deadline <= now()) {
-		kill(run->perf.pid, SIGKILL);
+		kill(-run->perf.pid, SIGKILL);
+		write_begin();
 		run->failed = fail(STATUS_FAILED, "perf stat did not %s, and was killed",
 				   run->told ? "end" : "begin");
-		waitpid(run->perf.pid, NULL, 0);
+		write_end();
 		run->perf.pid = 0;
 	}
 }
@@ -604,8 +613,10 @@ int count(struct session *session, output_fn *output)
 	shut(&run->signals);
 	shut(&run->perf.fd);
 	shut(&run->command.fd);
+	write_begin();
 	if (!status)
 		status = run->failed ?: counts ? judge_perf(run) : 0;
+	write_end();
 	/* What is pending ends the program here. */
 	screen_end();
 	sigprocmask(SIG_SETMASK, &blocked_before, NULL);
