@@ -291,7 +291,7 @@ def in_files(world, announced):
     was = reset()
     end, full = os.pipe()
     fcntl.fcntl(full, fcntl.F_SETPIPE_SZ, 4096)
-    with subprocess.Popen([f'{world.top}/f/hwcheck', '--count', '--limit', '1', '--report', 'r'], cwd=world.top, stdout=full) as child:
+    with subprocess.Popen([f'{world.top}/f/hwcheck', '--count', '--limit', '5', '--report', 'r'], cwd=world.top, stdout=full) as child:
         try:
             child.wait(timeout=30)
         except subprocess.TimeoutExpired:

@@ -410,8 +410,10 @@ def ends():
                             text=True)
         wait_for(f'{world.dir}/begun')
         os.unlink(f'{world.dir}/begun')
+        since = time.monotonic()
         os.kill(child.pid, signal.SIGTERM)
-        said = child.communicate(timeout=60)
+        out, err = child.communicate(timeout=60)
+        said = out, fixture.in_time(err, since)
         ktap.result(f'a signal before {name}', [] if child.returncode == -15 and said == (
             '', 'perf metrics: it was ended before anything was counted; the command has not run\n') else
             [child.returncode, *said])
@@ -470,7 +472,8 @@ def readers():
     world.play(PLAY)
     shell('a descriptor that is only read', f'cd $FAKE; {program} memory --openmetrics /dev/fd/0 -- touch ran </dev/null; '
           'echo $?; ls ran', r'3\n.*/fd/0: Bad file descriptor\n.*ran.*: No such file.*\n')
-    for name, play in ('does not end', 'until_told()\nwhile True:\n    signal.pause()\n'), ('fails', 'until_told()\nsys.exit(1)\n'):
+    for name, limit, play in (('takes its time', '20000', 'until_told()\ntime.sleep(60)\n'),
+                              ('does not end', '1500', 'until_told()\ntime.sleep(60)\n'), ('fails', '20000', 'until_told()\nsys.exit(1)\n')):
         world.play(f'ready()\nopen("{world.dir}/begun", "w")\n{play}')
         end, both = os.pipe()
         os.set_blocking(both, False)
@@ -479,7 +482,7 @@ def readers():
                 os.write(both, bytes(4096))
         except BlockingIOError:
             os.set_blocking(both, True)
-        child = world.start('memory', stdout=both, stderr=both)
+        child = world.start('memory', stdout=both, stderr=both, env={'FAKE_PATIENCE': limit}.items())
         wait_for(f'{world.dir}/begun')
         os.unlink(f'{world.dir}/begun')
         child.send_signal(signal.SIGINT)

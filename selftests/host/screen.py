@@ -608,6 +608,22 @@ def hangs():
         t.child.terminate()
         bad += t.gone()
         ktap.result(f'SIGTERM ends it on a terminal that takes nothing, {name}', bad)
+    # What perf has said comes behind the screen, where nobody reads it.
+    world.play('ready()\nsay(lines(interval=1))\nsys.stderr.write("one line\\n")\nsys.stderr.flush()\nuntil_told()\n')
+    os.mkfifo(f'{world.dir}/full')
+    full = os.open(f'{world.dir}/full', os.O_RDWR | os.O_NONBLOCK)
+    try:
+        while True:
+            os.write(full, bytes(4096))
+    except BlockingIOError:
+        pass
+    t = Terminal(world, ['sh', '-c', 'exec "$@" 2>$FAKE/full', '-', PROGRAM, 'top', *USUAL], 80)
+    bad = t.until('1.000 s')
+    t.keys('q')
+    time.sleep(0.5)
+    t.child.terminate()
+    ktap.result('SIGTERM ends it where nobody reads stderr', bad + t.gone())
+    os.close(full)
     # The terminal takes all, and for more than a second there was no processor.
     world.play(FLOODS)
     t = top(world, 80, '-I', '100', *USUAL)

@@ -120,14 +120,17 @@ void report_drop(const char *path)
 
 void say(const char *text, ...)
 {
+	static bool stuck;
 	va_list args;
 	int i;
 
 	for (i = 0; i < 2; i++) {
-		FILE *f = i ? journal : stdout;
+		FILE *f = i ? stdout : journal;
 
-		/* Who was told to end does not wait for a reader; the journal has it all. */
-		if (!f || (!i && ended && poll(&(struct pollfd){ 1, POLLOUT, 0 }, 1, 100) <= 0))
+		/* Who was told to end waits once for a slow reader; the journal has it all. */
+		if (i && ended && !stuck)
+			stuck = poll(&(struct pollfd){ 1, POLLOUT, 0 }, 1, 1000) <= 0;
+		if (!f || (i && stuck))
 			continue;
 		va_start(args, text);
 		vfprintf(f, text, args);

@@ -237,14 +237,16 @@ void screen_end(void)
 	char text[1024];
 	ssize_t len;
 
+	write_begin();
 	if (ours) {
-		written(endwin);
+		endwin();
 		ours = false;
 		dup2(err, STDERR_FILENO);
 	}
 	/* perf, which has the old stderr, may say more until it has ended. */
 	while ((len = pread(said, text, sizeof(text), told)) > 0 && write(err, text, len) == len)
 		told += len;
+	write_end();
 }
 
 /* Its size as it is now; what terminfo or the environment has may be of another day. */
