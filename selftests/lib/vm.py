@@ -2,6 +2,7 @@
 """For the tests in Python that run on this machine and boot by themselves."""
 import atexit
 import difflib
+import fcntl
 import glob
 import os
 import re
@@ -153,8 +154,13 @@ def headers(kernel):
 def modules(name, kernel, *variables):
     """The modules of selftests/guest/NAME for a kernel; returns the directory they are in."""
     out = f'{TOP}/build/selftests/{name}-{kernel}'
-    compiled('mkdir -p "$1" && cp -u "$2"/* "$1" && make -s -C "$3" "M=$1" W=1 "${@:4}" modules', out,
+    os.makedirs(out, exist_ok=True)
+    # Two tests may want them at the same time.
+    lock = os.open(out, os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    compiled('cp -u "$2"/* "$1" && make -s -C "$3" "M=$1" W=1 "${@:4}" modules', out,
              f'{TOP}/selftests/guest/{name}', headers(kernel)['KDIR'], *variables)
+    os.close(lock)
     return out
 
 

@@ -37,6 +37,7 @@ ktap = Ktap()
 for kernel in vm.kernels():
     built = vm.modules('neighbour', kernel, f'KCFLAGS=-I{vm.TOP}/include')
     files = (f'{built}/neighbour.ko', f'{built}/guest.sh', twin(kernel),
+             f"{vm.modules('fail_call', kernel)}/fail_call.ko",
              f'{vm.TOP}/selftests/lib/ktap.sh')
     done = vm.boot('--machine', 'goldmont', '--kernel', kernel,
                    *vm.put(*(f'{f}:/t/' for f in files)), '--', 'sh', '/t/guest.sh')

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Makes the nth call of a function of the kernel out of the module xeon7500_uncore return an error
- * in place of being called: as fail_function, but of any function and for one caller.
+ * Makes the nth call of a function of the kernel out of a module return an error in place of being
+ * called, or each one from the nth on: as fail_function, but of any function and for one caller.
  */
 #include <linux/kprobes.h>
 #include <linux/linkage.h>
@@ -9,13 +9,17 @@
 #include <linux/notifier.h>
 #include <linux/string.h>
 
+static char *out_of = "xeon7500_uncore";
+module_param(out_of, charp, 0444);
+MODULE_PARM_DESC(out_of, "the module that calls it");
+
 static char *function;
 module_param(function, charp, 0444);
 MODULE_PARM_DESC(function, "its name");
 
 static int nth;
 module_param(nth, int, 0444);
-MODULE_PARM_DESC(nth, "which call fails, from 1 on; 0: none");
+MODULE_PARM_DESC(nth, "which call fails, from 1 on; 0: none, -N: each from the Nth on");
 
 static long error;
 module_param(error, long, 0444);
@@ -39,7 +43,7 @@ static int fail_call_before(struct kprobe *probe, struct pt_regs *regs)
 {
 	unsigned long from = *(unsigned long *)regs->sp;
 
-	if (!caller || !within_module(from, caller) || ++calls != nth)
+	if (!caller || !within_module(from, caller) || ++calls < abs(nth) || (nth >= 0 && calls != nth))
 		return 0;
 	regs->ax = error;
 	regs->ip = (unsigned long)fail_call_return;
@@ -60,7 +64,7 @@ static int fail_call_module(struct notifier_block *nb, unsigned long action, voi
 {
 	struct module *mod = data;
 
-	if (strcmp(mod->name, "xeon7500_uncore"))
+	if (strcmp(mod->name, out_of))
 		return NOTIFY_DONE;
 	if (action == MODULE_STATE_COMING)
 		caller = mod;
@@ -96,4 +100,4 @@ static void __exit fail_call_exit(void)
 module_exit(fail_call_exit);
 
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("Makes calls of the uncore driver fail");
+MODULE_DESCRIPTION("Makes calls of a module fail");

@@ -86,6 +86,20 @@ twin() {
 	rmmod intel_core_ext && insmod "$here/twin.ko" && rmmod intel_core_two
 }
 
+# A load in which a call fails leaves nothing: no name, no hook, no handler of NMIs. modprobe tries twice.
+fails() {
+	for call in sysfs_create_group:1 sysfs_merge_group:1 sysfs_merge_group:2 __register_nmi_handler:1 \
+		perf_event_create_kernel_counter:2; do
+		rest && insmod "$here/fail_call.ko" out_of=intel_core_ext "function=${call%:*}" "nth=-${call#*:}" \
+			error=-12 || return 1
+		modprobe intel_core_ext enforce=1 data_src=1 ds_guard=1 && { echo "$call: it loads"; return 1; }
+		[ "$(cat /sys/module/fail_call/parameters/calls)" -ge "${call#*:}" ] && rmmod fail_call || return 1
+		[ ! -e $cpu/format/ocr_rsp ] && [ ! -e $cpu/events/mem-stores ] && ! refused || return 1
+		perf record -c 100000 -e cycles -o /tmp/cycles true 2>/tmp/err || { cat /tmp/err; return 1; }
+		modprobe intel_core_ext enforce=1 data_src=1 ds_guard=1 && refused || return 1
+	done
+}
+
 # Where a call must go, not behind the ENDBR of a function
 entry() {
 	rest && insmod "$here/neighbour.ko" || return 1
@@ -104,6 +118,7 @@ ktap "unloading waits for a call" inside
 ktap "names alone hook nothing" unhooked
 ktap "names that are there already" names
 ktap "the same module under another name" twin
+ktap "a call of a load fails" fails
 ktap "the entry of a function that is not exported" entry
 ktap "no complaint of the kernel" quiet
 ktap_end
