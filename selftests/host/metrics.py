@@ -476,12 +476,7 @@ def readers():
                               ('does not end', '1500', 'until_told()\ntime.sleep(60)\n'), ('fails', '20000', 'until_told()\nsys.exit(1)\n')):
         world.play(f'ready()\nopen("{world.dir}/begun", "w")\n{play}')
         end, both = os.pipe()
-        os.set_blocking(both, False)
-        try:
-            while True:
-                os.write(both, bytes(4096))
-        except BlockingIOError:
-            os.set_blocking(both, True)
+        fixture.fill(both)
         child = world.start('memory', stdout=both, stderr=both, env={'FAKE_PATIENCE': limit}.items())
         wait_for(f'{world.dir}/begun')
         os.unlink(f'{world.dir}/begun')

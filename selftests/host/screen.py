@@ -611,12 +611,8 @@ def hangs():
     # What perf has said comes behind the screen, where nobody reads it.
     world.play('ready()\nsay(lines(interval=1))\nsys.stderr.write("one line\\n")\nsys.stderr.flush()\nuntil_told()\n')
     os.mkfifo(f'{world.dir}/full')
-    full = os.open(f'{world.dir}/full', os.O_RDWR | os.O_NONBLOCK)
-    try:
-        while True:
-            os.write(full, bytes(4096))
-    except BlockingIOError:
-        pass
+    full = os.open(f'{world.dir}/full', os.O_RDWR)
+    fixture.fill(full)
     t = Terminal(world, ['sh', '-c', 'exec "$@" 2>$FAKE/full', '-', PROGRAM, 'top', *USUAL], 80)
     bad = t.until('1.000 s')
     t.keys('q')

@@ -91,6 +91,7 @@ static void mbox_details(void)
 				   "0x%x, 0x%x = %#llx, %s: %llu of %llu", of[i].sel, of[i].msr,
 				   of[i].val, other ? "others" : "it alone", msr_read(0, ctr),
 				   truth(0, SYN_ENABLED, ctr));
+			ktap_check(truth(0, SYN_ENABLED, ctr), "it is not enabled");
 			ktap_check(!msr_read(0, SYN_VIOLATIONS), "violations");
 			msr_write(0, ctr - 1, 0);
 			msr_write(0, of[i].msr, 0);

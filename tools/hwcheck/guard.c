@@ -169,7 +169,7 @@ const char *guard_run(double limit_s)
 		}
 		if (!asked)
 			end = seconds() + 2;
-		/* Nor does this process wait for who reads what is said. */
+		/* From here on say() does not wait for a reader here either. */
 		ended = SIGTERM;
 		asked = true;
 		kill(pid, SIGTERM);

@@ -43,7 +43,10 @@ static int fail_call_before(struct kprobe *probe, struct pt_regs *regs)
 {
 	unsigned long from = *(unsigned long *)regs->sp;
 
-	if (!caller || !within_module(from, caller) || ++calls < abs(nth) || (nth >= 0 && calls != nth))
+	if (!caller || !within_module(from, caller))
+		return 0;
+	calls++;
+	if (nth < 0 ? calls < -nth : calls != nth)
 		return 0;
 	regs->ax = error;
 	regs->ip = (unsigned long)fail_call_return;

@@ -86,7 +86,7 @@ twin() {
 	rmmod intel_core_ext && insmod "$here/twin.ko" && rmmod intel_core_two
 }
 
-# A load in which a call fails leaves nothing: no name, no hook, no handler of NMIs. modprobe tries twice.
+# It leaves no name, no hook, no handler of NMIs. modprobe tries twice.
 fails() {
 	for call in sysfs_create_group:1 sysfs_merge_group:1 sysfs_merge_group:2 __register_nmi_handler:1 \
 		perf_event_create_kernel_counter:2; do
@@ -118,7 +118,7 @@ ktap "unloading waits for a call" inside
 ktap "names alone hook nothing" unhooked
 ktap "names that are there already" names
 ktap "the same module under another name" twin
-ktap "a call of a load fails" fails
+ktap "a load in which a call fails leaves nothing" fails
 ktap "the entry of a function that is not exported" entry
 ktap "no complaint of the kernel" quiet
 ktap_end

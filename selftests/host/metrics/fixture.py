@@ -71,6 +71,16 @@ def wait_for(path):
         time.sleep(0.01)
 
 
+def fill(fd):
+    """Until a pipe takes no more; whoever writes to it then waits."""
+    os.set_blocking(fd, False)
+    try:
+        while True:
+            os.write(fd, bytes(4096))
+    except BlockingIOError:
+        os.set_blocking(fd, True)
+
+
 class World:
     """A machine of packages with two CPUs each; without those boxes that absent has, as
     (box, number, package)."""
