@@ -123,8 +123,7 @@ class World:
 
     def play(self, text):
         """What perf does."""
-        write(f'{self.dir}/perf', f'#!{sys.executable}\nimport sys\nsys.dont_write_bytecode = True\n'
-              f'sys.path.insert(0, {HERE!r})\nfrom fake_perf import *\n{text}')
+        write(f'{self.dir}/perf', f'#!{sys.executable} -SB\nimport sys\nsys.path.insert(0, {HERE!r})\nfrom fake_perf import *\n{text}')
         os.chmod(f'{self.dir}/perf', 0o755)
 
     def env(self, **more):
