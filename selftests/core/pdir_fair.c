@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * VM: --machine sandybridge --cores 2 --threads 2 --icount
- * TEST: 6.1 6.12
+ * TEST: 6.1
+ * SOAK: 6.12 newest
  *
  * PDIR on all CPUs, as perf record -a opens it: each thread of a core has the same share of the
  * time. What the threads retire in their turns differs by up to 8 %. QEMU runs one CPU at a

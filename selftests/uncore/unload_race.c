@@ -6,7 +6,7 @@
  *
  * PART: adversaries
  * VM: --sockets 2 --cores 2
- * TEST: 6.1 6.12
+ * TEST: 6.1
  * SOAK: 6.1 6.12 newest
  */
 #include <signal.h>

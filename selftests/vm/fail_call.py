@@ -5,7 +5,7 @@
 While it is loaded, a kprobe makes its calls of kernel functions fail in turn: in soak each call,
 otherwise the first one of each function. The cases are in selftests/guest/fail_call/guest.c.
 
-TEST: 6.1 6.12
+TEST: 6.1
 SOAK: 6.1 6.12
 """
 import os

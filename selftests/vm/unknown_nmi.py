@@ -6,7 +6,8 @@ A module takes them in place of the kernel's complaint. The cases are in
 selftests/guest/unknown_nmi/guest.c. With the NMI watchdog the handler of the core PMU takes part; that
 of 6.1 and 6.12 claims all NMIs then, also without our driver.
 
-TEST: 6.1 6.12 newest
+TEST: 6.1 newest
+SOAK: 6.1 6.12 newest
 """
 import os
 import sys
