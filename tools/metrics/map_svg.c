@@ -474,7 +474,7 @@ static double draw_list(FILE *f, const struct map *map, double y)
 		cell(f, 20, y + 2, 11, 11, &package->used[port],
 		     link_colour(package->used[port].value));
 		label(f, 38, y + 12, SIZE(12), "S%d qpi%d \u2192 %s", p, port, map_peer(map, p, port));
-		label(f, 200, y + 12, SIZE(12) END, "%s", map_used(&package->used[port]));
+		label(f, 210, y + 12, SIZE(12) END, "%s", map_used(&package->used[port]));
 		label(f, 285, y + 12, SIZE(12) END, "%s", map_label(&package->sent[port], "B/s"));
 	}
 	return y + 24;
