@@ -12,6 +12,7 @@ import random
 import re
 import sys
 import xml.etree.ElementTree as tree
+import zlib
 
 HOST = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [f'{HOST}/../lib', f'{HOST}/metrics']
@@ -37,18 +38,21 @@ COUNTS = '''
 import zlib
 def share(*what):
     return zlib.crc32(repr((SEED, what)).encode()) / 2 ** 32
+# One is never multiplexed: what the others ran for is a share of it.
+def seconds(pmu, cpu):
+    return SECONDS * (1 if pmu in ('xeon7500_package', 'xeon7500_mbox_1') else RUNNING / 100)
 def count(pmu, terms, cpu):
     if pmu == 'xeon7500_package':
         return SECONDS * 1e9
     if 'reads' in terms or 'imt' in terms:
-        return share(pmu, cpu) * MOST * 34.2e9 / 2 / 64
+        return seconds(pmu, cpu) * share(pmu, cpu) * MOST * 34.2e9 / 2 / 64
     port = re.search('qpi[0-3]', terms)
     if port:
-        return 0.8e9 * (1 - share(port[0], cpu) if 'idle' in terms else 1)
-    return share(pmu, cpu) * 10 ** DIGITS
+        return seconds(pmu, cpu) * 0.8e9 * (1 - share(port[0], cpu) if 'idle' in terms else 1)
+    return seconds(pmu, cpu) * share(pmu, cpu) * 10 ** DIGITS
 ready()
 until_told()
-say(lines(count, running=lambda pmu, cpu: RUNNING))
+say(lines(count, seconds, lambda pmu, cpu: 100 * seconds(pmu, cpu) / SECONDS))
 '''
 
 
@@ -259,6 +263,52 @@ def list_and_title():
     world.end()
 
 
+def told(texts, wanted):
+    """What is wrong with the texts that are numbers; of each a mark and a value is wanted."""
+    found = [re.fullmatch(r'(?:misses )?([~!]?)([0-9.]+) ?([kMG]?)(?:B/s|/s| ?%)?', text) for text in texts]
+    got = [(m[1], float(m[2]) * {'': 1, 'k': 1e3, 'M': 1e6, 'G': 1e9}[m[3]]) for m in found if m]
+    if len(got) != len(wanted):
+        yield f'{len(got)} numbers of {len(wanted)}: {texts}'
+    for one, other in zip(got, wanted):
+        if one[0] != other[0] or abs(one[1] - other[1]) > max(0.006 * other[1], 0.5):
+            yield f'{one} and not {other}'
+
+
+def numbers():
+    """Each is that of the counts, and what was multiplexed is marked: texts, lines and cells."""
+    world = World(2)
+    write(f'{world.dir}/t', 'link S0.qpi0 S1.qpi0\nlimit memory 34.2e9\n')
+
+    def share(what, cpu):
+        """As in COUNTS."""
+        return zlib.crc32(repr((7, (what, cpu))).encode()) / 2 ** 32
+
+    for running, mark in (100.0, ''), (50.0, '~'):
+        picture, bad = draw(world, 7, '--topology', f'{world.dir}/t', most=0.6, running=running), []
+        links = sorted(((share(f'qpi{i}', 2 * p), f'S{p} qpi{i}') for p in range(2) for i in range(4)), reverse=True)
+        for p, package in enumerate(box for box, rect in picture.rects if rect.get('rx') == '8'):
+            miss = [1e7 * share(f'xeon7500_cbox_{i}', 2 * p) for i in range(8)]
+            wanted = [(mark, n) for n in [sum(miss), *miss]]
+            for i in range(2):
+                read, written = (0.3 * 34.2e9 * share(f'xeon7500_{box}_{i}', 2 * p) for box in ('mbox', 'bbox'))
+                wanted += [(mark, (read + written) / 34.2e7), ('' if i else mark, read), (mark, written)]
+            for i in range(4):
+                wanted += [(mark, most * share(f'qpi{i}', 2 * p)) for most in (12.8e9, 100)]
+            bad += told([text for at, text in picture.texts if inside(at, package)], wanted)
+        listed = [text for _, text in picture.texts]
+        listed = listed[listed.index('Busiest links') + 1:][:15]
+        bad += told(listed, [(mark, most * full) for full, _ in links[:5] for most in (100, 12.8e9)])
+        bad += [f'{text} and not {name}' for text, (_, name) in zip(listed[::3], links) if not text.startswith(name)]
+        bad += [f'no {name} is {100 * full:.1f} % full' for full, name in links if not any(
+            title.startswith(name + ' ') and f' {100 * full:.1f} % full' in title for title, _, _ in picture.links)]
+        turns = (sum(path.get('stroke-dasharray') == '9 5' for _, path in picture.paths if path.get('class') == 'link'),
+                 sum(rect.get('fill') == 'url(#turns)' for _, rect in picture.rects))
+        # Of cells that is the one in the legend.
+        bad += [f'{turns} lines and cells'] * (turns != ((8, 36) if mark else (0, 1)))
+        ktap.result(f'numbers are those of the counts{", multiplexed" * bool(mark)}', bad)
+    world.end()
+
+
 def bars(picture):
     """(mark, frame, {colour: box}, {text}) of each M-Box."""
     for points, path in picture.paths:
@@ -287,8 +337,8 @@ def limits():
                 bad.append(f'{texts}')
             ends = [frame[0] + min((mark - frame[0]) * sum_of / 17.1e9, frame[2] - frame[0]) for sum_of in (read, read + written)]
             for colour, end in zip(('#2f6db5', '#8fbfe8'), ends):
-                if colour in colours and abs(colours[colour][2] - end) > 1:
-                    bad.append(f'{texts}: {colour} ends at {colours[colour]}, not {end}')
+                if colour not in colours or abs(colours[colour][2] - end) > 1:
+                    bad.append(f'{texts}: {colour} ends at {colours.get(colour)}, not {end}')
         if len(found) != (4 if args else 0) or (args and max(frame[2] - colours['#2f6db5'][2] for _, frame, colours, _ in found) < 1):
             bad.append(f'{len(found)} marks')
         if not args and not any('the topology file has no limit memory' in text for _, text in picture.texts):
@@ -381,6 +431,7 @@ ktap.result('it is built', fixture.build())
 if not ktap.bad:
     layouts()
     bottlenecks()
+    numbers()
     list_and_title()
     limits()
 sys.exit(ktap.end())
