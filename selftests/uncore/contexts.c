@@ -233,6 +233,7 @@ static const struct request {
 	{ "SET_FILTER", PERF_EVENT_IOC_SET_FILTER, 0, .by_address = true },
 	{ "SET_BPF", PERF_EVENT_IOC_SET_BPF, -1ULL },
 	{ "PAUSE_OUTPUT", PERF_EVENT_IOC_PAUSE_OUTPUT, 1 },
+	{ "PAUSE_OUTPUT off", PERF_EVENT_IOC_PAUSE_OUTPUT, 0 },	/* or no sample is taken below */
 	{ "QUERY_BPF", PERF_EVENT_IOC_QUERY_BPF, 0, .by_address = true },
 	{ "MODIFY_ATTRIBUTES", PERF_EVENT_IOC_MODIFY_ATTRIBUTES, 0, .by_address = true },
 	{ "DISABLE", PERF_EVENT_IOC_DISABLE, .always = true },
@@ -278,12 +279,16 @@ static void use(const char *what, int fd, bool samples)
 	read_everywhere(what, fd);
 }
 
+/* What the leaders of each context have counted, and samples of ours: or nothing was tried. */
+static u64 led[CONTEXTS], samples;
+
 static void try_one(const struct context *c, const struct kind *k, bool pmi)
 {
 	struct perf_event_attr attr = k->attr, dummy = {
 		.size = sizeof(attr), .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY,
 	};
 	int leader = open_leader(c, k, 0), fd, want = wanted(c, k, pmi);
+	u64 group[16] = {};
 	char what[160];
 
 	snprintf(what, sizeof(what), "%s, %s", k->name, c->name);
@@ -307,8 +312,15 @@ static void try_one(const struct context *c, const struct kind *k, bool pmi)
 		if (leader >= 0)
 			ioctl(leader, PERF_EVENT_IOC_ENABLE, 0);
 		use(what, fd, k->attr.sample_period);
-		if (leader >= 0)
+		if (leader >= 0) {
 			read_everywhere(what, leader);
+			read(leader, group, sizeof(group));
+			led[c - contexts] += group[1];
+		}
+		if (k->attr.sample_period) {
+			ring_drain(&rings[num_rings - 1], NULL, NULL);
+			samples += rings[num_rings - 1].samples;
+		}
 	}
 	event_close_all();
 }
@@ -345,6 +357,7 @@ static void cgroup(void)
 	ktap_check(!mount("cgroup", "/tmp/cgroup", "cgroup2", 0, NULL) || errno == EBUSY,
 		   "no cgroup: %s", strerror(errno));
 	cgroup_fd = open("/tmp/cgroup", O_RDONLY | O_DIRECTORY);
+	ktap_check(cgroup_fd >= 0, "no cgroup: %s", strerror(errno));
 }
 
 /* The silicon's word that all boxes still count right. */
@@ -414,6 +427,10 @@ static void all_contexts(bool pmi)
 		}
 	}
 	check_caps_pmi("at the end", pmi ? "yes" : "no");
+	for (c = 0; pmi && c < CONTEXTS; c++)
+		ktap_check(led[c] || (contexts[c].leader != CLOCK && contexts[c].leader != TRACED),
+			   "%s: its leader has counted nothing", contexts[c].name);
+	ktap_check(!pmi == !samples, "%llu samples", samples);
 	counts(0);
 	msr_write(0, SYN_FAULT_DEBUGCTL, 0);
 }
@@ -433,6 +450,8 @@ static void untested(void)
 			;
 		check_caps_pmi(contexts[c].name, "untested");
 		try_one(&contexts[c], &kinds[k], true);
+		if (!wanted(&contexts[c], &kinds[k], true))
+			check_caps_pmi(contexts[c].name, "yes");
 	}
 }
 
@@ -522,14 +541,17 @@ static void everything(void)
 	core_event();
 	for (cpu = 0; cpu < 4; cpu += 2) {
 		for (k = 0; k < num_kinds; k++) {
-			struct perf_event_attr attr = kinds[k].attr;
+			struct perf_event_attr attr = kinds[k].attr, partner = kinds[k].partner;
 			int fd;
 
-			attr.disabled = 0;
+			/* Also gates: one that is closed holds the package. */
+			attr.disabled = partner.disabled = 0;
 			fd = event_open_attr(&attr, cpu, -1);
 			if (!kinds[k].single && !attr.sample_period)
-				event_open_attr(&kinds[k].partner, cpu, fd);
+				event_open_attr(&partner, cpu, fd);
 		}
+		sleep_us(1000);
+		ktap_check(box_truth(cpu, SYN_EVENTS, "xeon7500_wbox"), "CPU %d: nothing counts", cpu);
 	}
 	for (i = 0; i < ARRAY_SIZE(steps); i++) {
 		if (steps[i].run)
