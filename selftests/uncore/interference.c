@@ -91,7 +91,7 @@ static u64 draw(u64 below)
 })
 
 /* The attrs are made while the module is there; its PMUs have other numbers each time it comes. */
-enum { OPEN, GROUP1, GROUP2, GROUP3, SAMPLE, READ, GATE, FREEZE, WATCH, ATTRS };
+enum { OPEN, GROUP1, GROUP2, GROUP3, SAMPLE, READ, GATE, FREEZE, WATCH, ATTACK, ATTRS };
 
 static struct {
 	const char *pmu, *event;
@@ -107,6 +107,7 @@ static struct {
 	[GATE]		= { PACKAGE, "gate" },
 	[FREEZE]	= { "xeon7500_cbox_6", "occupancy_irq,freeze=1", 3300019 },
 	[WATCH]		= { "xeon7500_sbox_1", "to_r_ndr_msgq_occupancy" },
+	[ATTACK]	= { "xeon7500_cbox_3", "occupancy_irq", 700001 },
 };
 
 /* A descriptor, or less than 0: there is no such CPU or PMU just now. */
@@ -240,7 +241,7 @@ static void books(int which, int package)
 		truth_now(package, SYN_OVERFLOWS, pmu, &after);
 	ring_drain(&r, NULL, NULL);
 	known = known && read_now(fd, &again, sizeof(again)) && now.value == again.value;
-	idle = !known;
+	idle = !known || after == before;
 	if (known && r.samples + now.lost != after - before)
 		wrong("%s: %llu overflows, %llu samples, %llu without room", pmu, after - before,
 		      r.samples, now.lost);
@@ -271,6 +272,7 @@ static void do_read(void)
 			wrong("%llu after %llu", count[0], last);
 		last = count[0];
 	}
+	idle |= !last;
 	timed(close(fd));
 }
 
@@ -295,8 +297,7 @@ static void do_hotplug(void)
 {
 	int cpu = 1 + (int)draw(3);
 
-	idle = !timed(write_online(cpu, false));
-	timed(write_online(cpu, true));
+	idle = !timed(write_online(cpu, false)) || !timed(write_online(cpu, true));
 }
 
 static void do_last(void)
@@ -304,18 +305,19 @@ static void do_last(void)
 	idle = !timed(write_online(2, false));
 	idle |= !timed(write_online(3, false));
 	usleep(1000);
-	timed(write_online(3, true));
-	timed(write_online(2, true));
+	idle |= !timed(write_online(3, true));
+	idle |= !timed(write_online(2, true));
 }
 
 static void do_module(void)
 {
 	int i, err = EAGAIN;
 
-	for (i = 0; i < 20 && err; i++)
+	/* ENOENT: one of us was killed after it had unloaded it. */
+	for (i = 0; i < 20 && err && err != ENOENT; i++)
 		err = timed(unload(OURS));
 	idle = err;
-	if (!err && timed(load_ours()))
+	if ((!err || err == ENOENT) && timed(load_ours()))
 		wrong("the module does not come back");
 }
 
@@ -325,8 +327,7 @@ static void program(const char *command)
 	char text[300];
 
 	snprintf(text, sizeof(text), "timeout 20 %s >/dev/null 2>&1", command);
-	if (system(text) == -1)
-		usleep(1000);
+	idle = system(text);
 }
 
 KTAP_CALL(do_metrics, program("perf metrics memory -- sleep 0.01"))
@@ -344,6 +345,7 @@ static int read_file(const char *path, const struct stat *st, int type, struct F
 	bytes = fd < 0 ? 0 : timed(read(fd, buf, sizeof(buf)));
 	if (bytes < 0 && errno != ENODEV)
 		wrong("%.100s: %s", path, strerror(errno));
+	idle &= bytes <= 0;
 	close(fd);
 	return 0;
 }
@@ -353,6 +355,7 @@ static void do_sysfs(void)
 	char path[100];
 
 	snprintf(path, sizeof(path), SYSFS_PMU "/%s/", events[draw(ATTRS)].pmu);
+	idle = true;	/* until read_file() has read something */
 	nftw(path, read_file, 8, FTW_PHYS);
 }
 
@@ -363,24 +366,27 @@ static void do_attack(void)
 		PERF_EVENT_IOC_ENABLE, PERF_EVENT_IOC_DISABLE, PERF_EVENT_IOC_RESET,
 		PERF_EVENT_IOC_REFRESH, PERF_EVENT_IOC_PAUSE_OUTPUT,
 	};
-	int fd[64], num, which;
+	static const int kinds[] = { OPEN, ATTACK, GATE, FREEZE };
+	int fd[64], num, which, opened = 0;
 
-	if (geteuid() == 0 && setresuid(65534, 65534, 65534))
-		wrong("setresuid: %s", strerror(errno));
+	if (geteuid() == 0) {
+		if (setresuid(65534, 65534, 65534))
+			wrong("setresuid: %s", strerror(errno));
+		prctl(PR_SET_PDEATHSIG, SIGKILL);	/* setresuid() has cleared it */
+	}
 	for (num = 0; num < 64; num++) {
-		which = (int)draw(3);
-		which = which == 2 ? GATE : which ? SAMPLE + 1 : OPEN;
+		which = kinds[draw(4)];
 		fd[num] = open_now(which, (int)draw(4), num && !draw(3) ? fd[0] : -1);
-		if (fd[num] >= 0 && which == GATE)
-			wrong("it may open a gate");
+		if (fd[num] >= 0 && (which == GATE || which == FREEZE))
+			wrong("it may hold back the package");
 		if (fd[num] >= 0)
-			control(fd[num], requests[draw(5)], draw(2));
+			opened += !control(fd[num], requests[draw(5)], draw(2));
 	}
 	while (num--) {
 		if (fd[num] >= 0)
 			timed(close(fd[num]));
 	}
-	idle = false;	/* to be refused is what it is for */
+	idle = !opened;	/* to be refused is what it is for, but not only */
 }
 
 static void do_memory(void)
@@ -399,6 +405,7 @@ static void do_memory(void)
 		for (i = 0; i < size && !shared->stop; i += 4096)
 			p[n][i] = 1;
 	}
+	idle = !n;
 	while (n--)
 		munmap(p[n], size);
 }
@@ -410,16 +417,16 @@ static void do_core(void)
 	int fd = timed(perf_open(&attr, (int)draw(4), -1));
 
 	usleep(1000);
+	idle = fd < 0;
 	if (fd >= 0)
 		timed(close(fd));
 }
 
 static void do_suspend(void)
 {
-	if (put_text("/sys/power/pm_test", "core") &&
-	    put_text("/sys/module/suspend/parameters/pm_test_delay", "0") &&
-	    !put_text("/sys/power/state", "mem"))
-		usleep(1000);
+	idle = !put_text("/sys/power/pm_test", "core") ||
+	       !put_text("/sys/module/suspend/parameters/pm_test_delay", "0") ||
+	       !put_text("/sys/power/state", "mem");
 	usleep(20000);
 }
 
@@ -534,7 +541,7 @@ static bool has_to_act(const int who[], int num, int i)
 		if (actors[who[j]].signal == SIGKILL)
 			return false;
 	}
-	return i < FIRST || (num == FIRST + 1 && !a->slow && !a->signal);
+	return i < FIRST || (num == FIRST + 1 && !a->signal);
 }
 
 /* All are there, and each call ends. */
@@ -593,6 +600,14 @@ static bool still_counts(int package)
 	return count[0] && count[2] == count[1];
 }
 
+/* One that samples has overflows then, and all are samples. */
+static bool still_samples(int which, int package)
+{
+	idle = false;
+	books(which, package);
+	return !idle && !shared->live[me].wrong[0];
+}
+
 static void judge(const struct combination *c, const int who[], int num)
 {
 	u64 bad;
@@ -614,6 +629,8 @@ static void judge(const struct combination *c, const int who[], int num)
 	for (cpu = 0; cpu < 4; cpu += 2) {
 		if (!still_counts(cpu / 2))
 			blame(c, "package %d counts no more, or not always", cpu / 2);
+		if (!still_samples(cpu ? SAMPLE : FREEZE, cpu / 2))
+			blame(c, "package %d samples no more", cpu / 2);
 		ktap->failed = false;
 		check_stopped(cpu, "when all is over");
 		if (ktap->failed)
@@ -756,18 +773,26 @@ static void pairs(void)
 {
 	struct combination c = { .num = 2 };
 	const char *slice = getenv("SLICE");
-	int num = 0, only = 0, of = 1;
+	int acted[ACTORS] = {}, i;
+	int num = 0, only = 0, of = 1, tried = 0;
 
 	if (slice)
 		ktap_require(sscanf(slice, "%d/%d", &only, &of) == 2 && of > 0, "SLICE=%s", slice);
 	begin();
 	for (c.actor[0] = FIRST; c.actor[0] < ACTORS; c.actor[0]++) {
 		for (c.actor[1] = c.actor[0] + 1; c.actor[1] < ACTORS; c.actor[1]++, num++) {
-			if (!actors[c.actor[0]].signal && num % of == only)
-				attempt(&c);
+			if (actors[c.actor[0]].signal || num % of != only)
+				continue;
+			attempt(&c);
+			tried++;
+			for (i = 0; i < 2; i++)
+				acted[c.actor[i]] += actors[c.actor[i]].signal || shared->live[c.actor[i]].rounds;
 		}
 	}
-	ktap_note("%d pairs", num);
+	ktap_note("%d of %d pairs", tried, num);
+	ktap_check(tried, "no pair was tried");
+	for (i = FIRST; i < ACTORS; i++)
+		ktap_note("%s has acted in %d", actors[i].name, acted[i]);
 }
 
 static void triples(void)
