@@ -181,7 +181,7 @@ static void scaled_counts(void)
 static void groups(void)
 {
 	uint16_t ctr[SILICON_MAX_COUNTERS];
-	u64 opened[4], last, windows;
+	u64 opened[SILICON_MAX_COUNTERS], last, windows;
 	int cpu, g, i, num, n, turn, leader[2];
 
 	silicon_start();
@@ -196,9 +196,10 @@ static void groups(void)
 	for (turn = 0; turn < 20; turn++) {
 		perf_enable(leader[0]);
 		perf_enable(leader[1]);
-		windows = box_truth(cpu, SYN_WINDOWS, PMU);
-		while (box_truth(cpu, SYN_WINDOWS, PMU) < windows + 4 + turn % 2 * 4)
+		windows = box_truth(cpu, SYN_WINDOWS, PMU) + 4 + turn % 2 * 4;
+		for (n = 0; n < 1000 && box_truth(cpu, SYN_WINDOWS, PMU) < windows; n++)
 			sleep_us(300);
+		ktap_require(n < 1000, "turn %d: nothing runs", turn);
 		perf_disable(leader[0]);
 		perf_disable(leader[1]);
 		/* The counters that have stopped last are those of one group. */
@@ -208,7 +209,7 @@ static void groups(void)
 			last = closed > last ? closed : last;
 		}
 		for (n = 0, i = 0; i < num; i++) {
-			if (silicon_truth(cpu, SYN_CLOSED, ctr[i]) == last && n < 4)
+			if (silicon_truth(cpu, SYN_CLOSED, ctr[i]) == last)
 				opened[n++] = silicon_truth(cpu, SYN_OPENED, ctr[i]);
 		}
 		ktap_check(n == 4, "turn %d: %d counters stopped together", turn, n);
