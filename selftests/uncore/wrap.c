@@ -62,11 +62,13 @@ static void no_pmi(void)
 /* The gate is open until this counter has had so many overflows. */
 static void run_until(int cpu, int gate, unsigned int ctr, u64 overflows)
 {
+	int i;
+
 	perf_enable(gate);
-	while (silicon_truth(cpu, SYN_OVERFLOWS, ctr) < overflows)
+	for (i = 0; i < 1000 && silicon_truth(cpu, SYN_OVERFLOWS, ctr) < overflows; i++)
 		sleep_us(100);
 	perf_disable(gate);
-	ktap_check(silicon_truth(cpu, SYN_OVERFLOWS, ctr) == overflows);
+	ktap_require(silicon_truth(cpu, SYN_OVERFLOWS, ctr) == overflows, "not %llu overflows", overflows);
 }
 
 /* Nobody reads while it runs; three wraps, of six counters in the same cycle. */
