@@ -782,27 +782,14 @@ static void refused(void)
 		{ "xeon7500_bbox_0", "msg_in_match,match_msg_in=0x3,mask_msg_in=0x1" },
 		{ "xeon7500_mbox_0", "dram_cmd.ras,match_addr=0x3,mask_addr=0x1" },
 		{ "xeon7500_rbox_0", "xbar_mm,match_mc=0x3,mask_mc=0x1" },
-		/* values that no table has */
-		{ "xeon7500_mbox_0", "event=0x0a,pld_cmd=0x08" },
-		{ "xeon7500_mbox_0", "event=0x0a,pld_cmd=0x1f" },
-		{ "xeon7500_mbox_0", "event=0x0a,pld_cmd=0x2,pld_mode_qual,pld_sched_mode=4" },
+		/* fields without the one that they belong to */
 		{ "xeon7500_mbox_0", "event=0x0a,pld_cmd=0x2,pld_sched_mode=1" },
-		{ "xeon7500_mbox_0", "event=0x00" },
-		{ "xeon7500_mbox_0", "event=0x00,dsp_fill_state=3" },
-		{ "xeon7500_mbox_0", "event=0x09,iss_frm_type=4" },
-		{ "xeon7500_mbox_0", "event=0x21,iss_sched_mode=4" },
-		{ "xeon7500_mbox_0", "event=0x26,map_cmd=9" },
-		{ "xeon7500_mbox_0", "event=0x04,thr_cnd=1" },
-		{ "xeon7500_mbox_0", "event=0x04,thr_cnd=1,thr_dimm=5" },
 		{ "xeon7500_mbox_0", "event=0x04,thr_all_dimms,thr_dimm=1" },
-		{ "xeon7500_mbox_0", "event=0x0d,fvc_evnt=6,fvc_resp=6" },
 		{ "xeon7500_mbox_0", "event=0x0d,fvc_evnt=1,fvc_bcmd=1" },
 		{ "xeon7500_mbox_0", "event=0x0d,fvc_evnt=5,fvc_resp=1" },
 		{ "xeon7500_mbox_0", "event=0x0b,pld_fvid=1" },
-		{ "xeon7500_rbox_0", "event=0x0d" },
+		/* nothing chosen, and an event that no table has */
 		{ "xeon7500_rbox_0", "event=0x0b" },
-		{ "xeon7500_rbox_0", "event=0x08" },
-		{ "xeon7500_rbox_0", "event=0x08,eot_mc=9" },
 		{ "xeon7500_rbox_0", "event=0x2b,qlx_cls=1" },
 		{ "xeon7500_rbox_0", "event=0x30,flt_cnt=2,ig_flt_cnt" },
 	};
@@ -820,6 +807,46 @@ static void refused(void)
 			close(fd);
 	}
 	ktap_check(!silicon_accesses(), "%u register accesses", silicon_accesses());
+}
+
+/* Each value of a field is in a table of the guide, or is refused. */
+static void values(void)
+{
+	static const struct {
+		const char *pmu, *event;
+		unsigned int num;
+		u64 valid;
+	} fields[] = {
+		{ "xeon7500_mbox_0", "event=0x0a,pld_cmd=", 32, 0x70b71eff },	/* dram_cmds, and all */
+		{ "xeon7500_mbox_0", "event=0x0a,pld_cmd=0x2,pld_mode_qual,pld_sched_mode=", 8, 0xf },
+		{ "xeon7500_mbox_0", "event=0x00,dsp_fill_state=", 16, 0x116 },
+		{ "xeon7500_mbox_0", "event=0x20,dsp_fill_state=", 16, 0x116 },
+		{ "xeon7500_mbox_0", "event=0x09,iss_frm_type=", 16, 0x110f },
+		{ "xeon7500_mbox_0", "event=0x21,iss_sched_mode=", 8, 0xf },
+		{ "xeon7500_mbox_0", "event=0x26,map_cmd=", 16, 0x1ff },
+		{ "xeon7500_mbox_0", "event=0x04,thr_cnd=1,thr_dimm=", 8, 0x1e },
+		{ "xeon7500_mbox_0", "event=0x0d,fvc_evnt=6,fvc_resp=", 8, 0xbf },
+		{ "xeon7500_rbox_0", "event=0x08,eot_mc=", 16, 0x1fe },
+		{ "xeon7500_rbox_0", "event=0x0d,new_pc=", 64, ~1ULL },
+	};
+	unsigned int i, v;
+	char event[80];
+
+	start();
+	for (i = 0; i < ARRAY_SIZE(fields); i++) {
+		for (v = 0; v < fields[i].num; v++) {
+			struct perf_event_attr attr;
+			int fd;
+
+			snprintf(event, sizeof(event), "%s%u", fields[i].event, v);
+			attr = event_attr(fields[i].pmu, event);
+			fd = perf_open(&attr, cpu, -1);
+			ktap_check(fields[i].valid >> v & 1 ? fd >= 0 : fd == -EINVAL, "%s/%s/: %d",
+				   fields[i].pmu, event, fd);
+			if (fd >= 0)
+				close(fd);
+		}
+	}
 }
 
 /* ---- names of ports ---- */
@@ -873,6 +900,7 @@ SILICON_MAIN({ "B-Box: class, opcode and address, in and out", b_boxes },
 	     { "R-Box: the match events the guide names", r_named },
 	     { "M-Box: fields that choose a source", m_sources },
 	     { "R-Box: fields that choose a source", r_sources },
-	     { "values that mean nothing are refused", refused },
+	     { "fields that mean nothing are refused", refused },
+	     { "each value of a field has a meaning or is refused", values },
 	     { "each half of the R-Box has the names of its ports", names_of_a_half },
 	     { "more than one port is refused", one_port_only })
