@@ -297,7 +297,8 @@ static void do_hotplug(void)
 {
 	int cpu = 1 + (int)draw(3);
 
-	idle = !timed(write_online(cpu, false)) || !timed(write_online(cpu, true));
+	idle = !timed(write_online(cpu, false));
+	idle |= !timed(write_online(cpu, true));
 }
 
 static void do_last(void)
