@@ -374,10 +374,35 @@ static void read_all(const struct take *t)
 	}
 }
 
+/* All counters have the same cycles, but for one of each box, which may have been lent. */
+static void check_cycles(const struct take *t)
+{
+	uint16_t ctr[SILICON_MAX_COUNTERS];
+	u64 cycles = 0;
+	int i, j, num, odd;
+
+	for (i = 0; i < t->num; i++) {
+		if (i && !strcmp(t->pmu[i], t->pmu[i - 1]))
+			continue;
+		num = box_counters(t->pmu[i], ctr);
+		if (!i) {
+			/* Two of three have not been lent. */
+			cycles = silicon_truth(0, SYN_ENABLED, ctr[1]);
+			if (silicon_truth(0, SYN_ENABLED, ctr[2]) != cycles)
+				cycles = silicon_truth(0, SYN_ENABLED, ctr[0]);
+		}
+		for (j = 0, odd = 0; j < num; j++)
+			odd += silicon_truth(0, SYN_ENABLED, ctr[j]) != cycles;
+		ktap_check(cycles && odd <= 1, "without %s: %s: %d of %d counters not for %llu cycles",
+			   t->boxes, t->pmu[i], odd, num, cycles);
+	}
+}
+
 /*
  * Where no counter is free, or those that are count no clocks, one that counts for somebody is lent.
  * Behind a closed gate it shows that nothing of the test is in his count, which another CPU reads
- * all the time; without a gate he sees that he has counted for a part of the time only.
+ * all the time. Behind an open one all others stop at once, and go on at once. Without a gate he sees
+ * that he has counted for a part of the time only.
  */
 static void lent(void)
 {
@@ -387,26 +412,35 @@ static void lent(void)
 	} how[] = { { "cws", 0 }, { "ws", RD_C_INVERT_ABOVE }, { "cws", RD_C_INVERT_ABOVE } };
 	struct take t;
 	struct perf_count c;
-	unsigned int i, gate;
+	enum { NO_GATE, CLOSED, OPEN, GATES } gate;
+	unsigned int i;
 	pid_t reader;
 	int err, n;
 
-	for (i = 0; i < 2 * ARRAY_SIZE(how); i++) {
-		gate = i % 2;
+	for (i = 0; i < GATES * ARRAY_SIZE(how); i++) {
+		gate = i % GATES;
 		start();
-		msr_write(0, SYN_READING(RD_C_INVERT), how[i / 2].c_invert);
+		msr_write(0, SYN_READING(RD_C_INVERT), how[i / GATES].c_invert);
 		storm_traffic(0);
 		if (gate)
 			gates_install();
-		t = (struct take){ .boxes = how[i / 2].taken };
+		t = (struct take){ .boxes = how[i / GATES].taken };
 		storm_for_each(take_counter, &t);
 		reader = fork();
 		ktap_require(reader >= 0, "fork: %s", strerror(errno));
 		if (!reader)
 			read_all(&t);
 		sleep_us(1000);
+		if (gate == OPEN) {
+			silicon_clear();
+			gates_open();
+		}
 		err = try_sampling("xeon7500_mbox_0", "mbox_cycles", 0);
 		ktap_check(!err, "without %s: %d", t.boxes, err);
+		if (gate == OPEN) {
+			gates_close();
+			check_cycles(&t);
+		}
 		kill(reader, SIGKILL);
 		waitpid(reader, &n, 0);
 		ktap_check(WIFSIGNALED(n), "without %s: cannot read", t.boxes);
@@ -415,7 +449,7 @@ static void lent(void)
 		check_caps_pmi(t.boxes, "yes");
 		n = lines();
 		ktap_check(!n, "without %s: %d lines in the kernel log", t.boxes, n);
-		if (gate) {
+		if (gate == CLOSED) {
 			silicon_clear();
 			for (n = 0; n < t.num; n++)
 				ktap_check(!perf_value(t.fd[n]), "without %s: %s has %llu", t.boxes,
@@ -428,13 +462,13 @@ static void lent(void)
 				ktap_check(perf_value(t.fd[n]), "without %s: %s does not count",
 					   t.boxes, t.pmu[n]);
 		}
-		for (n = 0; n < t.num && !gate; n++) {
+		for (n = 0; n < t.num && gate == NO_GATE; n++) {
 			c = perf_count(t.fd[n]);
 			ktap_check(c.value && c.running < c.enabled, "without %s: %s for %llu of %llu ns",
 				   t.boxes, t.pmu[n], c.running, c.enabled);
 			perf_disable(t.fd[n]);
 		}
-		if (!gate)
+		if (gate == NO_GATE)
 			check_taken(t.boxes, &t, "");
 		event_close_all();
 		msr_write(0, SYN_TRAFFIC_RESET, 1);
