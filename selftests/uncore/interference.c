@@ -91,7 +91,7 @@ static u64 draw(u64 below)
 })
 
 /* The attrs are made while the module is there; its PMUs have other numbers each time it comes. */
-enum { OPEN, GROUP1, GROUP2, GROUP3, SAMPLE, READ, GATE, FREEZE, WATCH, ATTACK, ATTRS };
+enum { OPEN, GROUP1, GROUP2, GROUP3, SAMPLE, READ, GATE, FREEZE, WATCH, ATTACK, LOST, ATTRS };
 
 static struct {
 	const char *pmu, *event;
@@ -108,6 +108,7 @@ static struct {
 	[FREEZE]	= { "xeon7500_cbox_6", "occupancy_irq,freeze=1", 3300019 },
 	[WATCH]		= { "xeon7500_sbox_1", "to_r_ndr_msgq_occupancy" },
 	[ATTACK]	= { "xeon7500_cbox_3", "occupancy_irq", 700001 },
+	[LOST]		= { PACKAGE, "lost" },
 };
 
 /* A descriptor, or less than 0: there is no such CPU or PMU just now. */
@@ -218,18 +219,25 @@ static void do_group(void)
 	}
 }
 
-/* Every overflow of a box that no one else uses is a sample or found no room. As in watch(). */
+/*
+ * Every overflow of a box that no one else uses is a sample, found no room or came while samples took
+ * too long: this machine may stand still. As in watch().
+ */
 static void books(int which, int package)
 {
 	const char *pmu = events[which].pmu;
 	struct { u64 value, lost; } now = {}, again = {};
 	struct ring r = {};
-	u64 before, after;
+	u64 before, after, late[3] = {};
 	bool known = truth_now(package, SYN_OVERFLOWS, pmu, &before);
-	int fd = open_now(which, 2 * package, -1);
+	int lost = open_now(LOST, 2 * package, -1), fd = open_now(which, 2 * package, -1);
 
-	if (fd < 0)
+	if (lost < 0 || fd < 0) {
+		close(lost);
+		close(fd);
 		return;
+	}
+	control(lost, PERF_EVENT_IOC_ENABLE, 0);
 	ring_map(&r, fd, 8);
 	r.type = SAMPLE_BASE;
 	/* perf has moved and so enabled it before it had a ring. */
@@ -240,13 +248,15 @@ static void books(int which, int package)
 	known = known && read_now(fd, &now, sizeof(now)) &&
 		truth_now(package, SYN_OVERFLOWS, pmu, &after);
 	ring_drain(&r, NULL, NULL);
-	known = known && read_now(fd, &again, sizeof(again)) && now.value == again.value;
+	known = known && read_now(lost, late, sizeof(late)) &&
+		read_now(fd, &again, sizeof(again)) && now.value == again.value;
 	idle = !known || after == before;
-	if (known && r.samples + now.lost != after - before)
-		wrong("%s: %llu overflows, %llu samples, %llu without room", pmu, after - before,
-		      r.samples, now.lost);
+	if (known && r.samples + now.lost + late[0] != after - before)
+		wrong("%s: %llu overflows, %llu samples, %llu without room, %llu lost", pmu,
+		      after - before, r.samples, now.lost, late[0]);
 	ring_unmap(&r);
 	timed(close(fd));
+	timed(close(lost));
 }
 
 KTAP_CALL(do_sample, books(SAMPLE, 1))
@@ -344,7 +354,8 @@ static int read_file(const char *path, const struct stat *st, int type, struct F
 		return 0;
 	fd = open(path, O_RDONLY);
 	bytes = fd < 0 ? 0 : timed(read(fd, buf, sizeof(buf)));
-	if (bytes < 0 && errno != ENODEV)
+	/* EIO is what a device without autosuspend says of its delay. */
+	if (bytes < 0 && errno != ENODEV && errno != EIO)
 		wrong("%.100s: %s", path, strerror(errno));
 	idle &= bytes <= 0;
 	close(fd);
@@ -355,7 +366,8 @@ static void do_sysfs(void)
 {
 	char path[100];
 
-	snprintf(path, sizeof(path), SYSFS_PMU "/%s/", events[draw(ATTRS)].pmu);
+	/* nftw() takes a slash at the end off, and what is left is a link. */
+	snprintf(path, sizeof(path), SYSFS_PMU "/%s/.", events[draw(ATTRS)].pmu);
 	idle = true;	/* until read_file() has read something */
 	nftw(path, read_file, 8, FTW_PHYS);
 }
@@ -605,6 +617,7 @@ static bool still_counts(int package)
 static bool still_samples(int which, int package)
 {
 	idle = false;
+	shared->live[me].wrong[0] = 0;
 	books(which, package);
 	return !idle && !shared->live[me].wrong[0];
 }
@@ -631,7 +644,7 @@ static void judge(const struct combination *c, const int who[], int num)
 		if (!still_counts(cpu / 2))
 			blame(c, "package %d counts no more, or not always", cpu / 2);
 		if (!still_samples(cpu ? SAMPLE : FREEZE, cpu / 2))
-			blame(c, "package %d samples no more", cpu / 2);
+			blame(c, "package %d samples no more: %s", cpu / 2, shared->live[me].wrong);
 		ktap->failed = false;
 		check_stopped(cpu, "when all is over");
 		if (ktap->failed)
