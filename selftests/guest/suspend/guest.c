@@ -18,7 +18,10 @@ static const struct {
 	{ "xeon7500_mbox_0", "mbox_cycles", 2000003 },
 	{ "xeon7500_sbox_0", "to_r_ndr_msgq_occupancy", 0 },
 	{ "xeon7500_wbox", "uncore_clock", 0 },
+	{ "xeon7500_mbox_1", "dram_cmd.cas_rd_opn", 0 },
 };
+
+#define M1_PLD	0xcea	/* M_MSR_PMU_PLD of M-Box 1 */
 
 #define EVENTS	(int)ARRAY_SIZE(events)
 
@@ -133,7 +136,7 @@ static void restart(void)
 /* All of it but the firmware's part. Events of CPUs that go are gone, those of CPU 0 go on. */
 static void suspend(void)
 {
-	u64 windows, samples, count[EVENTS];
+	u64 windows, samples, pld, count[EVENTS];
 	const char *state = NULL;
 	int i;
 
@@ -150,12 +153,15 @@ static void suspend(void)
 	begin();
 	rings_drain();
 	windows = silicon_truth(0, SYN_WINDOWS, W_FIXED_CTR);
+	pld = msr_read(0, M1_PLD);
 	ktap_require(put_text("/sys/power/state", state), "%s: %s", state, strerror(errno));
 	ktap_note("%s: U_GLOBAL_CTL %#llx, IA32_DEBUGCTL %#llx", state, seen("global_ctl"),
 		  seen("debugctl"));
 	ktap_check(!seen("global_ctl") && !(seen("debugctl") & UNCORE_PMI_EN), "not asleep");
 	ktap_check(silicon_truth(0, SYN_WINDOWS, W_FIXED_CTR) > windows, "it has not stopped");
-	/* Awake again. */
+	/* Awake again, with what the witness has taken away. */
+	ktap_check(pld && msr_read(0, M1_PLD) == pld, "M_PLD %#llx, was %#llx", msr_read(0, M1_PLD),
+		   pld);
 	rings_drain();
 	samples = rings[0].samples;
 	for (i = 0; i < EVENTS; i++)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What the last CPU finds when the system is about to sleep, after all modules that were
- * loaded later have been told. C-Box 1 then loses what it holds, as when the power goes.
+ * loaded later have been told. C-Box 1 and M_PLD of M-Box 1 then lose what they hold, as when the
+ * power goes.
  *
  *	global_ctl, debugctl	the registers at that moment, in /sys/module
  *	reboot=MODULE		tell that module, and nobody else, that the system restarts
@@ -14,6 +15,7 @@
 
 #include "compat.h"
 #include "xeon7500/cbox.h"
+#include "xeon7500/mbox.h"
 
 #define U_GLOBAL_CTL	0xc00
 
@@ -36,6 +38,7 @@ static int witness_suspend(void *data)
 		wrmsrq(C1_MSR_PMON_BASE + C_MSR_PMON_EVT_SEL(n), 0);
 		wrmsrq(C1_MSR_PMON_BASE + C_MSR_PMON_CTR(n), 0);
 	}
+	wrmsrq(M1_MSR_PMU_BASE + M_MSR_PMU_PLD, 0);
 	return 0;
 }
 
