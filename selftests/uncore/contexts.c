@@ -279,7 +279,7 @@ static void use(const char *what, int fd, bool samples)
 	read_everywhere(what, fd);
 }
 
-/* What the leaders of each context have counted, and samples of ours: or nothing was tried. */
+/* Counts of the leaders of each context, and our samples. If they are 0, nothing was tested. */
 static u64 led[CONTEXTS], samples;
 
 static void try_one(const struct context *c, const struct kind *k, bool pmi)
@@ -359,6 +359,8 @@ static void cgroup(void)
 		   "no cgroup: %s", strerror(errno));
 	cgroup_fd = open("/tmp/cgroup", O_RDONLY | O_DIRECTORY);
 	ktap_check(cgroup_fd >= 0, "no cgroup: %s", strerror(errno));
+	/* The next test finds no mount in /tmp. */
+	umount2("/tmp/cgroup", MNT_DETACH);
 }
 
 /* The silicon's word that all boxes still count right. */
@@ -476,7 +478,7 @@ static int read_file(const char *path, const struct stat *st, int type, struct F
 	/* A file may go while CPUs go. */
 	if (fd >= 0) {
 		files_read++;
-		/* EIO is what a device without autosuspend says of its delay. */
+		/* power/autosuspend_delay_ms gives EIO on a device without autosuspend. */
 		ktap_check(read(fd, buf, sizeof(buf)) >= 0 || errno == EIO, "%s: %s", path,
 			   strerror(errno));
 		close(fd);
@@ -489,7 +491,7 @@ static void pmu_files(const char *pmu, void *unused)
 	char path[120];
 
 	(void)unused;
-	/* nftw() takes a slash at the end off, and what is left is a link. */
+	/* nftw() strips a trailing slash, and does not follow the link that remains. */
 	snprintf(path, sizeof(path), SYSFS_PMU "/%s/.", pmu);
 	nftw(path, read_file, 8, FTW_PHYS);
 }

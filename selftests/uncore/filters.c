@@ -847,6 +847,7 @@ static void values(void)
 				close(fd);
 		}
 	}
+	ktap_check(!silicon_accesses(), "%u register accesses", silicon_accesses());
 }
 
 /* ---- names of ports ---- */

@@ -297,7 +297,7 @@ static void with_taken(const char *boxes, const char *leave, const char *pmu, co
 	int i, fd;
 
 	start();
-	snprintf(what, sizeof(what), "without free counter in %s", boxes);
+	snprintf(what, sizeof(what), "with the counters of %s taken", boxes);
 	storm_traffic(0);
 	storm_for_each(take_counter, &t);
 	attr = sampling_attr(pmu, event, 200003);
@@ -311,7 +311,7 @@ static void with_taken(const char *boxes, const char *leave, const char *pmu, co
 		ktap_check(rings[0].samples >= 10, "%s: %llu samples", what, rings[0].samples);
 		check_caps_pmi(what, "yes");
 	}
-	/* The self-test has cost no count, and nobody had to wait. */
+	/* The self-test has cost no count, and no event was held back. */
 	for (i = 0; i < t.num; i++) {
 		perf_disable(t.fd[i]);
 		c = perf_count(t.fd[i]);
@@ -386,7 +386,10 @@ static void read_all(const struct take *t)
 	}
 }
 
-/* All counters have the same cycles, but for one of each box, which may have been lent. */
+/*
+ * All counters have stopped once and gone on, and have the same cycles, but for one of each box, which
+ * may have been lent.
+ */
 static void check_cycles(const struct take *t)
 {
 	uint16_t ctr[SILICON_MAX_COUNTERS];
@@ -404,17 +407,19 @@ static void check_cycles(const struct take *t)
 				cycles = silicon_truth(0, SYN_ENABLED, ctr[0]);
 		}
 		for (j = 0, odd = 0; j < num; j++)
-			odd += silicon_truth(0, SYN_ENABLED, ctr[j]) != cycles;
-		ktap_check(cycles && odd <= 1, "without %s: %s: %d of %d counters not for %llu cycles",
+			odd += silicon_truth(0, SYN_ENABLED, ctr[j]) != cycles ||
+			       silicon_truth(0, SYN_WINDOWS, ctr[j]) != 2;
+		ktap_check(cycles && odd <= 1,
+			   "without %s: %s: %d of %d counters not for %llu cycles, not twice",
 			   t->boxes, t->pmu[i], odd, num, cycles);
 	}
 }
 
 /*
- * Where no counter is free, or those that are count no clocks, one that counts for somebody is lent.
- * Behind a closed gate it shows that nothing of the test is in his count, which another CPU reads
- * all the time. Behind an open one all others stop at once, and go on at once. Without a gate he sees
- * that he has counted for a part of the time only.
+ * Where no counter is free, or the free ones count no clocks, the counter of an event is lent. Behind a
+ * closed gate nothing of the test is in its count, which another CPU reads all the time. Behind an open
+ * gate all other events stop at once and go on at once. Without a gate the events have run for a part of
+ * the time.
  */
 static void lent(void)
 {
@@ -480,7 +485,7 @@ static void lent(void)
 				   t.boxes, t.pmu[n], c.running, c.enabled);
 			perf_disable(t.fd[n]);
 		}
-		if (gate == NO_GATE)
+		if (gate != CLOSED)
 			check_taken(t.boxes, &t, "");
 		event_close_all();
 		msr_write(0, SYN_TRAFFIC_RESET, 1);

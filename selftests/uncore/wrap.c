@@ -68,7 +68,8 @@ static void run_until(int cpu, int gate, unsigned int ctr, u64 overflows)
 	for (i = 0; i < 1000 && silicon_truth(cpu, SYN_OVERFLOWS, ctr) < overflows; i++)
 		sleep_us(100);
 	perf_disable(gate);
-	ktap_require(silicon_truth(cpu, SYN_OVERFLOWS, ctr) == overflows, "not %llu overflows", overflows);
+	ktap_require(silicon_truth(cpu, SYN_OVERFLOWS, ctr) == overflows, "%llu overflows, not %llu",
+		     silicon_truth(cpu, SYN_OVERFLOWS, ctr), overflows);
 }
 
 /* Nobody reads while it runs; three wraps, of six counters in the same cycle. */
