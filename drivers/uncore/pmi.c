@@ -71,10 +71,14 @@ static DEFINE_PER_CPU(struct uncore_package *, uncore_inside);
 
 /* ---- delivery of the PMI ---- */
 
-/* The local APIC has masked the entry with the interrupt. */
+/*
+ * The local APIC has masked the entry with the interrupt. A PMI may just come: uncore_nmi_first()
+ * shall find its mask.
+ */
 static void uncore_pmi_unmask(void)
 {
-	apic->write(APIC_LVTPC, APIC_DM_NMI);
+	if (apic->read(APIC_LVTPC) & APIC_LVT_MASKED)
+		apic->write(APIC_LVTPC, APIC_DM_NMI);
 }
 
 /**
@@ -174,7 +178,7 @@ static bool uncore_nmi_is_pmi(void)
 	       !(this_cpu_read(uncore_core_status) & ~uncore_read_core_status());
 }
 
-/* No overflow is pending. */
+/* No overflow that interrupts is pending. */
 static int uncore_nmi_spurious(struct uncore_package *pkg)
 {
 	if (!uncore_nmi_is_pmi())
@@ -540,9 +544,9 @@ static bool uncore_handle_pass(struct uncore_package *pkg, struct uncore_walk *w
  *
  * A nested call, from a callback of perf while a sample is delivered, only finds what is due.
  *
- * Returns how many overflows have caused a PMI, or -1 if there was nothing to handle.
+ * Returns how many overflows have caused a PMI.
  */
-static int uncore_handle(struct uncore_package *pkg, struct uncore_walk *walk)
+static unsigned int uncore_handle(struct uncore_package *pkg, struct uncore_walk *walk)
 	__must_hold(&pkg->lock)
 {
 	struct uncore_pmi *pmi = &pkg->pmi;
@@ -555,9 +559,7 @@ static int uncore_handle(struct uncore_package *pkg, struct uncore_walk *walk)
 	walk->regs = uncore_sample_regs(walk->regs, &room);
 	while (walk->pass < UNCORE_MAX_PASSES && uncore_handle_pass(pkg, walk))
 		walk->pass++;
-	if (!walk->any)
-		return -1;
-	if (pmi->delivering)
+	if (!walk->any || pmi->delivering)
 		return walk->pmis;
 	thaw = pkg->hold.frozen;
 	if (thaw) {
@@ -593,13 +595,14 @@ void uncore_unlock(struct uncore_package *pkg)
 /* The NMI has interrupted code that has the lock or waits for it. */
 static int uncore_nmi_inside(struct uncore_package *pkg)
 {
-	if (!uncore_global_status())
-		return uncore_nmi_spurious(pkg);
-	WRITE_ONCE(pkg->pmi.pending, true);
+	u32 status = uncore_global_status();
+
+	if (status)
+		WRITE_ONCE(pkg->pmi.pending, true);
 	/* The self-test asks, which runs beside no event that interrupts. */
-	if (!pkg->pmi.events && uncore_nmi_is_pmi())
+	if (status && !pkg->pmi.events && uncore_nmi_is_pmi())
 		WRITE_ONCE(pkg->pmi.proof_ns, local_clock());
-	return NMI_HANDLED;
+	return status & U_GLOBAL_PMI ? NMI_HANDLED : uncore_nmi_spurious(pkg);
 }
 
 /*
@@ -620,8 +623,9 @@ static int uncore_nmi_elsewhere(struct uncore_package *pkg)
 static int uncore_nmi(unsigned int cmd, struct pt_regs *regs)
 {
 	struct uncore_walk walk = { .regs = regs };
-	int cpu = smp_processor_id(), pmis;
+	int cpu = smp_processor_id();
 	struct uncore_package *pkg = uncore_package_of(cpu);
+	unsigned int pmis;
 
 	if (this_cpu_read(uncore_lvtpc) && apic->read(APIC_LVTPC) == UNCORE_LVTPC_MARK)
 		uncore_pmi_unmask();
@@ -635,7 +639,7 @@ static int uncore_nmi(unsigned int cmd, struct pt_regs *regs)
 	uncore_lock(pkg);
 	pmis = uncore_handle(pkg, &walk);
 	uncore_unlock(pkg);
-	return pmis < 0 ? uncore_nmi_spurious(pkg) : NMI_HANDLED;
+	return pmis ? NMI_HANDLED : uncore_nmi_spurious(pkg);
 }
 
 /* ---- the watch ---- */
@@ -644,15 +648,15 @@ static void uncore_watch_pmis(struct uncore_package *pkg)
 {
 	bool wanted = uncore_pmi_wanted(pkg);
 	struct uncore_pmi *pmi = &pkg->pmi;
-	int missed;
+	unsigned int missed;
 
 	uncore_pmi_listen(pkg, wanted);
 	pmi->busy_ns = 0;
 	if (wanted) {
 		missed = uncore_handle(pkg, &(struct uncore_walk){ .all = 1 });
-		atomic64_add(max(missed, 0), &pkg->totals.missed);
+		atomic64_add(missed, &pkg->totals.missed);
 		/* Another program may have masked LVTPC. */
-		if (missed > 0)
+		if (missed)
 			uncore_pmi_unmask();
 	}
 	WRITE_ONCE(pmi->armed, wanted);

@@ -212,6 +212,40 @@ static void late_pmis(void)
 	check_sampled("late");
 }
 
+/* The overflow bit of an event that only counts stays set until the watch has run. */
+static void beside_a_wrap(void)
+{
+	unsigned int before, i;
+	u64 end;
+	int fd;
+
+	start();
+	sampling_open("xeon7500_mbox_0", "mbox_cycles", 1ull << 40, 0, 1);
+	perf_enable(rings[0].fd);
+	perf_enable(event_open("xeon7500_cbox_0", "llc_hits.all", 0, -1));
+	fd = event_open("xeon7500_cbox_1", "llc_misses.all", 0, -1);
+	before = seen("unknown");
+	for (i = 0; i < NMIS; i++) {
+		msr_write(0, C0_CTR_0, (1ull << 48) - 100);
+		nmis(0, 1, 0);
+	}
+	check_arrived("beside a counter that wraps", seen("unknown") - before, NMIS);
+	run_on(0);
+	before = seen("unknown");
+	for (i = 0; i < NMIS; i++) {
+		msr_write(0, C0_CTR_0, (1ull << 48) - 100);
+		msr_write(0, SYN_NMI, 50000 + rand() % 3000000);
+		for (end = clock_ns() + 4000000; clock_ns() < end;) {
+			perf_enable(fd);
+			perf_disable(fd);
+		}
+	}
+	run_on(-1);
+	check_arrived("in the lock, beside a counter that wraps", seen("unknown") - before, NMIS);
+	ktap_check(silicon_truth(0, SYN_OVERFLOWS, C0_CTR_0) == 2 * NMIS, "%llu wraps",
+		   silicon_truth(0, SYN_OVERFLOWS, C0_CTR_0));
+}
+
 /* Their PMIs never come, so no other NMI is to be taken for them. */
 static void lost_pmis(void)
 {
@@ -270,6 +304,8 @@ SILICON_MAIN({ "an NMI of nobody is unknown when nothing samples", nothing_sampl
 	     { "an NMI of nobody is unknown while PMIs find the package locked", while_locked },
 	     { "SERR and IOCHK arrive while an event samples at 1 kHz", of_the_chipset },
 	     { "late PMIs are taken, and counted", late_pmis },
+	     { "an NMI of nobody is unknown when an event that only counts has wrapped",
+	       beside_a_wrap },
 	     { "lost PMIs excuse no NMI, while the event goes on", lost_pmis },
 	     { "PMIs come again when somebody has masked LVTPC", masked },
 	     { "PMIs come when somebody has masked LVTPC before", masked_at_first })
