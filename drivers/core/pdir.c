@@ -266,8 +266,8 @@ static bool pdir_waits(struct pdir_cpu *c, enum pdir_order order, enum pdir_kind
 		asked = order == PDIR_TASK && pdir_left(other, kind, now) ?
 			PDIR_CPU : pdir_asked(READ_ONCE(other->ask), kind, now);
 		/* Who has made room in the other's interval does not come back within it. */
-		if (asked < 0 && prior == (int)order)
-			asked = pdir_asked(READ_ONCE(other->done), kind, now);
+		if (prior == (int)order)
+			asked = max(asked, pdir_asked(READ_ONCE(other->done), kind, now));
 		if (runs < 0 && asked < prior)
 			return false;
 		if (asked < prior && runs < prior)

@@ -487,6 +487,7 @@ static void pinned_beside(int pdir, int pinned, u64 before, long before_that)
 
 static void pinned(void)
 {
+	struct perf_event_attr attr = core_attr(0x003c, 0, 0);
 	int cpu, pass, fd;
 	long that;
 	u64 num;
@@ -530,6 +531,16 @@ static void pinned(void)
 		   disturbed() - that);
 	real_time(false);
 	pinned_beside(fd, pass, num, that);
+	/* A group stays, too, though PDIR has to stop for cycles: the watchdog has their counter. */
+	attr.disabled = 0;
+	fd = open_pinned(PDIR, 2, 0);
+	pass = perf_open(&attr, 0, fd);
+	ktap_require(pass >= 0, "cycles beside it: %s", strerror(-pass));
+	ktap_require(!shell("grep -q 1 /proc/sys/kernel/nmi_watchdog"), "no NMI watchdog");
+	busy(0.01);
+	ktap_check(!given_up(fd), "a pinned group");
+	close(pass);
+	close(fd);
 	/* A module that comes schedules all events anew. */
 	if (ext_needless())
 		return;

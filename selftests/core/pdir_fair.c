@@ -186,6 +186,42 @@ static void after_tasks(void)
 	share_fairly();
 }
 
+/* A thread that asked once, and then no more, keeps nobody waiting. */
+static void asked_once(void)
+{
+	struct perf_event_attr attr = core_attr(PDIR, 0, 2);
+	struct perf_count a, b;
+	pid_t pid;
+	int fd, i;
+
+	begin();
+	pid = fork();
+	ktap_require(pid >= 0, "fork: %s", strerror(errno));
+	if (!pid)
+		task(1, true);
+	run_on(0);
+	attr.disabled = 0;
+	fd = open_task(&attr, -1);
+	ktap_require(fd >= 0, "PDIR of a task");
+	for (i = 0; i < 3000; i++)
+		usleep(100);
+	ktap_check(!waitpid(pid, NULL, WNOHANG), "the other task ended");
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	a = perf_count(fd);
+	ktap_check(a.running * 10 < a.enabled * 9, "the other task was not on its way");
+	usleep(50000);
+	/* It is added each time it wakes up. */
+	a = perf_count(fd);
+	for (i = 0; i < 4000; i++)
+		usleep(100);
+	b = perf_count(fd);
+	ktap_check((b.running - a.running) * 10 >= (b.enabled - a.enabled) * 9, "%llu of %llu ns",
+		   b.running - a.running, b.enabled - a.enabled);
+	close(fd);
+}
+
 CORE_MAIN("2a 2d", { "the threads of a core share PDIR", fair },
 	  { "they share it also where perf rotates it with another event", rotated },
-	  { "they share it also after tasks have waited for each other", after_tasks })
+	  { "they share it also after tasks have waited for each other", after_tasks },
+	  { "a task has PDIR for itself when the other thread asks no more", asked_once })
