@@ -279,6 +279,7 @@ static void uncore_box_lost(struct uncore_box *box)
 	       box->instance);
 	uncore_box_go_on(box, ~0U);
 	uncore_stopwatch_run(&box->gone, true, local_clock(), &uncore_box_package(box)->held);
+	/* A sample may be under way on the CPU that the package comes from. */
 	box->due = 0;
 	/* No guard is left to be switched off. */
 	bitmap_zero(box->subregs.known, UNCORE_MAX_SUBREGS);

@@ -121,10 +121,8 @@ static void uncore_test_clear(const struct uncore_test *t)
 	uncore_clear_global_status(uncore_global_status());
 }
 
-/* It may have overflowed, also for the event that has lent it. */
 static void uncore_test_give_back(const struct uncore_test *t)
 {
-	uncore_test_clear(t);
 	if (t->c->event)
 		uncore_box_program(t->box, t->c);
 }
