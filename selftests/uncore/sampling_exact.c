@@ -30,6 +30,9 @@ static const struct {
 
 #define KINDS	(int)ARRAY_SIZE(kinds)
 
+/* In the EVT_SEL of a C-Box */
+#define SEL_ENABLE	(1 << 22)
+
 /* How often the event happens in 1000 uncore cycles. */
 static u64 rate(const char *pmu, const char *event, int cpu)
 {
@@ -310,6 +313,32 @@ static void throttled_group(void)
 	period = rate("xeon7500_cbox_4", "trans_maf", package_cpu(0)) * 137;
 	for (i = 0; i < 1600; i += step)
 		throttled_group_by(i / step % 4 ? "trans_maf" : "trans_maf,freeze=1", period, i);
+}
+
+/* perf may throttle the group in an NMI, when it has added a sibling but not enabled the PMU. */
+static void throttled_on_the_way_in(void)
+{
+	int cpu = package_cpu(0), leader, sibling, i;
+	u64 period;
+
+	ktap_skip_on_debug_kernel();
+	start();
+	sampling_limit(5000);
+	period = rate("xeon7500_cbox_4", "trans_maf", cpu) * 137;
+	leader = throttled_open("xeon7500_cbox_4", "trans_maf", period, cpu, -1);
+	throttled_open("xeon7500_cbox_4", "trans_maf", period, cpu, leader);
+	sibling = rings[1].fd;
+	run_on(cpu);
+	perf_enable(leader);
+	for (i = 0; i < (soak() ? 200000 : 5000); i++) {
+		perf_disable(sibling);
+		perf_enable(sibling);
+		ktap_require(msr_read(cpu, C4_EVT_SEL_1) & SEL_ENABLE,
+			     "on a counter that is not programmed, round %d", i);
+	}
+	run_on(-1);
+	rings_drain();
+	ktap_check(rings[0].throttles + rings[1].throttles >= 2, "never throttled");
 }
 
 /*
@@ -792,6 +821,7 @@ SILICON_MAIN({ "each kind of box, package 0, with freeze", each_kind_first },
 	     { "samples are exact at many periods", many_periods },
 	     { "periods too small to serve", tiny_periods },
 	     { "a throttled group starts again", throttled_group },
+	     { "a group throttled while a sibling comes in", throttled_on_the_way_in },
 	     { "a group throttled as its leader overflows", throttled_with_leader },
 	     { "a throttled group whose leader has a frequency", throttled_by_frequency },
 	     { "a period longer than a counter", long_period },
