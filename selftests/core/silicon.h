@@ -346,4 +346,45 @@ static inline bool is_share(u64 part, u64 all, u64 share)
 	return llabs((int64_t)(part * 65536 - all * share)) < 2 * 65536;
 }
 
+/* ---- branch trace store ---- */
+
+#define BTS_OFF_USR	(1 << 10)
+
+/* A record of each taken branch: from the branch, to where it goes; none with @off. */
+static inline void branch_trace(u64 off)
+{
+	struct perf_event_attr attr = core_attr(PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0, 0);
+	u64 n = 20000, start, taken = 0, other = 0;
+	const union ring_record *rec;
+	struct ring ring;
+
+	attr.type = PERF_TYPE_HARDWARE;
+	attr.sample_period = 1;
+	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_ADDR;
+	attr.exclude_kernel = 1;
+	ring_open(&ring, &attr);
+	perf_enable(ring.fd);
+	msr_write(0, IA32_DEBUGCTL, msr_read(0, IA32_DEBUGCTL) | off);
+	asm volatile("lea 1f(%%rip), %0\n1:\tdec %1\n\tjnz 1b" : "=&r"(start), "+r"(n) : : "cc");
+	perf_disable(ring.fd);
+	while ((rec = ring_record(&ring))) {
+		if (rec->header.type != PERF_RECORD_SAMPLE || rec->word[1] - start > 8)
+			continue;
+		if (rec->word[1] == start + 3 && rec->word[2] == start)
+			taken++;
+		else
+			other++;
+	}
+	ktap_check(taken == (off ? 0 : 19999) && !other && !ring.lost,
+		   "%llu taken, %llu others, %llu lost", taken, other, ring.lost);
+	ring_close(&ring);
+}
+
+static inline void check_branch_trace(void)
+{
+	run_on(0);
+	branch_trace(0);
+	branch_trace(BTS_OFF_USR);
+}
+
 #endif

@@ -208,4 +208,5 @@ KTAP_MAIN_UNLESS(silicon_missing() ?: core_missing("5c 5f"),
 		 { "offcore latency", latency },
 		 { "offcore responses", responses },
 		 { "generic cache events", generic_caches },
+		 { "branch trace store", check_branch_trace },
 		 { "levels", levels })

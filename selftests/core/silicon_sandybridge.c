@@ -352,4 +352,5 @@ KTAP_MAIN_UNLESS(silicon_missing() ?: core_missing("2a 2d"),
 		 { "load latency", loads },
 		 { "PDIR", pdir },
 		 { "PDIR's counter and bit", pdir_counter },
+		 { "branch trace store", check_branch_trace },
 		 { "the counter of precise stores", store_counter })

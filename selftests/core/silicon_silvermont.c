@@ -104,4 +104,5 @@ KTAP_MAIN_UNLESS(silicon_missing() ?: core_missing("37 4a 4c 4d 5a"),
 		 { "offcore latency", latency },
 		 { "offcore responses", responses },
 		 { "generic cache events", generic_caches },
+		 { "branch trace store", check_branch_trace },
 		 { "levels", levels })

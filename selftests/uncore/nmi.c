@@ -3,8 +3,7 @@
  * When PMIs are asked for, what proves that they arrive, and what becomes of them.
  * NMIs that nobody wants are in selftests/vm/unknown_nmi.py.
  *
- * CPU 0 is in charge of package 0, CPU 2 of package 1. The NMI watchdog is off: while the
- * core PMU is in use, its handler claims every NMI, and none would be left.
+ * CPU 0 is in charge of package 0, CPU 2 of package 1.
  *
  * VM: --sockets 2 --cores 2 --icount --append nmi_watchdog=0
  * SOAK: 6.1 6.12 newest

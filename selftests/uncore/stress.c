@@ -3,8 +3,7 @@
  * Everything at once: all kinds of boxes of two packages sample, CPUs go and come back,
  * the core PMU samples on all CPUs and the NMI watchdog runs. Each overflow of the
  * silicon is a sample, or one that found no room in its ring: none is lost. No NMI
- * is left that nobody wants; since the core PMU's handler claims every NMI while it is
- * in use, also once without it.
+ * is left that nobody wants, with the core PMU in use and without it.
  *
  * OVERFLOWS in the environment says how many there are to be at least, see
  * selftests/bench/stress; else it is a million in make soak. The rings have room:

@@ -31,7 +31,6 @@
 #define MSR_LBR_INFO		0xdc0
 
 #define MISC_ENABLE_PERFMON	(1ull << 7)
-#define MISC_ENABLE_BTS_UNAVAIL	(1ull << 11)
 #define MISC_ENABLE_PEBS_UNAVAIL (1ull << 12)
 
 static const struct core_model models[] = {
@@ -321,9 +320,8 @@ static enum msr_rc rdmsr(CPUState *cs, uint32_t msr, uint64_t *val)
 		*val = k->debugctl;
 		break;
 	case MSR_IA32_MISC_ENABLE:
-		/* BTS is not modelled; PEBS is (bit 12 stays 0). */
-		*val = core_env(k)->msr_ia32_misc_enable | MISC_ENABLE_PERFMON |
-		       MISC_ENABLE_BTS_UNAVAIL;
+		/* BTS and PEBS are there: bits 11 and 12 stay 0. */
+		*val = core_env(k)->msr_ia32_misc_enable | MISC_ENABLE_PERFMON;
 		break;
 	case MSR_PERF_CAP:
 		*val = k->model->perf_cap;
@@ -497,7 +495,7 @@ static void cpuid(CPUX86State *env, uint32_t leaf, uint32_t sub,
 
 	switch (leaf) {
 	case 1:
-		*c |= 1u << 15 | 1u << 2;	/* PDCM, DTES64 */
+		*c |= 1u << 15 | 1u << 4 | 1u << 2; /* PDCM, DS-CPL, DTES64 */
 		*d |= 1u << 21;			/* DS */
 		/* The steppings whose microcode revision Linux knows to be good. */
 		if (m->kind == KIND_SANDYBRIDGE)

@@ -134,7 +134,7 @@ struct core_trace {
 	uint64_t armed;		/* what the countdown was last set to */
 	uint64_t retired;	/* instructions seen; a sequence number */
 
-	uint32_t due;		/* counters to settle before the next instruction */
+	uint32_t due;		/* counters to settle before the next instruction, and DUE_BTS */
 	uint32_t ready;		/* of those: the record's turn has come */
 	uint32_t skid;		/* counters whose record waits for skid_until[] */
 	uint32_t wait;		/* ... and then for the next event */
@@ -219,6 +219,10 @@ static inline uint8_t core_ring(const struct core *k)
 #define GLOBAL_STATUS_OVF_UNCORE	(1ull << 61)
 #define GLOBAL_STATUS_OVF_BUF	(1ull << 62)
 #define DEBUGCTL_LBR		(1ull << 0)
+#define DEBUGCTL_TR		(1ull << 6)
+#define DEBUGCTL_BTS		(1ull << 7)
+#define DEBUGCTL_BTS_OFF_OS	(1ull << 9)
+#define DEBUGCTL_BTS_OFF_USR	(1ull << 10)
 #define DEBUGCTL_FRZ_LBR	(1ull << 11)
 #define DEBUGCTL_FRZ_PERFMON	(1ull << 12)
 #define DEBUGCTL_UNCORE_PMI	(1ull << 13)
@@ -270,6 +274,7 @@ void core_apply(struct core *k);	/* after any change; the past is counted */
 void core_set_counter(struct core *k, unsigned int i, uint64_t val);
 /* Counter i has gone past its end; s tells which instruction did it, if known. */
 void core_overflow(struct core *k, unsigned int i, const struct core_sample *s);
+void core_interrupt(struct core *k);
 void core_pmi(struct core *k);		/* freeze and interrupt */
 void core_pmi_init(struct core *k);
 
@@ -350,5 +355,10 @@ bool pebs_on(const struct core *k, unsigned int i);
 bool pebs_exact(const struct core *k, unsigned int i);	/* reduced skid or PDIR */
 void pebs_write(struct core *k, unsigned int i, const struct core_sample *s);
 bool pebs_set_index(struct core *k, uint64_t where);	/* SYN_PEBS_INDEX_* */
+
+/* The branch trace store: its buffer has reached the threshold */
+#define DUE_BTS		(1u << CORE_COUNTERS)
+bool bts_on(const struct core *k);
+void bts_write(struct core *k, uint64_t from, uint64_t to, uint8_t ring);
 
 #endif

@@ -136,6 +136,8 @@ void branch_resolve(struct core *k, uint64_t to, uint8_t ring)
 		    (c->rings & core_ring(k)))
 			trace_count(k, i, &s);
 	}
+	if (taken && bts_on(k))
+		bts_write(k, br.ip, to, ring);
 	if (!taken || !branch_lbr_on(k) || filtered(k, br.kind, ring))
 		return;
 	if (returns(k, &br))

@@ -46,13 +46,18 @@ void core_pmi_init(struct core *k)
 	k->pmi = timer_new_ns(QEMU_CLOCK_VIRTUAL, pmi_fired, k);
 }
 
-void core_pmi(struct core *k)
+void core_interrupt(struct core *k)
 {
-	freeze(k);
 	if (!k->knob.pmi_late)
 		silicon_pmi(k->cs);
 	else if (!timer_pending(k->pmi))
 		timer_mod(k->pmi, silicon_now_ns() + k->knob.pmi_late);
+}
+
+void core_pmi(struct core *k)
+{
+	freeze(k);
+	core_interrupt(k);
 }
 
 void core_overflow(struct core *k, unsigned int i, const struct core_sample *s)

@@ -178,6 +178,8 @@ void trace_boundary(struct core *k)
 		k->ctr[i].val &= core_mask(k);
 		core_overflow(k, i, &k->t.sample[i]);
 	}
+	if (due & DUE_BTS)
+		core_interrupt(k);
 	core_apply(k);
 	if (!locked)
 		bql_unlock();
@@ -339,7 +341,7 @@ static uint8_t wanted(const struct core *k)
 			break;
 		}
 	}
-	if (branch_lbr_on(k))
+	if (branch_lbr_on(k) || bts_on(k))
 		class |= CLASS_INSN(3) | CLASS_OP(3);
 	return class ? class : CLASS_NONE;
 }

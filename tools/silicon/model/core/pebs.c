@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the microcode does when a counter with PEBS overflows: write a record
- * into the buffer of the DS area, reload the counter, and report a buffer that
- * is full enough.
+ * What the microcode writes into the buffers of the DS area. PEBS: when a
+ * counter overflows, write a record, reload the counter, and report a buffer
+ * that is full enough. BTS: write a record of each branch that is taken.
  */
 #include "core.h"
 #include "exec/cpu-common.h"
 
+#define DS_BTS_BASE	0x00
+#define DS_BTS_INDEX	0x08
 #define DS_PEBS_BASE	0x20
 #define DS_PEBS_INDEX	0x28
 #define DS_PEBS_RESET	0x40
@@ -214,4 +216,28 @@ bool pebs_set_index(struct core *k, uint64_t where)
 		return ds_write(k, DS_PEBS_INDEX, m.maximum);
 	}
 	return false;
+}
+
+/* SDM volume 3, 17.4.5 and 17.4.9.3 */
+bool bts_on(const struct core *k)
+{
+	return !(~k->debugctl & (DEBUGCTL_TR | DEBUGCTL_BTS));
+}
+
+void bts_write(struct core *k, uint64_t from, uint64_t to, uint8_t ring)
+{
+	uint64_t record[3] = { from, to };
+	struct management m;
+	uint64_t next;
+
+	if (k->debugctl & (ring == RING_OS ? DEBUGCTL_BTS_OFF_OS : DEBUGCTL_BTS_OFF_USR) ||
+	    !ds_read(k, DS_BTS_BASE, &m, sizeof(m)))
+		return;
+	next = m.index + sizeof(record);
+	if (m.index < m.base || next > m.maximum ||
+	    cpu_memory_rw_debug(k->cs, m.index, record, sizeof(record), true))
+		return;
+	ds_write(k, DS_BTS_INDEX, next);
+	if (m.index < m.threshold && next >= m.threshold)
+		k->t.due |= DUE_BTS;
 }
