@@ -72,12 +72,12 @@ static DEFINE_PER_CPU(struct uncore_package *, uncore_inside);
 /* ---- delivery of the PMI ---- */
 
 /*
- * The local APIC has masked the entry with the interrupt. A PMI may just come: uncore_nmi_first()
- * shall find its mask.
+ * Another program may have changed the entry of the local APIC. Write it only if so: a PMI may be
+ * arriving, and uncore_nmi_first() must find the mask that it leaves.
  */
 static void uncore_pmi_unmask(void)
 {
-	if (apic->read(APIC_LVTPC) & APIC_LVT_MASKED)
+	if ((apic->read(APIC_LVTPC) & (APIC_LVT_MASKED | APIC_MODE_MASK)) != APIC_DM_NMI)
 		apic->write(APIC_LVTPC, APIC_DM_NMI);
 }
 
@@ -141,6 +141,9 @@ static u64 uncore_read_core_status(void)
 
 	if (rdmsrq_safe(MSR_CORE_PERF_GLOBAL_STATUS, &status))
 		return 0;
+	/* The handler of the core PMU may claim the NMI for this bit, as we do. */
+	if (status & GLOBAL_STATUS_UNC_OVF)
+		wrmsrq_safe(MSR_CORE_PERF_GLOBAL_OVF_CTRL, status & GLOBAL_STATUS_UNC_OVF);
 	return status & ~(GLOBAL_STATUS_COND_CHG | GLOBAL_STATUS_UNC_OVF);
 }
 
@@ -628,7 +631,7 @@ static int uncore_nmi(unsigned int cmd, struct pt_regs *regs)
 	unsigned int pmis;
 
 	if (this_cpu_read(uncore_lvtpc) && apic->read(APIC_LVTPC) == UNCORE_LVTPC_MARK)
-		uncore_pmi_unmask();
+		apic->write(APIC_LVTPC, APIC_DM_NMI);
 	if (!pkg || !READ_ONCE(pkg->pmi.armed))
 		return NMI_DONE;
 	if (READ_ONCE(pkg->cpu) != cpu)
@@ -655,7 +658,6 @@ static void uncore_watch_pmis(struct uncore_package *pkg)
 	if (wanted) {
 		missed = uncore_handle(pkg, &(struct uncore_walk){ .all = 1 });
 		atomic64_add(missed, &pkg->totals.missed);
-		/* Another program may have masked LVTPC. */
 		if (missed)
 			uncore_pmi_unmask();
 	}

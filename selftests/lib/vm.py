@@ -218,12 +218,12 @@ def put(*files):
     return [word for f in files for word in ('--put', f)]
 
 
-def guests(ktap, name, command, *options, where='', without=()):
+def guests(ktap, name, command, *options, where=''):
     """A whole test: boots each kernel with these options and runs the command there. /t/guest is
     selftests/guest/NAME/guest.c, and the modules of NAME, if it has a Kbuild, are beside it. Results
-    have WHERE behind the kernel. It does not boot those of WITHOUT."""
+    have WHERE behind the kernel."""
     guest = build(name)
-    for kernel in (k for k in kernels() if k not in without):
+    for kernel in kernels():
         files = [f'{guest}:/t/guest']
         if os.path.exists(f'{TOP}/selftests/guest/{name}/Kbuild'):
             files += [f'{ko}:/t/' for ko in glob.glob(modules(name, kernel) + '/*.ko')]

@@ -3,8 +3,7 @@
 """NMIs of others (the dump button, SERR, IOCHK) reach the kernel while the uncore samples.
 
 A module takes them in place of the kernel's complaint. The cases are in
-selftests/guest/unknown_nmi/guest.c. With the NMI watchdog the handler of the core PMU takes part; that
-of 6.1 and 6.12 claims all NMIs then, also without our driver.
+selftests/guest/unknown_nmi/guest.c. With the NMI watchdog the handler of the core PMU takes part.
 
 TEST: 6.1 newest
 SOAK: 6.1 6.12 newest
@@ -20,5 +19,5 @@ ktap = Ktap()
 COMMAND = 'insmod /t/witness.ko && /t/guest'
 vm.guests(ktap, 'unknown_nmi', COMMAND, '--icount', '--append', 'nmi_watchdog=0')
 vm.guests(ktap, 'unknown_nmi', COMMAND, '--icount', '--append', 'nmi_watchdog=1',
-          where=', NMI watchdog', without=('6.1', '6.12'))
+          where=', NMI watchdog')
 sys.exit(ktap.end())

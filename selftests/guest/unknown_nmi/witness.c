@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Takes the NMIs that nobody wanted, and those of SERR and IOCHK, in place of the kernel's
- * complaint; says in /sys/module how many there were. Whatever is written to "mask" masks the LVTPC
- * of the CPU that writes it.
+ * complaint; says in /sys/module how many there were. What is written to "lvtpc" becomes the LVTPC of
+ * the CPU that writes it.
  */
 #include <linux/io.h>
 #include <linux/module.h>
@@ -20,15 +20,19 @@ module_param(serr, uint, 0444);
 static unsigned int iochk;
 module_param(iochk, uint, 0444);
 
-static int witness_mask(const char *text, const struct kernel_param *kp)
+static int witness_lvtpc(const char *text, const struct kernel_param *kp)
 {
-	apic->write(APIC_LVTPC, APIC_DM_NMI | APIC_LVT_MASKED);
-	return 0;
+	unsigned int lvtpc;
+	int err = kstrtouint(text, 0, &lvtpc);
+
+	if (!err)
+		apic->write(APIC_LVTPC, lvtpc);
+	return err;
 }
 
-static const struct kernel_param_ops witness_mask_ops = { .set = witness_mask };
+static const struct kernel_param_ops witness_lvtpc_ops = { .set = witness_lvtpc };
 
-module_param_cb(mask, &witness_mask_ops, NULL, 0200);
+module_param_cb(lvtpc, &witness_lvtpc_ops, NULL, 0200);
 
 static void witness_clear(u8 bit)
 {
