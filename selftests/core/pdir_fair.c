@@ -209,7 +209,7 @@ static void asked_once(void)
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	a = perf_count(fd);
-	ktap_check(a.running * 10 < a.enabled * 9, "the other task was not on its way");
+	ktap_check(a.running * 10 < a.enabled * 9, "the other task was not in its way");
 	usleep(50000);
 	/* It is added each time it wakes up. */
 	a = perf_count(fd);
