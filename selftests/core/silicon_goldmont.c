@@ -151,6 +151,13 @@ static void masks(void)
 	measure(sel, v, 4);
 	ktap_check(!v[1] && close_to(v[2], v[0] * 13 / 4) && !v[3],
 		   "edges of always %llu, all %llu, none %llu", v[1], v[2], v[3]);
+	/* Branches come one at a time. */
+	sel[0] = 0xc4 | on;
+	sel[1] = sel[0] | CMASK(1);
+	sel[2] = sel[0] | CMASK(2);
+	measure(sel, v, 3);
+	ktap_check(v[0] && v[1] == v[0] && !v[2], "branches %llu, 1 or more %llu, 2 %llu", v[0],
+		   v[1], v[2]);
 }
 
 static void latency(void)

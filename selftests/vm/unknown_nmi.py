@@ -5,7 +5,7 @@
 A module takes them in place of the kernel's complaint. The cases are in
 selftests/guest/unknown_nmi/guest.c. With the NMI watchdog the handler of the core PMU takes part.
 
-TEST: 6.1 newest
+TEST: 6.1
 SOAK: 6.1 6.12 newest
 """
 import os
