@@ -3,7 +3,7 @@
  * PART: adversaries
  * VM: --machine sandybridge --cores 2 --threads 2
  * PTI: on
- * TEST: 6.1
+ * TEST: 6.1 debug
  * SOAK: 6.1 6.12 newest
  *
  * PDIR has its core to itself. CPUs 0 and 1 are the threads of a core. A kernel with our changes

@@ -892,6 +892,8 @@ def messages():
     ktap.result('the other module', ended(world.run('offcore', '--', 'true'), 3, 'modprobe intel_core_ext'))
     ktap.result('the machine has a name', ended(world.run('list'), 0, 'not for this machine but for\n? *Xeon 7500',
                                                   'stdout'))
+    ktap.result('the scope of a metric', ended(world.run('list', 'memory_write_bandwidth_mbox'), 0,
+                                               r'\n    scope     box\n', 'stdout'))
     for args in ['list'], ['list', '--rules']:
         # A line that begins with a name, and the indented lines after it
         heads = re.findall(r'^\S.*(?:\n .*)*', world.run(*args).stdout, re.M)

@@ -323,6 +323,6 @@ SILICON_MAIN({ "an NMI of nobody is unknown when nothing samples", nothing_sampl
 	     { "an NMI of nobody is unknown when an event that only counts has wrapped",
 	       beside_a_wrap },
 	     { "lost PMIs excuse no NMI, while the event goes on", lost_pmis },
-	     { "PMIs come again when somebody has masked LVTPC", masked },
-	     { "PMIs come when somebody has masked LVTPC before", masked_at_first },
-	     { "PMIs come when LVTPC had the vector of somebody", vector_at_first })
+	     { "PMIs come again when another program has masked LVTPC", masked },
+	     { "PMIs come when another program has masked LVTPC before", masked_at_first },
+	     { "PMIs come when LVTPC had the vector of another program", vector_at_first })
