@@ -186,7 +186,7 @@ static void after_tasks(void)
 	share_fairly();
 }
 
-/* A thread that asked once, and then no more, keeps nobody waiting. */
+/* An old request of one thread does not make a task on the other thread wait. */
 static void asked_once(void)
 {
 	struct perf_event_attr attr = core_attr(PDIR, 0, 2);

@@ -131,7 +131,7 @@ void books_balance(const char *what, const struct books *b);
 /*
  * Only an event with a limit (REFRESH) may lose a sample, as perf takes it away. Without --icount
  * the host may stop the machine while the driver gives the samples of events that leave, for which
- * it has 6 ms: then a few are lost, and any number on a debug kernel, which takes longer for each.
+ * it has 6 ms: then a few are lost, and more on a debug kernel, which takes longer for each.
  */
 void books_lost(const char *what, const struct books *b);
 

@@ -149,11 +149,22 @@ static void at_one_instruction(void)
 	check_sampled("at one instruction");
 }
 
+/* One NMI on this CPU, while it locks the package again and again for an event. */
+static void nmi_beside_lock(int fd)
+{
+	u64 end = clock_ns() + 4000000;
+
+	msr_write(0, SYN_NMI, 50000 + rand() % 3000000);
+	while (clock_ns() < end) {
+		perf_enable(fd);
+		perf_disable(fd);
+	}
+}
+
 /* A PMI that finds the package locked has come: no other NMI is taken for it. */
 static void while_locked(void)
 {
 	unsigned int before, i;
-	u64 end;
 	int fd;
 
 	start();
@@ -161,13 +172,8 @@ static void while_locked(void)
 	fd = event_open("xeon7500_cbox_0", "llc_misses.all", 0, -1);
 	run_on(0);
 	before = seen("unknown");
-	for (i = 0; i < NMIS; i++) {
-		msr_write(0, SYN_NMI, 50000 + rand() % 3000000);
-		for (end = clock_ns() + 4000000; clock_ns() < end;) {
-			perf_enable(fd);
-			perf_disable(fd);
-		}
-	}
+	for (i = 0; i < NMIS; i++)
+		nmi_beside_lock(fd);
 	run_on(-1);
 	check_arrived("beside a program that locks", seen("unknown") - before, NMIS);
 	check_sampled("beside a program that locks");
@@ -216,7 +222,6 @@ static void late_pmis(void)
 static void beside_a_wrap(void)
 {
 	unsigned int before, i;
-	u64 end;
 	int fd;
 
 	start();
@@ -234,11 +239,7 @@ static void beside_a_wrap(void)
 	before = seen("unknown");
 	for (i = 0; i < NMIS; i++) {
 		msr_write(0, C0_CTR_0, (1ull << 48) - 100);
-		msr_write(0, SYN_NMI, 50000 + rand() % 3000000);
-		for (end = clock_ns() + 4000000; clock_ns() < end;) {
-			perf_enable(fd);
-			perf_disable(fd);
-		}
+		nmi_beside_lock(fd);
 	}
 	run_on(-1);
 	check_arrived("in the lock, beside a counter that wraps", seen("unknown") - before, NMIS);
