@@ -48,7 +48,7 @@ def count(pmu, terms, cpu):
         return seconds(pmu, cpu) * share(pmu, cpu) * MOST * 34.2e9 / 2 / 64
     port = re.search('qpi[0-3]', terms)
     if port:
-        return seconds(pmu, cpu) * 0.8e9 * (1 - share(port[0], cpu) if 'idle' in terms else 1)
+        return seconds(pmu, cpu) * 0.8e9 * (IDLE * (1 - share(port[0], cpu)) if 'idle' in terms else 1)
     return seconds(pmu, cpu) * share(pmu, cpu) * 10 ** DIGITS
 ready()
 until_told()
@@ -201,9 +201,9 @@ class Picture:
         return sorted(found, key=lambda one: -one[0])
 
 
-def draw(world, seed, *args, most=1.0, digits=7, running=100.0):
+def draw(world, seed, *args, most=1.0, digits=7, running=100.0, idle=1.0):
     """A picture of the world's."""
-    world.play(f'SEED, MOST, DIGITS, RUNNING = {seed}, {most}, {digits}, {running}\n{COUNTS}')
+    world.play(f'SEED, MOST, DIGITS, RUNNING, IDLE = {seed}, {most}, {digits}, {running}, {idle}\n{COUNTS}')
     path = f'{world.dir}/map.svg'
     done = world.run('map', '-o', path, *args, '--', 'true')
     if done.returncode or done.stderr:
@@ -231,7 +231,7 @@ def layouts():
             write(f'{world.dir}/long', ''.join(f'link S{p}.qpi{i} HUBNR{p}{i}\n' for p in range(8) for i in range(4)) +
                   'limit memory 20e9\n')
             args = ['--topology', f'{world.dir}/long'] if name == 'long' else topology(name)
-            for more in {'most': 1.0}, {'most': 30.0, 'digits': 12}, {'digits': 3, 'running': 50.0}:
+            for more in {'most': 1.0}, {'most': 30.0, 'digits': 12}, {'digits': 3, 'running': 50.0}, {'idle': 0.0, 'running': 50.0}:
                 try:
                     picture = draw(world, dice.randrange(1 << 30), '--host', *args, **more)
                     bad += [f'{name} {more}: {b}' for b in picture.wrong(packages)]

@@ -134,7 +134,7 @@ static void draw_cboxes(FILE *f, const struct map *map, const struct map_package
 		/* A number that is hatched keeps a margin; in the widest pictures it would be too small. */
 		if (map->packages <= 4)
 			label(f, x + i * w + w / 2 - 1, y + 32, miss->state == MAP_TURNS ?
-			      SIZE(9) MIDDLE INK_MARGIN : share > 0.6 ? SIZE(9) MIDDLE WHITE :
+			      SIZE(8) MIDDLE INK_MARGIN : share > 0.6 ? SIZE(9) MIDDLE WHITE :
 			      map_is(miss) ? SIZE(9) MIDDLE INK : SIZE(9) MIDDLE, "%s",
 			      miss->state == MAP_ABSENT ? "" : map_label(miss, ""));
 		fprintf(f, "</g>\n");
@@ -346,7 +346,7 @@ static struct point lane(const struct drawing *d, int p, int port, int side)
 /* So far from a package a link is straight, so that its number is on it and on no other. */
 static double straight(const struct point *out)
 {
-	return out->x ? 52 : 34;
+	return out->x ? 70 : 34;
 }
 
 /*
