@@ -6,6 +6,7 @@ are those of the counts.
 
 All is computed from the SVG itself, with the widths of DejaVu Sans, which it asks for.
 """
+import itertools
 import math
 import os
 import random
@@ -225,12 +226,18 @@ def layouts():
     for packages in range(1, 9):
         bad = []
         boxes = [(box, i, p) for box, num in fixture.BOXES.items() for i in range(num) for p in range(packages)]
-        for name in None, 'two', 'four', 'eight', 'long':
+        for name in None, 'two', 'four', 'eight', 'long', 'mesh':
             absent = set(dice.sample(boxes, 5)) if name == 'four' else ()
+            fixture.BOXES['cbox'] = 10 if name == 'mesh' else 8	# as the E7 has
             world = World(packages, absent=absent)
+            fixture.BOXES['cbox'] = 8
             write(f'{world.dir}/long', ''.join(f'link S{p}.qpi{i} HUBNR{p}{i}\n' for p in range(8) for i in range(4)) +
                   'limit memory 20e9\n')
-            args = ['--topology', f'{world.dir}/long'] if name == 'long' else topology(name)
+            # Ports in the order of their peers: two packages may have the same port to a third one.
+            free = [itertools.count() for _ in range(5)]
+            write(f'{world.dir}/mesh', ''.join(f'link S{p}.qpi{next(free[p])} S{q}.qpi{next(free[q])}\n'
+                                               for p, q in itertools.combinations(range(5), 2)))
+            args = ['--topology', f'{world.dir}/{name}'] if name in ('long', 'mesh') else topology(name)
             for more in {'most': 1.0}, {'most': 30.0, 'digits': 12}, {'digits': 3, 'running': 50.0}, {'idle': 0.0, 'running': 50.0}:
                 try:
                     picture = draw(world, dice.randrange(1 << 30), '--host', *args, **more)

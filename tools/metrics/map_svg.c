@@ -131,8 +131,11 @@ static void draw_cboxes(FILE *f, const struct map *map, const struct map_package
 		title(f, "C-Box %d: %s", i, map_is(miss) ? map_label(miss, "/s") :
 		      miss->why ?: "there is no such box");
 		cell(f, x + i * w, y + 16, w - 2, 26, miss, miss_colour(share));
-		/* A number that is hatched keeps a margin; in the widest pictures it would be too small. */
-		if (map->packages <= 4)
+		/*
+		 * A number that is hatched keeps a margin. In the widest pictures it would be too
+		 * small, and ten cells have no room for it.
+		 */
+		if (map->packages <= 4 && map->cboxes <= 8)
 			label(f, x + i * w + w / 2 - 1, y + 32, miss->state == MAP_TURNS ?
 			      SIZE(8) MIDDLE INK_MARGIN : share > 0.6 ? SIZE(9) MIDDLE WHITE :
 			      map_is(miss) ? SIZE(9) MIDDLE INK : SIZE(9) MIDDLE, "%s",
@@ -262,14 +265,15 @@ static void place_ports(struct drawing *d, int p)
 			num++;
 			if (j == i)
 				continue;
-			mine = peer < 0 ? 0 : upright ? at[peer].y : at[peer].x;
-			its = peer < 0 ? 0 : upright ? at[other].y : at[other].x;
 			/* Two between the same packages cross, or not, as both ends agree. */
-			if (its == mine && peer >= 0)
-				before += p < peer ? j < i : d->map->topology->link[p][j].port <
+			if (other == peer) {
+				before += peer < 0 || p < peer ? j < i : d->map->topology->link[p][j].port <
 					  d->map->topology->link[p][i].port;
-			else
-				before += its < mine || (its == mine && j < i);
+				continue;
+			}
+			mine = upright ? at[peer].y : at[peer].x;
+			its = upright ? at[other].y : at[other].x;
+			before += its < mine || (its == mine && other < peer);
 		}
 		step = (upright ? BOX_H : BOX_W) / num;
 		along = (before + 0.5) * step - (upright ? BOX_H : BOX_W) / 2;
