@@ -154,7 +154,7 @@ class Picture:
                     yield f'{text!r} at {box} is half in {package}'
             # Texts are in a cell or beside it.
             for cell, rect in self.rects:
-                if rect.get('rx') != '8' and overlap(box, cell, 1) and not box[0] >= cell[0] - 4 <= box[2] <= cell[2] + 4:
+                if rect.get('rx') != '8' and overlap(box, cell, 1) and not cell[0] <= box[0] < box[2] <= cell[2]:
                     yield f'{text!r} at {box} and a cell at {cell}'
             for head, title in self.heads:
                 if overlap(box, (head[0] - 4, head[1] - 4, head[2] + 4, head[3] + 4)):
@@ -228,9 +228,8 @@ def layouts():
         boxes = [(box, i, p) for box, num in fixture.BOXES.items() for i in range(num) for p in range(packages)]
         for name in None, 'two', 'four', 'eight', 'long', 'mesh':
             absent = set(dice.sample(boxes, 5)) if name == 'four' else ()
-            fixture.BOXES['cbox'] = 10 if name == 'mesh' else 8	# as the E7 has
-            world = World(packages, absent=absent)
-            fixture.BOXES['cbox'] = 8
+            # The E7 has ten.
+            world = World(packages, absent=absent, cboxes=10 if name == 'mesh' else 8)
             write(f'{world.dir}/long', ''.join(f'link S{p}.qpi{i} HUBNR{p}{i}\n' for p in range(8) for i in range(4)) +
                   'limit memory 20e9\n')
             # Ports in the order of their peers: two packages may have the same port to a third one.
@@ -238,7 +237,8 @@ def layouts():
             write(f'{world.dir}/mesh', ''.join(f'link S{p}.qpi{next(free[p])} S{q}.qpi{next(free[q])}\n'
                                                for p, q in itertools.combinations(range(5), 2)))
             args = ['--topology', f'{world.dir}/{name}'] if name in ('long', 'mesh') else topology(name)
-            for more in {'most': 1.0}, {'most': 30.0, 'digits': 12}, {'digits': 3, 'running': 50.0}, {'idle': 0.0, 'running': 50.0}:
+            for more in ({'most': 1.0}, {'most': 30.0, 'digits': 12}, {'digits': 3, 'running': 50.0},
+                         {'idle': 0.0, 'running': 50.0}):
                 try:
                     picture = draw(world, dice.randrange(1 << 30), '--host', *args, **more)
                     bad += [f'{name} {more}: {b}' for b in picture.wrong(packages)]
@@ -295,7 +295,8 @@ def numbers():
         links = sorted(((share(f'qpi{i}', 2 * p), f'S{p} qpi{i}') for p in range(2) for i in range(4)), reverse=True)
         for p, package in enumerate(box for box, rect in picture.rects if rect.get('rx') == '8'):
             miss = [1e7 * share(f'xeon7500_cbox_{i}', 2 * p) for i in range(8)]
-            wanted = [(mark, n) for n in [sum(miss), *miss]]
+            # Of a cell the hatching is the mark.
+            wanted = [(mark, sum(miss)), *(('', n) for n in miss)]
             for i in range(2):
                 read, written = (0.3 * 34.2e9 * share(f'xeon7500_{box}_{i}', 2 * p) for box in ('mbox', 'bbox'))
                 wanted += [(mark, (read + written) / 34.2e7), ('' if i else mark, read), (mark, written)]

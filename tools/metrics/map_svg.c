@@ -132,14 +132,15 @@ static void draw_cboxes(FILE *f, const struct map *map, const struct map_package
 		      miss->why ?: "there is no such box");
 		cell(f, x + i * w, y + 16, w - 2, 26, miss, miss_colour(share));
 		/*
-		 * A number that is hatched keeps a margin. In the widest pictures it would be too
-		 * small, and ten cells have no room for it.
+		 * A number that is hatched keeps a margin, and has no mark, as hatching is one. In
+		 * the widest pictures it would be too small, and ten cells have no room for it.
 		 */
 		if (map->packages <= 4 && map->cboxes <= 8)
 			label(f, x + i * w + w / 2 - 1, y + 32, miss->state == MAP_TURNS ?
-			      SIZE(8) MIDDLE INK_MARGIN : share > 0.6 ? SIZE(9) MIDDLE WHITE :
+			      SIZE(9) MIDDLE INK_MARGIN : share > 0.6 ? SIZE(9) MIDDLE WHITE :
 			      map_is(miss) ? SIZE(9) MIDDLE INK : SIZE(9) MIDDLE, "%s",
-			      miss->state == MAP_ABSENT ? "" : map_label(miss, ""));
+			      miss->state == MAP_ABSENT ? "" : miss->state == MAP_TURNS ?
+			      map_number(miss->value, "") : map_label(miss, ""));
 		fprintf(f, "</g>\n");
 	}
 }

@@ -85,7 +85,7 @@ class World:
     """A machine of packages with two CPUs each; without those boxes that absent has, as
     (box, number, package)."""
 
-    def __init__(self, packages=2, model='06_2e', absent=(), driver=True, modules=()):
+    def __init__(self, packages=2, model='06_2e', absent=(), driver=True, modules=(), cboxes=BOXES['cbox']):
         self.dir = tempfile.mkdtemp(prefix='perf-metrics-')
         self.sys = f'{self.dir}/sys'
         family, number = MODELS[model]
@@ -101,7 +101,7 @@ class World:
         for module in modules + (('xeon7500_uncore',) if driver and model == '06_2e' else ()):
             os.makedirs(f'{self.sys}/module/{module}')
         for box, events in EVENTS.items() if driver and model == '06_2e' else ():
-            for i in range(BOXES.get(box, 1)):
+            for i in range(cboxes if box == 'cbox' else BOXES.get(box, 1)):
                 where = [2 * p for p in range(packages) if (box, i, p) not in absent]
                 name = f'xeon7500_{box}' + (f'_{i}' if box in BOXES else '')
                 if where:
