@@ -432,7 +432,7 @@ def machines():
 # Lines, the number of the wrong one or 0, and what is said of it.
 TOPOLOGY = (
     ('link S0.qpi0 S1.qpi0\nlink S0.qpi3 IOH0\nlink S7.qpi3 HUBNR12\nnode 31 S0\nnode 0 S1\nnode 010 X\n'
-     'limit memory 1e14\nlimit memory 1 S0\nlimit memory 2 S0/mbox_0\nlimit qpi 0.5 S12', 0, ''),
+     'limit memory 1e14\nlimit memory 1e9 S0\nlimit memory 2e9 S0/mbox_0\nlimit qpi 1.1e6 S12', 0, ''),
     ('link S0.qpi4 X', 1, "'S0.qpi4' is no port, which is S0.qpi0 to S7.qpi3"), ('link S8.qpi0 X', 1, "'S8.qpi0' is no port"),
     ('link S-1.qpi0 X', 1, "'S-1.qpi0' is no port"), ('link S0.qpi-1 X', 1, "'S0.qpi-1' is no port"),
     ('link S00.qpi0 X', 1, "'S00.qpi0' is no port"), ('link S0.qpi0x X', 1, "'S0.qpi0x' is no port"), ('link S0 X', 1, "'S0' is no port"),
@@ -446,12 +446,14 @@ TOPOLOGY = (
     ('node +1 S0', 1, "'+1' is no node"), ('node 1x S0', 1, "'1x' is no node"), ('node 1 an/IOH', 1, "'an/IOH' is no name of up to 7 letters"),
     ('node 1 HUBNR123', 1, "'HUBNR123' is no name"), ('node 1 S0\nnode 01 S1', 2, 'there is a node 1 already'),
     ('limit memory 1e15', 1, "'1e15' is no limit"), ('limit memory 0', 1, "'0' is no limit"), ('limit memory nan', 1, "'nan' is no limit"),
-    ('limit memory 1e9x', 1, "'1e9x' is no limit"), ('limit memory 1 S-1', 1, "'S-1' is no place"), ('limit memory 1 S', 1, "'S' is no place"),
-    ('limit memory 1 S0-mbox', 1, "'S0-mbox' is no place"), ('limit memory 1 S0/', 1, "'S0/' is no place"),
-    ('limit memory 1 S0/A', 1, "'S0/A' is no place"), ('limit memory 1\nlimit memory 2', 2, 'there is a limit of memory already'),
-    ('limit memory 1 S0\nlimit memory 2 S0', 2, 'there is a limit of memory of S0 already'),
-    ('\n'.join(f'limit memory 1 S{i}' for i in range(64)), 0, ''),
-    ('\n'.join(f'limit memory 1 S{i}' for i in range(65)), 65, 'too many limits'),
+    ('limit memory 34.2', 1, "'34.2' is no limit, which is a number above 1e6 and below 1e15, in bytes a second"),
+    ('limit qpi 12.8', 1, "'12.8' is no limit"), ('limit memory 1e6', 1, "'1e6' is no limit"), ('limit qpi nan', 1, "'nan' is no limit"),
+    ('limit memory 1e9x', 1, "'1e9x' is no limit"), ('limit memory 1e9 S-1', 1, "'S-1' is no place"), ('limit memory 1e9 S', 1, "'S' is no place"),
+    ('limit memory 1e9 S0-mbox', 1, "'S0-mbox' is no place"), ('limit memory 1e9 S0/', 1, "'S0/' is no place"),
+    ('limit memory 1e9 S0/A', 1, "'S0/A' is no place"), ('limit memory 1e9\nlimit memory 2e9', 2, 'there is a limit of memory already'),
+    ('limit memory 1e9 S0\nlimit memory 2e9 S0', 2, 'there is a limit of memory of S0 already'),
+    ('\n'.join(f'limit memory 1e9 S{i}' for i in range(64)), 0, ''),
+    ('\n'.join(f'limit memory 1e9 S{i}' for i in range(65)), 65, 'too many limits'),
 )
 
 

@@ -377,14 +377,14 @@ def one_of_two():
 
 def wrong_limit():
     """A limit that is exceeded is not one."""
-    world = world_of(2, 30)
+    world = world_of(2, 30e6)
     counts = [calm(), calm()]
     plant(world, [(counts, None)])
     done = why(world, '--fail-on', 'memory_full', '--', 'true')
     flat = ' '.join(done.stdout.split())
     said = 'of what was judged, nothing is near a limit not judged: memory_full of S0/mbox_0, S0/mbox_1, S1/mbox_0, ' \
-           "S1/mbox_1: more was counted than the limit 'memory', 30 B/s, so that limit is wrong"
-    ktap.result('a limit of 30 B/s', [] if done.returncode == 1 and flat == said else [done.returncode, flat])
+           "S1/mbox_1: more was counted than the limit 'memory', 30 MB/s, so that limit is wrong"
+    ktap.result('a limit of 30 MB/s', [] if done.returncode == 1 and flat == said else [done.returncode, flat])
     for much, holds in ((1.04, True), (1.06, False)):
         write(f'{world.dir}/topology', f'limit memory {30e9 / much:.9g}\n')
         counts[0]['xeon7500_mbox_0/bbox_cmds.reads'], counts[0]['xeon7500_bbox_0/imt_inserts_wr'] = 30e9 / 64, 0
@@ -607,7 +607,7 @@ def statuses():
     write(f'{world.dir}/topology', 'limit memory fast\n')
     done = why(world, '--', 'true')
     ktap.result('status 2: a wrong topology file', [] if done.returncode == 2 and
-                "topology:1: 'fast' is no limit, which is a number above 0" in done.stderr else [done.stderr])
+                "topology:1: 'fast' is no limit, which is a number above 1e6" in done.stderr else [done.stderr])
     world.end()
     world = World(model='06_9e')
     done = world.run('why')

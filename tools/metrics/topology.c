@@ -124,10 +124,12 @@ static const char *read_limit(const struct reader *reader, const char *kind, con
 	struct topology_limit *limit = &topology->limit[topology->limits];
 	char *end;
 	double most = strtod(number, &end);
+	bool bytes = !strcmp(kind, "memory") || !strcmp(kind, "qpi");
 	int package, len = 0;
 
-	if (*end || !(most > 0 && most < 1e15))
-		return format("'%s' is no limit, which is a number above 0 and below 1e15", number);
+	if (*end || !(most > (bytes ? 1e6 : 0) && most < 1e15))
+		return format("'%s' is no limit, which is a number above %s and below 1e15%s", number,
+			      bytes ? "1e6" : "0", bytes ? ", in bytes a second" : "");
 	if (*place && (sscanf(place, "S%d%n", &package, &len) != 1 || package < 0 ||
 		       (place[len] && (place[len] != '/' || check_word(place + len + 1)))))
 		return format("'%s' is no place, which is as S0 or S0/mbox_0", place);
