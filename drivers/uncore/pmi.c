@@ -42,7 +42,7 @@
 
 /* How long a lost PMI can keep a sampling session silent, or the package frozen */
 #define UNCORE_WATCH_NS		(10 * NSEC_PER_MSEC)
-/* Between two checks of the registers that are counting */
+/* Between two checks of the registers that are counting. Nor does the watch come less often. */
 #define UNCORE_TICK_NS		NSEC_PER_SEC
 /*
  * What samples may take of that. Beyond it, a counter that overflows waits for the watch. The
@@ -682,8 +682,8 @@ static enum hrtimer_restart uncore_watch(struct hrtimer *timer)
 		pkg->tick_ns = now + UNCORE_TICK_NS;
 	}
 	again = pkg->active || pkg->pmi.armed;
-	/* From the last time on: samples that take long get a quarter of the time. */
-	next = max_t(u64, UNCORE_WATCH_NS, 4 * (local_clock() - now));
+	/* From the last time on: samples that take up to 250 ms get a quarter of the time. */
+	next = clamp_t(u64, 4 * (local_clock() - now), UNCORE_WATCH_NS, UNCORE_TICK_NS);
 	hrtimer_forward_now(timer, pkg->pmi.armed ? next : pkg->tick_ns - now);
 	uncore_unlock(pkg);
 	return again ? HRTIMER_RESTART : HRTIMER_NORESTART;
